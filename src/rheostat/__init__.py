@@ -1,0 +1,1 @@
+"""Rheostat sizes a running PySpark Structured Streaming job."""

@@ -1,0 +1,40 @@
+"""Stale data: no decision on old or broken numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class StaleData:
+    """Holds the current size when the observation is older than ``after_s`` (default 30 s) or holds a number that is none."""
+
+    after_s: float = 30.0
+    name: str = "stale_data"
+
+    def __post_init__(self) -> None:
+        if not self.after_s > 0:
+            raise BadInput(f"stale data's after_s must be above 0 seconds, but it is {self.after_s}")
+
+    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+        """Return the decision, or the current target with the reason."""
+        current = observation.size
+        fault = self._fault(observation, now)
+        if fault is None or current is None:
+            return decision, {}
+        return replace(decision, target=current, reason=f"size kept: {fault}", actions=()), {}
+
+    def _fault(self, observation: Observation, now: float) -> str | None:
+        age_s = now - observation.t_s
+        if not 0 <= age_s <= self.after_s:
+            return f"the observation is {age_s:.0f} s old"
+        broken = [f.name for f in fields(observation) if not _sound(getattr(observation, f.name))]
+        return f"{broken[0]} is {getattr(observation, broken[0])}" if broken else None
+
+
+def _sound(value: object) -> bool:
+    return not isinstance(value, int | float) or (math.isfinite(value) and value >= 0)

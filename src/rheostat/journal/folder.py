@@ -1,0 +1,107 @@
+"""A journal in a local folder: append-only segments, the memory beside them, and the kill switch as a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rheostat.errors import BadInput
+from rheostat.journal.record import from_line, to_line
+from rheostat.model import Memory, Record
+
+STOP_FILE = "STOP"
+_RECORDS_PER_SEGMENT = 10_000
+_MEMORY_SCHEMA = 1
+
+
+class FolderJournal:
+    """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is the kill switch."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"the journal folder {folder} cannot be made: {error.strerror}") from None
+        self._segments = len(segments(folder))
+        self._records = 0
+        self._file: TextIO | None = None
+
+    @property
+    def stop_file(self) -> Path:
+        """The file whose existence is the kill switch."""
+        return self.folder / STOP_FILE
+
+    def restore(self) -> Memory:
+        """Return the memory kept last; ``{}`` if there is none or it is of another schema."""
+        try:
+            read = json.loads((self.folder / "memory.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return read["memory"] if isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA else {}
+
+    def append(self, record: Record, memory: Memory) -> None:
+        """Append a line and replace the memory file in one step, so that a crash leaves the old or the new one."""
+        file = self._segment()
+        file.write(to_line(record) + "\n")
+        file.flush()
+        self._records += 1
+        fresh = self.folder / "memory.json.new"
+        fresh.write_text(json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory}), encoding="utf-8")
+        fresh.replace(self.folder / "memory.json")
+
+    def halted(self) -> bool:
+        """Tell whether the kill switch is there."""
+        return self.stop_file.exists()
+
+    def close(self) -> None:
+        """Close the segment that is written."""
+        if self._file:
+            self._file.close()
+            self._file = None
+
+    def _segment(self) -> TextIO:
+        if self._file is None or self._records >= _RECORDS_PER_SEGMENT:
+            self.close()
+            path = self.folder / f"segment-{self._segments:05d}.jsonl"
+            self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8")
+            self._segments, self._records = self._segments + 1, 0
+        return self._file
+
+
+class MemoryJournal:
+    """The in-memory twin: a list of records and a switch, for tests and simulations."""
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self.records: list[Record] = []
+        self.memory: Memory = memory or {}
+        self.stopped = False
+
+    def restore(self) -> Memory:
+        """Return the memory that was given or kept last."""
+        return self.memory
+
+    def append(self, record: Record, memory: Memory) -> None:
+        """Keep both."""
+        self.records.append(record)
+        self.memory = memory
+
+    def halted(self) -> bool:
+        """Tell whether ``stopped`` was set."""
+        return self.stopped
+
+
+def segments(folder: Path) -> list[Path]:
+    """Return the journal's segments in their order."""
+    return sorted(folder.glob("segment-*.jsonl"))
+
+
+def read(folder: Path) -> Iterator[Record]:
+    """Yield all records of a journal; a last line that was cut off by a crash is left out."""
+    for path in segments(folder):
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            if line.endswith("\n"):
+                yield from_line(line)

@@ -1,0 +1,67 @@
+"""A record of the loop as one line of JSON, and back; a reader skips fields that it does not know."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+from rheostat.model import Decision, ExecutorSample, GuardChange, InFlight, Observation, Record, Rescaling, Stage
+
+SCHEMA = 1
+_T = TypeVar("_T")
+
+
+def to_line(record: Record) -> str:
+    """Return the record as one JSON object without line breaks; absent signals are left out."""
+    return json.dumps({"schema": SCHEMA, **_plain(record)}, separators=(",", ":"), allow_nan=False)
+
+
+def from_line(line: str) -> Record:
+    """Return the record of one line; raises ValueError for a line that is no record of this schema."""
+    read = json.loads(line)
+    if not isinstance(read, dict) or read.get("schema") != SCHEMA:
+        raise ValueError(f"not a journal record of schema {SCHEMA}: {line[:80]}")
+    return Record(
+        t_s=read["t_s"],
+        observation=observation_from(read["observation"]) if read.get("observation") else None,
+        queries=tuple(observation_from(query) for query in read.get("queries", ())),
+        raw=_make(Decision, read["raw"]) if read.get("raw") else None,
+        guards=tuple(_make(GuardChange, change) for change in read.get("guards", ())),
+        target=read.get("target"),
+        actions=tuple(read.get("actions", ())),
+        rescaling=_make(Rescaling, read["rescaling"]),
+    )
+
+
+def observation_from(read: Mapping[str, Any]) -> Observation:
+    """Return an observation of a mapping with the names of its fields; unknown names are skipped."""
+    nested: dict[str, Any] = {}
+    if read.get("in_flight"):
+        nested["in_flight"] = _make(InFlight, read["in_flight"])
+    if read.get("stages"):
+        nested["stages"] = tuple(_make(Stage, {**stage, "upstream": tuple(stage.get("upstream", ()))}) for stage in read["stages"])
+    if read.get("by_executor"):
+        nested["by_executor"] = {name: _make(ExecutorSample, sample) for name, sample in read["by_executor"].items()}
+    return _make(Observation, {**read, **nested})
+
+
+def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    values = {name: tuple(value) if name == "actions" else value for name, value in read.items() if name in known}
+    return kind(**values)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        read = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {name: _plain(item) for name, item in read.items() if item is not None and item != () and item != {}}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,196 @@
+"""The vocabulary: frozen values with their units in their names.
+
+Every rate is per second, every share is 0..1, every duration is in seconds. A signal that cannot be had is ``None``,
+never zero: a policy that reads ``None`` must not decide as if it had read a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from rheostat.errors import BadInput
+
+Evidence: TypeAlias = Mapping[str, float | int | str | None]
+"""The numbers behind a decision, by name."""
+
+Memory: TypeAlias = Mapping[str, Any]
+"""What a policy or a guard remembers between two ticks: JSON values only, so that it can be journaled and restored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InFlight:
+    """The micro-batch that runs at this moment, which no progress event has reported yet."""
+
+    elapsed_s: float
+    rows: int | None = None
+    tasks_done: int | None = None
+    tasks_left: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage of the last micro-batch: rows, busy slot-seconds and the spread of its task times."""
+
+    name: str
+    upstream: tuple[str, ...] = ()
+    rows_in: float | None = None
+    rows_out: float | None = None
+    busy_s: float | None = None
+    tasks: int | None = None
+    task_max_s: float | None = None
+    task_median_s: float | None = None
+    pending: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorSample:
+    """What one executor showed over the tick's window."""
+
+    cpu: float | None = None
+    rows_per_s: float | None = None
+    lag_rows: float | None = None
+    state_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What is known of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
+
+    One row per query; rows of one application share its executors. The field names are also the columns of journals
+    and recordings.
+    """
+
+    t_s: float
+    application: str | None = None
+    query: str | None = None
+    executors: int | None = None
+    """Registered executors."""
+    slots_per_executor: int | None = None
+    """Cores of an executor over the cpus of a task."""
+    target: int | None = None
+    """The number of executors that is in force as the target."""
+    input_rows_per_s: float | None = None
+    """Arrival rate at the source: d(latest offset)/dt."""
+    inputs: Mapping[str, float] | None = None
+    """Arrival rate per source, by its name."""
+    processed_rows_per_s: float | None = None
+    """Rows of the last batch over its duration."""
+    output_rows_per_s: float | None = None
+    lag_rows: float | None = None
+    """Sum over partitions of (latest offset - committed offset)."""
+    lag_rows_upper: float | None = None
+    """The upper bound of Varga et al., eq. 2: sum over tasks of the largest lag x assigned partitions."""
+    lag_s: float | None = None
+    """Mean time a row waits in the queue."""
+    latency_s: float | None = None
+    """Commit time of a row's batch minus its append time, mean over the last batch."""
+    busy: float | None = None
+    """Share of slot time spent in tasks."""
+    idle: float | None = None
+    backpressure_ms_per_s: float | None = None
+    cpu: float | None = None
+    """CPU share per slot, JVM only."""
+    cpu_python: float | None = None
+    memory_bytes: int | None = None
+    """Peak memory over the executors."""
+    batch_s: float | None = None
+    """Duration of the last micro-batch."""
+    batch_parts_s: Mapping[str, float] | None = None
+    """Its parts, as Spark names them."""
+    batch_rows: int | None = None
+    trigger_s: float | None = None
+    """Trigger interval; 0 where batches run back to back."""
+    in_flight: InFlight | None = None
+    state_rows: int | None = None
+    state_bytes: int | None = None
+    state_partitions: int | None = None
+    stages: tuple[Stage, ...] | None = None
+    by_executor: Mapping[str, ExecutorSample] | None = None
+
+    @property
+    def size(self) -> int | None:
+        """The size that stands: the target in force, else the registered executors."""
+        return self.target if self.target is not None else self.executors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """How many executors there should be, and why, in words and in numbers."""
+
+    target: int
+    reason: str
+    evidence: Evidence = field(default_factory=dict)
+    actions: tuple[str, ...] = ()
+    """Things other than size, such as ``replace executor 7``."""
+
+
+def hold(observation: Observation, reason: str, evidence: Evidence | None = None) -> Decision:
+    """Return the decision to keep the size that stands."""
+    return Decision(target=observation.size or 1, reason=reason, evidence=evidence or {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slo:
+    """The latency objective: at least 99 % of rows are committed within ``latency_s`` seconds of their arrival."""
+
+    latency_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.latency_s > 0:
+            raise BadInput(f"the latency objective must be above 0 seconds, but it is {self.latency_s}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Floor and ceiling of the number of executors; never crossed."""
+
+    min_executors: int = 1
+    max_executors: int = 8
+
+    def __post_init__(self) -> None:
+        if self.min_executors < 1:
+            raise BadInput(f"min executors must be at least 1, but it is {self.min_executors}")
+        if self.min_executors > self.max_executors:
+            raise BadInput(f"min executors ({self.min_executors}) is above max executors ({self.max_executors})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What can be done to this job from here, and in one line each, what cannot and why."""
+
+    can_scale: bool
+    cannot: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardChange:
+    """A guard changed a decision: from what to what, and why."""
+
+    guard: str
+    before: int
+    after: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescaling:
+    """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``advised`` or ``blocked``."""
+
+    phase: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One tick of the loop, as the journal keeps it."""
+
+    t_s: float
+    observation: Observation | None
+    queries: tuple[Observation, ...]
+    raw: Decision | None
+    guards: tuple[GuardChange, ...]
+    target: int | None
+    actions: tuple[str, ...]
+    rescaling: Rescaling

@@ -1,0 +1,1 @@
+"""The policies: one algorithm a file, named as in the literature."""

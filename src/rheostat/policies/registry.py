@@ -1,0 +1,68 @@
+"""The registry of policies: an explicit, sorted dict; users name their own as ``module:Class``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.policies.measured_throughput import MeasuredThroughput
+from rheostat.policies.spark_batch_ratio import SparkBatchRatio
+from rheostat.ports import Policy
+
+POLICIES: dict[str, type[Policy]] = {
+    "measured-throughput": MeasuredThroughput,
+    "spark-batch-ratio": SparkBatchRatio,
+}
+
+
+def find(name: str) -> type[Policy]:
+    """Return the class of a policy by its registered name or as ``module:Class``; raises BadInput if there is none."""
+    if ":" in name:
+        return _load(name)
+    if name not in POLICIES:
+        raise BadInput(f"unknown policy {name!r}; there are {', '.join(POLICIES)} (or your own as module:Class)")
+    return POLICIES[name]
+
+
+def parameters(policy: type[Policy]) -> tuple[dataclasses.Field[Any], ...]:
+    """Return the parameters of a policy: the fields of its dataclass, each with ``help`` and ``unit`` in its metadata."""
+    return dataclasses.fields(policy) if dataclasses.is_dataclass(policy) else ()
+
+
+def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = None) -> Policy:
+    """Return a policy by name with the given parameters; the latency objective is handed to those that have ``objective_s``.
+
+    Numbers may be given as text (command line). Raises BadInput for an unknown policy, an unknown parameter, a value of
+    the wrong type or out of range.
+    """
+    policy = find(name)
+    known = {field.name: field for field in parameters(policy)}
+    values: dict[str, Any] = {"objective_s": slo.latency_s} if slo and "objective_s" in known else {}
+    for key, value in (given or {}).items():
+        if key not in known:
+            raise BadInput(f"policy {name} has no parameter {key!r}; it has {', '.join(known) or 'none'}")
+        values[key] = _parse(name, known[key], value)
+    return policy(**values)
+
+
+def _parse(policy: str, field: dataclasses.Field[Any], value: Any) -> Any:
+    kind: type = type(field.default)
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise BadInput(f"{field.name} of policy {policy} must be of type {kind.__name__}, but it is {value!r}") from None
+
+
+def _load(path: str) -> type[Policy]:
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise BadInput(f"policy {path!r} cannot be loaded: {error}") from None
+    if not callable(getattr(found, "decide", None)):
+        raise BadInput(f"policy {path!r} has no method decide(observation, memory)")
+    return found  # type: ignore[no-any-return]

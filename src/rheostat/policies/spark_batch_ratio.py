@@ -1,0 +1,58 @@
+"""SPARK-12133, version 1: follow the ratio of batch time to batch interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.signals.batch_ratio import batch_ratio
+from rheostat.signals.windows import mean, within
+
+
+@dataclass(frozen=True, slots=True)
+class SparkBatchRatio:
+    """Every minute: R_avg > 0.9 asks for max(1, round half up(R_avg)) executors more, R_avg < 0.5 for one less.
+
+    R = batch time / batch interval, averaged over the last minute; between two decisions the target stands, so that it
+    overrides requests that have not been served.
+
+    Source: Or and Das, SPARK-12133 (2015), version 1. Fails when: a batch's time is a fixed cost that more executors
+    do not lower; then it climbs to the maximum, one interval after the other.
+    """
+
+    up_ratio: float = field(default=0.9, metadata={"help": "above this mean ratio, scale out", "unit": "1"})
+    down_ratio: float = field(default=0.5, metadata={"help": "below this mean ratio, scale in by one", "unit": "1"})
+    interval_s: float = field(default=60.0, metadata={"help": "time between two decisions, and the window of the mean", "unit": "s"})
+    objective_s: float = field(default=10.0, metadata={"help": "latency objective; half of it is R without a trigger", "unit": "s"})
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.down_ratio < self.up_ratio:
+            raise BadInput(f"up_ratio ({self.up_ratio}) must be above down_ratio ({self.down_ratio}), and both at least 0")
+        if not (self.interval_s > 0 and self.objective_s > 0):
+            raise BadInput(f"interval_s and objective_s must be above 0, but they are {self.interval_s} and {self.objective_s}")
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the target and the ratios of the window."""
+        now = observation.t_s
+        ratio = batch_ratio(observation, self.objective_s)
+        seen = [] if ratio is None else [(now, ratio)]
+        ratios = within([*memory.get("ratios", ()), *seen], now, self.interval_s)
+        decided_s = memory.get("decided_s", now)
+        average = mean(ratios)
+        if average is None or now - decided_s < self.interval_s:
+            kept = {"ratios": ratios, "decided_s": decided_s}
+            return hold(observation, "between two decisions", {"ratio_avg": average}), kept
+        target, reason = self._step(observation.size or 1, average)
+        evidence = {"ratio_avg": average, "batches_seen": len(ratios)}
+        return Decision(target=target, reason=reason, evidence=evidence), {"ratios": ratios, "decided_s": now}
+
+    def _step(self, current: int, average: float) -> tuple[int, str]:
+        if average > self.up_ratio:
+            more = max(1, math.floor(average + 0.5))
+            return current + more, f"batches take {average:.2f} of their interval (above {self.up_ratio}): {more} more"
+        if average < self.down_ratio:
+            return current - 1, f"batches take {average:.2f} of their interval (below {self.down_ratio}): one less"
+        return current, f"batches take {average:.2f} of their interval"
+

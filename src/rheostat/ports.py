@@ -1,0 +1,52 @@
+"""The four ports between the loop and the world; time is always an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from rheostat.model import Capabilities, Decision, Memory, Observation, Record, Rescaling
+
+
+class Sensor(Protocol):
+    """Sees a job."""
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return one observation per running query, none while no query runs; an absent signal is None, never an exception."""
+        ...
+
+
+class Policy(Protocol):
+    """Decides how many executors a job needs: a pure function of what is seen and what is remembered."""
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the decision and what to remember; ``memory`` is ``{}`` at the first call and is never changed in place."""
+        ...
+
+
+class Actuator(Protocol):
+    """Changes a job's number of executors."""
+
+    def capabilities(self) -> Capabilities:
+        """Say what can be done here."""
+        ...
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Move towards the target and return where that stands; called every tick with the target in force, so it must be idempotent."""
+        ...
+
+
+class Journal(Protocol):
+    """Keeps what happened and what was learnt."""
+
+    def restore(self) -> Memory:
+        """Return the memory that was kept last, ``{}`` if none."""
+        ...
+
+    def append(self, record: Record, memory: Memory) -> None:
+        """Keep one tick and the memory after it."""
+        ...
+
+    def halted(self) -> bool:
+        """Tell whether somebody pulled the kill switch."""
+        ...

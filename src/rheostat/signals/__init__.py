@@ -1,0 +1,1 @@
+"""Estimators: pure functions from samples to the signals that policies read."""

@@ -1,0 +1,32 @@
+"""Lag: rows that have arrived and are not committed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+Offsets: TypeAlias = Mapping[tuple[str, int], int]
+"""Next offset per (topic, partition)."""
+
+
+def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
+    """Return the sum over partitions of latest - committed; None where a committed partition is unknown to ``latest``.
+
+    A partition that is new (in ``latest`` only) counts from offset 0. A negative difference (an old answer of the
+    broker) counts as 0.
+    """
+    if not committed or any(partition not in latest for partition in committed):
+        return None
+    return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in latest.items())
+
+
+def wait_s(rows: float | None, rate_per_s: float | None) -> float | None:
+    """Return the mean time a row waits, by Little's law: rows in the queue over their arrival rate.
+
+    None where either is absent, and where rows wait but none arrive (the law says nothing then).
+    """
+    if rows is None or rate_per_s is None:
+        return None
+    if rate_per_s <= 0:
+        return 0.0 if rows == 0 else None
+    return rows / rate_per_s

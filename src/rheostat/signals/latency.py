@@ -1,0 +1,85 @@
+"""Latency of a row: commit time of its batch minus the time its source appended it."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Rows whose latencies lie evenly between ``low_s`` and ``high_s``."""
+
+    low_s: float
+    high_s: float
+    rows: float
+
+
+class ArrivalCurve:
+    """Rows appended so far as a function of time: a polyline through (t_s, rows), both non-decreasing."""
+
+    def __init__(self, points: Sequence[tuple[float, float]]) -> None:
+        self._t = [t for t, _ in points]
+        self._rows = [rows for _, rows in points]
+
+    def time_of(self, row: float) -> float | None:
+        """Return when row number ``row`` (counted from 0) was appended; None outside the curve."""
+        if not self._rows or row < self._rows[0] or row > self._rows[-1]:
+            return None
+        i = bisect_left(self._rows, row)
+        if i == 0 or self._rows[i] == row:
+            return self._t[i]
+        share = (row - self._rows[i - 1]) / (self._rows[i] - self._rows[i - 1])
+        return self._t[i - 1] + share * (self._t[i] - self._t[i - 1])
+
+    def latencies(self, first_row: float, end_row: float, commit_s: float) -> list[Spread]:
+        """Return the latencies of rows ``first_row`` to ``end_row``, committed at ``commit_s``: a spread per piece of the curve."""
+        knots = [row for row in self._rows if first_row < row < end_row]
+        edges = [first_row, *knots, end_row]
+        found: list[Spread] = []
+        for low, high in itertools.pairwise(edges):
+            early, late = self.time_of(low), self.time_of(high)
+            if early is not None and late is not None and high > low:
+                found.append(Spread(low_s=max(0.0, commit_s - late), high_s=max(0.0, commit_s - early), rows=high - low))
+        return found
+
+
+def mean_s(spreads: Sequence[Spread]) -> float | None:
+    """Return the mean latency over rows; None without rows."""
+    rows = sum(spread.rows for spread in spreads)
+    if rows == 0:
+        return None
+    return sum((spread.low_s + spread.high_s) / 2 * spread.rows for spread in spreads) / rows
+
+
+def share_within(spreads: Sequence[Spread], latency_s: float) -> float | None:
+    """Return the share of rows with at most ``latency_s`` of latency; None without rows."""
+    rows = sum(spread.rows for spread in spreads)
+    if rows == 0:
+        return None
+    return sum(spread.rows * _covered(spread, latency_s) for spread in spreads) / rows
+
+
+def quantile_s(spreads: Sequence[Spread], q: float) -> float | None:
+    """Return the latency that a share ``q`` of the rows does not exceed, to a millisecond; None without rows."""
+    if not spreads:
+        return None
+    low, high = 0.0, max(spread.high_s for spread in spreads)
+    while high - low > 0.001:
+        middle = (low + high) / 2
+        within = share_within(spreads, middle)
+        if within is not None and within >= q:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _covered(spread: Spread, latency_s: float) -> float:
+    if latency_s >= spread.high_s:
+        return 1.0
+    if latency_s <= spread.low_s:
+        return 0.0
+    return (latency_s - spread.low_s) / (spread.high_s - spread.low_s)
