@@ -34,7 +34,7 @@ class Loop:
             return self._record(now, None, (), None, None, Rescaling(phase="halted", detail="the kill switch was pulled; the size stays"))
         queries = tuple(self._sensor.observe(now))
         observation = combine(queries)
-        if observation is None or observation.size is None:
+        if observation is None or not observation.size:
             idle = "no query is running" if observation is None else "the number of executors is unknown"
             return self._record(now, observation, queries, None, None, Rescaling(phase="idle", detail=idle))
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))

@@ -33,7 +33,7 @@ class Cooldown:
             return decision, memory
         changed_s = memory.get("changed_s")
         wait_s = self.out_s if decision.target > current else self.in_s
-        if changed_s is not None and now - changed_s < wait_s:
+        if changed_s is not None and 0 <= now - changed_s < wait_s:  # a clock that was put back must not hold for hours
             left_s = wait_s - (now - changed_s)
             return replace(decision, target=current, reason=f"{decision.reason}; cooling down for {left_s:.0f} s more"), memory
         return decision, {"changed_s": now}

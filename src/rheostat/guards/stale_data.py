@@ -30,7 +30,7 @@ class StaleData:
 
     def _fault(self, observation: Observation, now: float) -> str | None:
         age_s = now - observation.t_s
-        if not 0 <= age_s <= self.after_s:
+        if not abs(age_s) <= self.after_s:
             return f"the observation is {age_s:.0f} s old"
         broken = [f.name for f in fields(observation) if not _sound(getattr(observation, f.name))]
         return f"{broken[0]} is {getattr(observation, broken[0])}" if broken else None

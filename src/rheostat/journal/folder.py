@@ -13,20 +13,21 @@ from rheostat.journal.record import from_line, to_line
 from rheostat.model import Memory, Record
 
 STOP_FILE = "STOP"
-_RECORDS_PER_SEGMENT = 10_000
 _MEMORY_SCHEMA = 1
 
 
 class FolderJournal:
     """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is the kill switch."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, records_per_segment: int = 10_000) -> None:
         self.folder = folder
+        self._records_per_segment = records_per_segment
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"the journal folder {folder} cannot be made: {error.strerror}") from None
-        self._segments = len(segments(folder))
+        # Old segments may have been deleted: never write into one that another run began.
+        self._segments = max((int(path.stem.rpartition("-")[2]) + 1 for path in segments(folder)), default=0)
         self._records = 0
         self._file: TextIO | None = None
 
@@ -41,7 +42,8 @@ class FolderJournal:
             read = json.loads((self.folder / "memory.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return read["memory"] if isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA else {}
+        memory = read.get("memory") if isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA else None
+        return memory if isinstance(memory, dict) else {}
 
     def append(self, record: Record, memory: Memory) -> None:
         """Append a line and replace the memory file in one step, so that a crash leaves the old or the new one."""
@@ -64,7 +66,7 @@ class FolderJournal:
             self._file = None
 
     def _segment(self) -> TextIO:
-        if self._file is None or self._records >= _RECORDS_PER_SEGMENT:
+        if self._file is None or self._records >= self._records_per_segment:
             self.close()
             path = self.folder / f"segment-{self._segments:05d}.jsonl"
             self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8")
@@ -96,7 +98,7 @@ class MemoryJournal:
 
 def segments(folder: Path) -> list[Path]:
     """Return the journal's segments in their order."""
-    return sorted(folder.glob("segment-*.jsonl"))
+    return sorted(folder.glob("segment-[0-9][0-9][0-9][0-9][0-9].jsonl"))
 
 
 def read(folder: Path) -> Iterator[Record]:

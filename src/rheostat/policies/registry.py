@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -50,11 +51,16 @@ def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = 
 
 
 def _parse(policy: str, field: dataclasses.Field[Any], value: Any) -> Any:
+    if field.default is dataclasses.MISSING:
+        return value
     kind: type = type(field.default)
     try:
-        return kind(value)
-    except (TypeError, ValueError):
+        parsed = kind(value)
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(f"{field.name} of policy {policy} must be of type {kind.__name__}, but it is {value!r}") from None
+    if isinstance(parsed, float) and not math.isfinite(parsed):
+        raise BadInput(f"{field.name} of policy {policy} must be a finite number, but it is {value!r}")
+    return parsed
 
 
 def _load(path: str) -> type[Policy]:

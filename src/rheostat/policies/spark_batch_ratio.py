@@ -39,13 +39,13 @@ class SparkBatchRatio:
         ratio = batch_ratio(observation, self.objective_s)
         seen = [] if ratio is None else [(now, ratio)]
         ratios = within([*memory.get("ratios", ()), *seen], now, self.interval_s)
-        decided_s = memory.get("decided_s", now)
+        decided_s = min(memory.get("decided_s", now), now)
         average = mean(ratios)
-        if average is None or now - decided_s < self.interval_s:
-            kept = {"ratios": ratios, "decided_s": decided_s}
-            return hold(observation, "between two decisions", {"ratio_avg": average}), kept
+        if ratio is None or average is None or now - decided_s < self.interval_s:
+            reason = "size kept: no batch is known" if ratio is None else "between two decisions"
+            return hold(observation, reason, {"ratio_avg": average}), {"ratios": ratios, "decided_s": decided_s}
         target, reason = self._step(observation.size or 1, average)
-        evidence = {"ratio_avg": average, "batches_seen": len(ratios)}
+        evidence = {"ratio_avg": average, "samples": len(ratios)}
         return Decision(target=target, reason=reason, evidence=evidence), {"ratios": ratios, "decided_s": now}
 
     def _step(self, current: int, average: float) -> tuple[int, str]:

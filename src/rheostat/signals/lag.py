@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from rheostat.model import Observation
+
 Offsets: TypeAlias = Mapping[tuple[str, int], int]
 """Next offset per (topic, partition)."""
 
@@ -30,3 +32,10 @@ def wait_s(rows: float | None, rate_per_s: float | None) -> float | None:
     if rate_per_s <= 0:
         return 0.0 if rows == 0 else None
     return rows / rate_per_s
+
+
+def queued_rows(observation: Observation) -> float | None:
+    """Return the rows that wait; where they were not counted, by Little's law from their wait and their arrival rate."""
+    if observation.lag_rows is not None or observation.lag_s is None or observation.input_rows_per_s is None:
+        return observation.lag_rows
+    return observation.lag_s * observation.input_rows_per_s

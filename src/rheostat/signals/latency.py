@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,14 +25,28 @@ class ArrivalCurve:
         self._rows = [rows for _, rows in points]
 
     def time_of(self, row: float) -> float | None:
-        """Return when row number ``row`` (counted from 0) was appended; None outside the curve."""
-        if not self._rows or row < self._rows[0] or row > self._rows[-1]:
+        """Return when row number ``row`` (counted from 0) was appended; None outside the curve.
+
+        After a pause that is the end of the pause, although ``row`` rows were there since its beginning.
+        """
+        if not self._inside(row):
             return None
-        i = bisect_left(self._rows, row)
-        if i == 0 or self._rows[i] == row:
-            return self._t[i]
-        share = (row - self._rows[i - 1]) / (self._rows[i] - self._rows[i - 1])
-        return self._t[i - 1] + share * (self._t[i] - self._t[i - 1])
+        i = bisect_right(self._rows, row) - 1
+        return self._t[i] if self._rows[i] == row else self._between(i, row)
+
+    def _reached(self, rows: float) -> float | None:
+        """Return when there were ``rows`` rows first: before a pause, if they are followed by one."""
+        if not self._inside(rows):
+            return None
+        i = bisect_left(self._rows, rows)
+        return self._t[i] if self._rows[i] == rows else self._between(i - 1, rows)
+
+    def _inside(self, row: float) -> bool:
+        return bool(self._rows) and self._rows[0] <= row <= self._rows[-1]
+
+    def _between(self, i: int, row: float) -> float:
+        share = (row - self._rows[i]) / (self._rows[i + 1] - self._rows[i])
+        return self._t[i] + share * (self._t[i + 1] - self._t[i])
 
     def latencies(self, first_row: float, end_row: float, commit_s: float) -> list[Spread]:
         """Return the latencies of rows ``first_row`` to ``end_row``, committed at ``commit_s``: a spread per piece of the curve."""
@@ -40,7 +54,7 @@ class ArrivalCurve:
         edges = [first_row, *knots, end_row]
         found: list[Spread] = []
         for low, high in itertools.pairwise(edges):
-            early, late = self.time_of(low), self.time_of(high)
+            early, late = self.time_of(low), self._reached(high)
             if early is not None and late is not None and high > low:
                 found.append(Spread(low_s=max(0.0, commit_s - late), high_s=max(0.0, commit_s - early), rows=high - low))
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -37,3 +38,11 @@ def growth_per_s(samples: Samples) -> float | None:
         return None
     gained = samples[-1][1] - samples[0][1]
     return gained / (samples[-1][0] - samples[0][0]) if gained >= 0 else None
+
+
+def at_most_quantile(values: Sequence[float], q: float) -> float:
+    """Return the value at or below the quantile ``q`` (0..1; numpy's ``lower``), so that one freak among few is never it.
+
+    ``values`` holds at least one.
+    """
+    return sorted(values)[math.floor(q * (len(values) - 1))]

@@ -1,0 +1,56 @@
+# Everything a newcomer needs; `make` alone says what there is. The work is in scripts/ and in the package.
+# Options: QUERY=q1|q11 for the demo, PYTHON=python3.12 for the set-up, ARGS="..." handed on to the demo or to pytest.
+
+SETUP  = scripts/setup.sh pyproject.toml
+PYTEST = .venv/bin/python -m pytest $(ARGS)
+TESTS  = $(wildcard tests/unit tests/contract tests/property tests/docs tests/e2e)
+MATRIX = 3.5.7 4.0.0 4.2.0
+
+.PHONY: help setup demo demo-full test thorough check matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
+.DEFAULT_GOAL := help
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/.ready ## the environment: .venv, a Java, the JARs (once; the other targets do it too)
+
+.venv/.ready: requirements/lock.txt $(SETUP)
+	@scripts/setup.sh .venv $<
+
+demo: .venv/.ready ## the main job: Spark, Kafka, a day in four minutes, the autoscaler; report in out/demo
+	@.venv/bin/rheostat demo $(if $(QUERY),--query $(QUERY)) $(ARGS)
+
+demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
+	@.venv/bin/rheostat demo --full $(if $(QUERY),--query $(QUERY)) $(ARGS)
+
+test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included
+	@$(PYTEST) -m "not thorough" $(TESTS)
+
+thorough: .venv/.ready ## the tests that take longer
+	@$(PYTEST) -m thorough $(TESTS)
+
+check: .venv/.ready ## style, types, layers, version
+	@.venv/bin/ruff check src tests scripts
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+	@.venv/bin/python scripts/same_version.py
+
+matrix: $(MATRIX:%=matrix-%) matrix-newest ## the end-to-end tests on each PySpark: 3.5.7, 4.0.0, 4.2.0 and the newest
+
+$(MATRIX:%=matrix-%): matrix-%: .venv-%/.ready
+	@echo "PySpark $*"
+	@.venv-$*/bin/python -m pytest $(ARGS) -m "not thorough" tests/e2e
+
+$(MATRIX:%=.venv-%/.ready): .venv-%/.ready: requirements/lock-%.txt $(SETUP)
+	@scripts/setup.sh .venv-$* $<
+
+matrix-newest: .venv/.ready
+	@echo "PySpark, the newest"
+	@$(PYTEST) -m "not thorough" tests/e2e
+
+lock: ## the lock files anew: the newest versions that pyproject.toml allows
+	@scripts/lock.sh $(MATRIX)
+
+clean: ## remove all that was made here, the environments too (not the JARs in the cache)
+	@rm -rf .venv .venv-* build dist out artifacts spark-warehouse metastore_db derby.log src/*.egg-info
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

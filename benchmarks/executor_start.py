@@ -1,0 +1,109 @@
+"""CPU-seconds of an executor's JVM from its start until it is registered and idle, without and with the class archive.
+
+Run: python benchmarks/executor_start.py --executors 8 [--out FILE]. Executors are started one after the other, as an
+autoscaler does it. CPU time, not wall time: it hardly depends on what else the computer does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from rheostat.lab import archive
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.executor_options import session_options
+from rheostat.lab.session import start_session
+from rheostat.lab.spark_home import find_spark_home
+from rheostat.model import Limits
+from rheostat.spark.jvm import Jvm
+
+MIB = 1024 * 1024
+DEADLINE_S = 120.0
+IDLE_S = 1.5
+IDLE_CPU_S = 0.02
+
+
+def measure(cluster: Cluster, executors: int, flags: Sequence[str]) -> list[dict[str, float]]:
+    """Start a session and then that many executors one by one; return the CPU-seconds and resident MiB of each."""
+    options = session_options(Limits(max_executors=executors), archive_flags=flags, quiet=True)
+    spark = start_session(cluster.url, options, "executor start")
+    try:
+        jvm = Jvm(spark)
+        return [_measure_one(cluster, jvm, total) for total in range(1, executors + 1)]
+    finally:
+        spark.stop()
+        _wait(lambda: not cluster.executors())
+
+
+def _measure_one(cluster: Cluster, jvm: Jvm, total: int) -> dict[str, float]:
+    jvm.request_total(total)
+    _wait(lambda: len(jvm.executor_ids()) >= total and len(cluster.executors()) >= total)
+    process = cluster.executors()[-1]
+    _wait(lambda: _is_idle(process))
+    return {"cpu_s": _cpu_s(process), "rss_mib": process.memory_info().rss / MIB}
+
+
+def _is_idle(process: psutil.Process) -> bool:
+    before = _cpu_s(process)
+    time.sleep(IDLE_S)
+    return _cpu_s(process) - before <= IDLE_CPU_S
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _wait(done: Any) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not done():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"an executor did not come or go within {DEADLINE_S:.0f} s")
+        time.sleep(0.1)
+
+
+def summary(samples: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """Return n, median, min and max of the CPU-seconds, the median resident MiB, and the samples."""
+    cpu_s = [sample["cpu_s"] for sample in samples]
+    rss_mib = statistics.median(sample["rss_mib"] for sample in samples)
+    return {"n": len(cpu_s), "median_s": statistics.median(cpu_s), "min_s": min(cpu_s), "max_s": max(cpu_s), "rss_mib": rss_mib, "samples_s": cpu_s}
+
+
+def main() -> None:
+    """Measure without and with the archive, print a table, write the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--executors", type=int, default=8, help="how many to start of each kind (default 8)")
+    parser.add_argument("--out", type=Path, help="write the numbers to this file as JSON")
+    options = parser.parse_args()
+    home, trained = find_spark_home(), archive.prepare()
+    with Cluster(cores=options.executors) as cluster:
+        os.environ.update(cluster.driver_environment())
+        kinds = {"without archive": (), **({"with archive": trained.flags} if trained.path else {})}
+        results = {kind: summary(measure(cluster, options.executors, flags)) for kind, flags in kinds.items()}
+    where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "note": trained.note}
+    _print(f"CPU-seconds to start an executor (Spark {home.version}, Java {home.jdk.version}, {os.cpu_count()} cores)", results)
+    if options.out:
+        options.out.write_text(json.dumps({**where, "results": results}, indent=2) + "\n")
+
+
+def _print(title: str, results: dict[str, dict[str, Any]]) -> None:
+    table = Table("", "n", "median", "min", "max", "MiB resident", title=title)
+    for kind, result in results.items():
+        row = [f"{result[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
+        table.add_row(kind, str(result["n"]), *row, f"{result['rss_mib']:.0f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Write the lock files of requirements/ anew: the newest versions that pyproject.toml allows, for Python 3.10 to 3.13 on any system.
+# Usage: scripts/lock.sh VERSION...    the PySpark versions that get a lock file of their own beside the newest (make lock)
+set -eu
+cd "$(dirname "$0")/.."
+umask 022
+
+[ -x .venv-lock/bin/uv ] || { "${PYTHON:-python3}" -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv; }
+
+compile() { # OUTPUT, then more options
+    output=$1
+    shift
+    .venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --no-annotate \
+        --custom-compile-command "make lock" --output-file "$output" "$@" pyproject.toml requirements/setup.in
+    echo "$output"
+}
+
+compile requirements/lock.txt --all-extras
+for version in "$@"; do
+    # Everything but PySpark as in lock.txt, so that the matrix differs in nothing else.
+    { grep -Ev '^(pyspark|py4j)==' requirements/lock.txt; echo "pyspark==$version"; } |
+        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra cli --extra lab requirements/test.in
+done

@@ -1,0 +1,38 @@
+"""What the set-up asks of Rheostat itself: ``prepare.py java`` finds a Java, ``prepare.py jars`` fetches the JARs.
+
+Needs nothing installed for ``java``. Exit code 2 and one line if it cannot be had.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from rheostat.errors import RheostatError
+from rheostat.kafka.jars import broker_jars, source_jars
+from rheostat.machine.jdk import find_jdk
+
+
+def java() -> str:
+    """Find a Java 17 or 21 and say where it is."""
+    jdk = find_jdk()
+    return f"Java {jdk.version} in {jdk.home}"
+
+
+def jars() -> str:
+    """Fetch the JARs of Spark's Kafka source and of a Kafka broker, or find them in the cache."""
+    broker, source = broker_jars(), source_jars()
+    return source.note or f"{len(broker)} JARs of the Kafka broker, {len(source.paths)} of Spark's Kafka source {source.version}"
+
+
+def main() -> int:
+    """Do what the first argument names."""
+    try:
+        sys.stdout.write(f"setup: {java() if sys.argv[1:] == ['java'] else jars()}\n")
+    except RheostatError as error:
+        sys.stderr.write(f"setup: {error}\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

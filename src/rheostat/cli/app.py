@@ -1,0 +1,53 @@
+"""All commands together, and how they end."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+import click
+import typer
+
+from rheostat.cli import cluster, demo, kafka, run_app
+from rheostat.errors import RheostatError
+
+app = typer.Typer(
+    name="rheostat",
+    help="Sizes a running PySpark Structured Streaming job: live, without a restart, every decision explained.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+app.command("run", context_settings={"ignore_unknown_options": False})(run_app.run)
+app.command("demo")(demo.demo)
+app.add_typer(cluster.app, name="cluster")
+app.add_typer(kafka.app, name="kafka")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, said in one line)."""
+    _log_to_standard_error()
+    try:
+        code = app(list(arguments), standalone_mode=False)
+    except click.ClickException as error:
+        print(f"rheostat: {error.format_message()}", file=sys.stderr)
+        return error.exit_code
+    except RheostatError as error:
+        print(f"rheostat: {error}", file=sys.stderr)
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _log_to_standard_error() -> None:
+    """Let the autoscaler's own lines be seen, and nobody else's: the script that is run keeps its own logging."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    log = logging.getLogger("rheostat")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -1,0 +1,35 @@
+"""``rheostat cluster up|down``: Spark Standalone on this computer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="A Spark Standalone cluster on this computer: one master, one worker, loopback only.", no_args_is_help=True)
+
+
+@app.command()
+def up(
+    cores: Annotated[int, typer.Option(help="Executors of one core that it can hold.")] = 8,
+    port: Annotated[int | None, typer.Option(help="The master's port; default 7077, or a free one.")] = None,
+) -> None:
+    """Start the cluster, print its URL and return; it runs until `rheostat cluster down`.
+
+    Example: rheostat cluster up --cores 8
+    """
+    from rheostat.lab import cluster
+
+    typer.echo(cluster.up(cores=cores, port=port))
+
+
+@app.command()
+def down() -> None:
+    """End the cluster that `rheostat cluster up` started, with all its executors.
+
+    Example: rheostat cluster down
+    """
+    from rheostat.lab import cluster
+
+    ended = cluster.down()
+    typer.echo(f"ended {ended}" if ended else "no cluster was up")

@@ -1,0 +1,82 @@
+"""``rheostat run``: an unchanged PySpark script with the autoscaler around it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rheostat.config import LoopOptions
+from rheostat.errors import BadInput
+
+
+def run(
+    script: Annotated[Path, typer.Argument(help="The PySpark script.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Its own arguments, after --.")] = None,
+    policy: Annotated[str, typer.Option(help="Policy by name, or your own as module:Class.")] = "measured-throughput",
+    parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the policy, name=value; repeat it.")] = None,
+    minimum: Annotated[int, typer.Option("--min", help="Floor of the number of executors.")] = 1,
+    maximum: Annotated[int, typer.Option("--max", help="Ceiling of the number of executors.")] = 8,
+    slo: Annotated[float, typer.Option(help="Latency objective in seconds.")] = 10.0,
+    interval: Annotated[float, typer.Option(help="Seconds between two decisions.")] = 5.0,
+    shadow: Annotated[bool, typer.Option("--shadow", help="Only watch and advise; nothing is touched.")] = False,
+    master: Annotated[str | None, typer.Option(help="Spark master; default: the one of your environment, else a local cluster.")] = None,
+    local: Annotated[int | None, typer.Option(help="A local Standalone cluster with room for this many executors.")] = None,
+    kafka: Annotated[str | None, typer.Option(help="Ask this broker, host:port, for the lag; a local cluster gets the Kafka source.")] = None,
+    journal: Annotated[Path | None, typer.Option(help="Folder of the journal; default: in the user's state folder.")] = None,
+) -> int:
+    """Run an unchanged PySpark script, sized live; its exit code is the script's.
+
+    Without a master anywhere, a Spark Standalone cluster is started on this computer and ended with the script. A file
+    STOP in the journal's folder stops the autoscaler within one tick; the script goes on.
+
+    Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
+    """
+    from rheostat.spark.launch import master_of_environment, run_script
+    from rheostat.spark.session import settings_of
+
+    settings = settings_of(
+        policy=policy, parameters=_pairs(parameters or ()), slo=slo, limits=(minimum, maximum), journal=journal,
+        kafka={"bootstrap.servers": kafka} if kafka else None, loop=LoopOptions(interval_s=interval),
+    )  # fmt: skip
+    if not script.is_file():
+        raise BadInput(f"there is no script {script}")
+    if master and local:
+        raise BadInput(f"--master {master} and --local {local} exclude each other")
+    with ExitStack() as stack:
+        options = _options(stack, settings, master or (None if local else master_of_environment()), local, shadow)
+        return run_script(script, arguments or (), options, lambda spark: _start(spark, settings, shadow))
+
+
+def _start(spark: Any, settings: Any, shadow: bool) -> Any:
+    from rheostat.spark import session
+
+    return session.shadow(spark, settings=settings) if shadow else session.attach(spark, settings=settings)
+
+
+def _options(stack: ExitStack, settings: Any, master: str | None, local: int | None, shadow: bool) -> dict[str, str]:
+    """Return the static options of the session, and start a local cluster where there is no master."""
+    from rheostat.lab import executor_options
+
+    if master:
+        return {"spark.master": master, **({} if shadow else executor_options.scaling_options(settings.limits))}
+    import os
+
+    from rheostat.kafka.jars import source_jars
+    from rheostat.lab.cluster import Cluster
+
+    jars = source_jars().paths if settings.kafka else ()
+    cluster = stack.enter_context(Cluster(cores=max(local or 0, settings.limits.max_executors)))
+    os.environ.update(cluster.driver_environment())
+    options = executor_options.session_options(settings.limits, jars=jars)
+    return {"spark.master": cluster.url, **options}
+
+
+def _pairs(given: list[str] | tuple[()]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for name, equals, value in pairs:
+        if not equals:
+            raise BadInput(f"a parameter is written name=value, such as factor=0.3, but this one is {name + value!r}")
+    return {name: value for name, _, value in pairs}

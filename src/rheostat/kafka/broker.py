@@ -1,0 +1,202 @@
+"""A real Kafka broker on this computer: one node, KRaft, loopback only."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.kafka.client import settings
+from rheostat.kafka.jars import broker_jars
+from rheostat.machine import service
+from rheostat.machine.jdk import find_jdk
+from rheostat.machine.ports import LOOPBACK, claim_port, free_port
+from rheostat.machine.process import Child
+
+NAME = "kafka"
+USUAL_PORT = 9092
+LOG = "broker.log"
+START_DEADLINE_S = 60.0
+# A small, short-lived JVM on a busy computer: one thread collects garbage, the quick compiler only.
+JVM_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+
+_PROPERTIES = """process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller_port}
+listeners=PLAINTEXT://{host}:{port},CONTROLLER://{host}:{controller_port}
+advertised.listeners=PLAINTEXT://{host}:{port}
+inter.broker.listener.name=PLAINTEXT
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={data}
+num.partitions=8
+offsets.topic.num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+broker.session.timeout.ms=3000
+broker.heartbeat.interval.ms=500
+"""
+# The session: after a kill -9 the controller takes the broker back only when the old session has run out (9 s by default).
+
+
+class Broker:
+    """A Kafka broker that ends with this process; its data stay in ``folder``, or in a temporary one that goes with it.
+
+    ``port`` is the one that clients use (default: a free one). The same folder can be started again, also after a
+    ``kill -9``: the topics and their records are still there. Raises ``BadInput`` for a port that is taken, a missing
+    Java, and no network at the first use; ``RheostatError`` if the broker does not answer within ``START_DEADLINE_S``.
+    """
+
+    def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
+        self.port = free_port() if port is None else claim_port(port, "Kafka")
+        self._temporary = folder is None
+        self.folder = Path(tempfile.mkdtemp(prefix="rheostat-kafka-")) if folder is None else folder.resolve()
+        self._child: Child | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients connect: ``127.0.0.1:port``."""
+        return f"{LOOPBACK}:{self.port}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether the broker's process runs."""
+        return self._child is not None and self._child.alive
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the broker's Java; None if it does not run."""
+        return self._child.pid if self._child and self.alive else None
+
+    def start(self) -> Broker:
+        """Start the broker and wait until it answers; does nothing if it runs."""
+        if self.alive:
+            return self
+        try:
+            self._child = Child(prepare(self.folder, self.port), log=self.folder / LOG, folder=self.folder)
+            _wait(self.bootstrap, lambda: self.alive, self.folder / LOG)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def restart(self) -> Broker:
+        """Stop the broker if it runs and start it on the same data and port."""
+        self._end()
+        return self.start()
+
+    def stop(self) -> None:
+        """End the broker and remove its data if the folder is a temporary one."""
+        self._end()
+        if self._temporary:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end(self) -> None:
+        if self._child:
+            self._child.stop()
+
+    def create_topic(self, name: str, partitions: int) -> None:
+        """Create a topic with that many partitions; raises ``BadInput`` if it exists or the broker refuses it."""
+        create_topic(self.bootstrap, name, partitions)
+
+    def __enter__(self) -> Broker:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+
+def up(port: int | None = None, folder: Path | None = None) -> str:
+    """Start a broker that outlives this process and return its bootstrap address; ``down`` ends it.
+
+    ``port`` defaults to 9092, or to a free one if that is taken; ``folder`` to one under the state folder. The data are
+    kept and found again by the next ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up.
+    """
+    service.require_none(NAME)
+    folder = (folder or service.state_folder() / NAME).resolve()
+    port = _usual_or_free() if port is None else claim_port(port, "Kafka")
+    bootstrap = f"{LOOPBACK}:{port}"
+    service.start(NAME, prepare(folder, port), url=bootstrap, folder=folder, log=folder / LOG)
+    try:
+        _wait(bootstrap, lambda: service.find(NAME) is not None, folder / LOG)
+    except BaseException:
+        service.end(NAME)
+        raise
+    return bootstrap
+
+
+def down() -> str | None:
+    """End the broker that ``up`` started, keep its data, and return the address it had; None if none was up."""
+    ended = service.end(NAME)
+    return ended.url if ended else None
+
+
+def create_topic(bootstrap: str, name: str, partitions: int) -> None:
+    """Create a topic with one replica; raises ``BadInput`` if the broker refuses it (it exists, or the name is not allowed)."""
+    admin = AdminClient(settings({"bootstrap.servers": bootstrap}))
+    try:
+        admin.create_topics([NewTopic(name, partitions, 1)], operation_timeout=20)[name].result(timeout=30)
+    except KafkaException as error:
+        raise BadInput(f"the topic {name!r} with {partitions} partitions cannot be created: {error.args[0].str()}") from None
+
+
+def prepare(folder: Path, port: int) -> list[str]:
+    """Write the broker's configuration, format its storage if that is new, and return the command that runs it in that folder."""
+    java = [str(find_jdk().java), *JVM_OPTIONS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", str(broker_jars()[0].parent / "*")]
+    data = folder / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    properties = folder / "server.properties"
+    # The controller's port may change between two starts: it is in this file only, not in the formatted storage.
+    properties.write_text(_PROPERTIES.format(host=LOOPBACK, port=port, controller_port=free_port(), data=data))
+    if not (data / "meta.properties").exists():
+        _format(java, properties)
+    return [*java, "kafka.Kafka", str(properties)]
+
+
+def _format(java: list[str], properties: Path) -> None:
+    cluster = base64.urlsafe_b64encode(b"rheostat" + os.urandom(8)).decode().rstrip("=")
+    command = [*java, "kafka.tools.StorageTool", "format", "--cluster-id", cluster, "--config", str(properties)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=START_DEADLINE_S)
+    if done.returncode != 0:
+        raise RheostatError(f"Kafka's storage in {properties.parent} could not be formatted: {(done.stderr or done.stdout).strip()[-200:]}")
+
+
+def _usual_or_free() -> int:
+    try:
+        return claim_port(USUAL_PORT, "Kafka")
+    except BadInput:
+        return free_port()
+
+
+def _wait(bootstrap: str, alive: Callable[[], bool], log: Path) -> None:
+    """Return as soon as the broker answers and knows itself; raise ``RheostatError`` if it ends or the deadline has passed."""
+    admin = AdminClient(settings({"bootstrap.servers": bootstrap, "reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200"}))
+    deadline = time.monotonic() + START_DEADLINE_S
+    while time.monotonic() < deadline and alive():
+        try:
+            if admin.list_topics(timeout=1).brokers:
+                return
+        except KafkaException:
+            continue
+    how = f"did not answer within {START_DEADLINE_S:.0f} s" if alive() else "ended at its start"
+    raise RheostatError(f"the Kafka broker {how}: {_last_line(log)} (see {log})")
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"

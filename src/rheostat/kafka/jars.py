@@ -1,0 +1,168 @@
+"""JARs of a Kafka broker and of Spark's Kafka source, fetched once with the Ivy inside the PySpark wheel: no Maven needed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine.jdk import find_jdk
+
+KAFKA_VERSION = "4.2.0"
+FETCH_DEADLINE_S = 600.0
+MARKER = "complete.json"
+
+_SETTINGS = """<ivysettings>
+  <settings defaultResolver="central"/>
+  <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
+  <version-matchers usedefaults="true"><pattern-vm>
+    <match revision="release" pattern="{release}" args="" matcher="regexp"/>
+  </pattern-vm></version-matchers>
+</ivysettings>"""
+
+_MODULE = """<ivy-module version="2.0">
+  <info organisation="rheostat" module="{name}"/>
+  <configurations><conf name="jars"/></configurations>
+  <dependencies>{dependencies}</dependencies>
+</ivy-module>"""
+
+# slf4j-simple so that the broker can say why it does not start.
+_BROKER = f"""
+    <dependency org="org.apache.kafka" name="kafka_2.13" rev="{KAFKA_VERSION}" conf="jars->default"/>
+    <dependency org="org.apache.kafka" name="kafka-storage" rev="{KAFKA_VERSION}" conf="jars->default"/>
+    <dependency org="org.slf4j" name="slf4j-simple" rev="1.7.36" conf="jars->default"/>"""
+
+# Everything but these four is in the PySpark wheel already, and another copy of it may clash.
+_SOURCE = """
+    <dependency org="org.apache.spark" name="spark-sql-kafka-0-10_{scala}" rev="release()" conf="jars->default"/>
+    <exclude module="^(?!spark-sql-kafka|spark-token-provider-kafka|kafka-clients|commons-pool2).*" matcher="regexp"/>
+    <override org="org.apache.spark" module="spark-token-provider-kafka-0-10_{scala}" rev="release()"/>"""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceJars:
+    """Spark's Kafka source: its JARs, its version, and one line for the user if that is not the version of PySpark."""
+
+    paths: tuple[Path, ...]
+    version: str
+    note: str | None = None
+
+
+def broker_jars() -> tuple[Path, ...]:
+    """Return the JARs of a Kafka broker (45 MB), fetched at the first call and kept in the cache.
+
+    Raises ``BadInput`` if they are not in the cache and there is no network.
+    """
+    return _cached("broker", KAFKA_VERSION, _BROKER, "unused")
+
+
+def source_jars(spark_version: str | None = None) -> SourceJars:
+    """Return the JARs of Spark's Kafka source for a Spark version (default: the installed PySpark), fetched at the first call.
+
+    The version is that of Spark if it can be had, else the newest below it with the same major number; the Kafka token
+    provider goes by the same rule. What was chosen stays chosen until the folder is removed from the cache. Raises
+    ``BadInput`` for a version that is none or that no source fits, and if there is no network at the first call.
+    """
+    wanted = spark_version or pyspark_version()
+    major, *_ = numbers = _numbers(wanted)
+    scala = "2.12" if major == 3 else "2.13"
+    paths = _cached("source", wanted, _SOURCE.format(scala=scala), up_to(*numbers))
+    version = next(found[1] for path in paths if (found := re.fullmatch(r"spark-sql-kafka-0-10_.*-(\d+\.\d+\.\d+)\.jar", path.name)))
+    note = None if version == wanted else f"Spark's Kafka source {wanted} cannot be had, so {version} is used, the newest one below it"
+    return SourceJars(paths, version, note)
+
+
+def pyspark_version() -> str:
+    """Return the version of the installed PySpark without importing it."""
+    try:
+        return importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        raise BadInput("PySpark is not installed; install pyspark 3.5 to 4.3") from None
+
+
+def up_to(major: int, minor: int, patch: int) -> str:
+    """Return a regular expression for the releases from major.0.0 up to a version: no previews, no candidates."""
+    minors = "|".join(map(str, range(minor)))
+    patches = "|".join(map(str, range(patch + 1)))
+    older = rf"(?:{minors})\.\d+|" if minors else ""
+    return rf"{major}\.(?:{older}{minor}\.(?:{patches}))"
+
+
+def cache_folder() -> Path:
+    """Return the folder of the JARs: ``rheostat/jars`` in XDG_CACHE_HOME, or in ``~/.cache``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rheostat" / "jars"
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    if not found or not (3, 5) <= (int(found[1]), int(found[2])) < (5, 0):
+        raise BadInput(f"Spark {version} is not supported; it must be 3.5 to 4.3")
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def _cached(name: str, version: str, dependencies: str, release: str) -> tuple[Path, ...]:
+    folder = cache_folder() / f"{name}-{version}"
+    return complete_jars(folder) or _fetch(name, folder, dependencies, release)
+
+
+def complete_jars(folder: Path) -> tuple[Path, ...]:
+    """Return the JARs of a folder that was completed, else nothing."""
+    try:
+        paths = tuple(folder / name for name in json.loads((folder / MARKER).read_text()))
+    except (OSError, ValueError):
+        return ()
+    return paths if all(path.exists() for path in paths) else ()
+
+
+def _fetch(name: str, folder: Path, dependencies: str, release: str) -> tuple[Path, ...]:
+    java = find_jdk().java
+    folder.mkdir(parents=True, exist_ok=True)
+    # Beside the target, so that moving a JAR is one step; a second process that fetches the same does no harm.
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder.parent) as scratch:
+        fetched = _run_ivy(java, Path(scratch), name, dependencies, release)
+        for path in fetched:
+            path.replace(folder / path.name)
+        marker = Path(scratch) / MARKER
+        marker.write_text(json.dumps([path.name for path in fetched]))
+        marker.replace(folder / MARKER)
+    return tuple(folder / path.name for path in fetched)
+
+
+def _run_ivy(java: Path, scratch: Path, name: str, dependencies: str, release: str) -> list[Path]:
+    (scratch / "settings.xml").write_text(_SETTINGS.format(release=release))
+    (scratch / "ivy.xml").write_text(_MODULE.format(name=name, dependencies=dependencies))
+    command = [str(java), "-jar", str(_ivy_jar()), "-settings", "settings.xml", "-ivy", "ivy.xml", "-cache", str(scratch / "cache")]
+    command += ["-retrieve", "lib/[artifact]-[revision].[ext]", "-types", "jar", "bundle"]
+    try:
+        done = subprocess.run(command, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=FETCH_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        raise BadInput(f"the JARs of the Kafka {name} did not arrive within {FETCH_DEADLINE_S:.0f} s; try a faster network") from None
+    if done.returncode != 0:
+        raise _said(name, done.stdout + done.stderr)
+    return sorted((scratch / "lib").iterdir())
+
+
+def _said(name: str, output: str) -> RheostatError:
+    """Turn what Ivy printed into one line."""
+    trouble = re.search(r"\((java\.net\.\w+|javax\.net\.\w+)[^)]*\)", output)
+    if trouble or "UnknownHost" in output:
+        return BadInput(f"the JARs of the Kafka {name} must be fetched once, but there is no network; connect and try again")
+    missing = re.search(r":: (\S+#\S+): (.+)", output)
+    what = f"{missing[1]} ({missing[2]})" if missing else output.strip()[-200:].replace("\n", " ")
+    return RheostatError(f"the JARs of the Kafka {name} could not be fetched: {what}")
+
+
+def _ivy_jar() -> Path:
+    spec = importlib.util.find_spec("pyspark")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    found = [path for folder in folders for path in Path(folder).glob("jars/ivy-*.jar")]
+    if not found:
+        raise BadInput("no Ivy in the installed PySpark, which should be the full one (pip install pyspark, not pyspark-client)")
+    return found[0]

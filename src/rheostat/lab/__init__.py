@@ -1,0 +1,1 @@
+"""Experiments on real Spark and Kafka: load, queries, the demo."""

@@ -1,0 +1,1 @@
+"""Nexmark bids, queries and their batch oracles."""

@@ -1,0 +1,109 @@
+"""All bids of a Kafka topic as an Arrow table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.json
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from rheostat.errors import RheostatError
+from rheostat.kafka.client import settings
+
+ANSWER_WITHIN_S = 20.0
+_CHUNK = 50_000
+_FIELDS = [
+    ("id", pa.int64()),
+    ("auction", pa.int64()),
+    ("bidder", pa.int64()),
+    ("price", pa.int64()),
+    ("date_time", pa.int64()),
+    ("extra", pa.string()),
+]
+
+
+class Source(Protocol):
+    """What is used of a Kafka consumer that reads partitions from 0 and tells their ends."""
+
+    def consume(self, num_messages: int, timeout: float) -> list[Message]:
+        """Return messages, and an error message with ``_PARTITION_EOF`` at each partition's end."""
+        ...
+
+
+def read_bids(bootstrap: str, topic: str) -> pa.Table:
+    """Return all bids of a topic: id, auction, bidder, price, date_time (timestamp, UTC), extra.
+
+    Reads each partition from offset 0 to its end (to be called when nothing is written any more). Raises RheostatError if
+    the broker does not answer, the topic has lost its begin, or a record is no bid.
+    """
+    config = {"bootstrap.servers": bootstrap, "group.id": "rheostat-verdict", "enable.auto.commit": "false", "enable.partition.eof": "true"}
+    # Small queues: the records are held once, as the table.
+    consumer = Consumer(settings({**config, "queued.max.messages.kbytes": "16384", "check.crcs": "true"}))
+    try:
+        partitions = _partitions(consumer, topic)
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+        return bids_of(read_to_end(consumer, len(partitions)))
+    except KafkaException as error:
+        raise RheostatError(f"topic {topic} cannot be read: {error.args[0].str()}") from None
+    finally:
+        consumer.close()
+
+
+def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
+    """Yield the values of all records until each of ``partitions`` partitions has told its end."""
+    ended: set[int | None] = set()
+    while len(ended) < partitions:
+        messages = source.consume(_CHUNK // 5, 1.0 if ended else ANSWER_WITHIN_S)
+        if not messages and not ended:
+            raise RheostatError(f"the broker sent no record within {ANSWER_WITHIN_S:.0f} s")
+        for message in messages:
+            error = message.error()
+            if error is None:
+                ended.discard(message.partition())
+                yield message.value() or b""
+            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
+                ended.add(message.partition())
+            else:
+                raise KafkaException(error)
+
+
+def bids_of(values: Iterator[bytes]) -> pa.Table:
+    """Return the bids of records, each one JSON object on one line; other fields are left out."""
+    tables, chunk = [], []
+    for value in values:
+        chunk.append(value)
+        if len(chunk) == _CHUNK:
+            tables.append(_parse(chunk))
+            chunk = []
+    tables.append(_parse(chunk))
+    return pa.concat_tables(tables)
+
+
+def _parse(values: list[bytes]) -> pa.Table:
+    schema = pa.schema(_FIELDS)
+    if values:
+        options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        try:
+            table = pa.json.read_json(io.BytesIO(b"\n".join(values)), parse_options=options)
+        except pa.ArrowInvalid as error:
+            raise RheostatError(f"the topic holds a record that is no bid: {error}") from None
+    else:
+        table = schema.empty_table()
+    if table.num_rows != len(values):
+        raise RheostatError(f"of {len(values)} records of the topic {table.num_rows} are bids")
+    times = table["date_time"].cast(pa.timestamp("ms", tz="UTC"))
+    return table.set_column(table.schema.get_field_index("date_time"), "date_time", times)
+
+
+def _partitions(consumer: Consumer, topic: str) -> list[int]:
+    described = consumer.list_topics(topic, timeout=ANSWER_WITHIN_S).topics[topic]
+    if described.error is not None:
+        raise KafkaException(described.error)
+    for partition in described.partitions:
+        low, _ = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=ANSWER_WITHIN_S)
+        if low > 0:
+            raise RheostatError(f"topic {topic} has lost its first {low} records of partition {partition}")
+    return sorted(described.partitions)

@@ -1,0 +1,1 @@
+"""What the computer has: its JDK, memory, free ports and child processes."""

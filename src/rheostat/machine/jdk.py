@@ -1,0 +1,103 @@
+"""The Java of the computer: a JDK 17 or 21, which is what Spark 3.5 to 4.3 and Kafka 4 run on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.errors import BadInput
+
+GOOD_VERSIONS = (17, 21)
+USUAL_PLACES = (
+    "/usr/lib/jvm/*",
+    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
+    "/opt/homebrew/opt/openjdk@*/libexec/openjdk.jdk/Contents/Home",
+    "/usr/local/opt/openjdk@*/libexec/openjdk.jdk/Contents/Home",
+)
+HOW_TO_GET_ONE = "apt-get install openjdk-17-jdk-headless (Debian, Ubuntu), brew install openjdk@17 (macOS), or point JAVA_HOME at one"
+
+
+@dataclass(frozen=True, slots=True)
+class Jdk:
+    """A Java installation: its folder, its major version, and whether it has ``jcmd`` (a JDK has, a JRE has not)."""
+
+    home: Path
+    version: int
+    has_jcmd: bool
+
+    @property
+    def java(self) -> Path:
+        """The ``java`` program."""
+        return self.home / "bin" / "java"
+
+
+def find_jdk(environment: Mapping[str, str] | None = None, places: tuple[str, ...] = USUAL_PLACES) -> Jdk:
+    """Return a Java 17 or 21: the one of JAVA_HOME if it is one, else a JDK before a JRE, the one on PATH first.
+
+    ``environment`` defaults to this process's, ``places`` are glob patterns of Java folders. Raises ``BadInput`` with
+    what was found instead. Whoever starts Java must hand ``home`` on as JAVA_HOME: the ``java`` on PATH may be another.
+    """
+    environment = os.environ if environment is None else environment
+    found = list(_installed(environment, places))
+    good = [jdk for jdk in found if jdk.version in GOOD_VERSIONS]
+    if not good:
+        raise BadInput(f"Java 17 or 21 is needed, but {_said(found)}; {HOW_TO_GET_ONE}")
+    if environment.get("JAVA_HOME") and good[0].home == Path(environment["JAVA_HOME"]).resolve():
+        return good[0]
+    return next((jdk for jdk in good if jdk.has_jcmd), good[0])
+
+
+def _said(found: list[Jdk]) -> str:
+    if not found:
+        return "no Java was found"
+    return "only " + ", ".join(f"Java {jdk.version} ({jdk.home})" for jdk in found) + " was found"
+
+
+def _installed(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Jdk]:
+    seen: set[Path] = set()
+    for folder in _candidates(environment, places):
+        home = folder.resolve()
+        version = None if home in seen else _version(home)
+        seen.add(home)
+        if version is not None:
+            yield Jdk(home, version, (home / "bin" / "jcmd").exists())
+
+
+def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Path]:
+    if environment.get("JAVA_HOME"):
+        yield Path(environment["JAVA_HOME"])
+    on_path = shutil.which("java", path=environment.get("PATH", ""))
+    if on_path:
+        yield Path(on_path).resolve().parents[1]
+    for pattern in places:
+        yield from sorted(Path("/").glob(pattern.lstrip("/")))
+
+
+def _version(home: Path) -> int | None:
+    """Return the major version, from the ``release`` file (fast) or from the program itself; None if there is no Java."""
+    if not (home / "bin" / "java").exists():
+        return None
+    try:
+        text = (home / "release").read_text(errors="replace")
+    except OSError:
+        text = ""
+    return _major(text) or _major(_asked(home / "bin" / "java"))
+
+
+def _asked(java: Path) -> str:
+    try:
+        answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stderr + answer.stdout
+
+
+def _major(text: str) -> int | None:
+    """Read ``JAVA_VERSION="17.0.15"`` or ``version "1.8.0_392"``; Java 8 and older called themselves 1.8."""
+    match = re.search(r'(?:JAVA_VERSION=| version )"(?:1\.)?(\d+)', text)
+    return int(match[1]) if match else None

@@ -1,0 +1,37 @@
+"""TCP ports of the loopback interface; nothing that Rheostat starts listens anywhere else."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from rheostat.errors import BadInput
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_port() -> int:
+    """Return a port that nobody uses now; somebody may take it before you do, so use it at once."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def claim_port(port: int, purpose: str) -> int:
+    """Return ``port`` if a server for ``purpose`` can be started on it; raise ``BadInput`` if it is taken, forbidden or no port."""
+    if not 1 <= port <= 65535:
+        raise BadInput(f"the port of {purpose} must be between 1 and 65535, but it is {port}")
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # Servers do the same: a port whose last connections are still being closed is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise BadInput(f"port {port} for {purpose} {_why(error)}; name another one, or none to get a free one") from None
+    return port
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "is taken by another program"
+    return f"cannot be used ({error.strerror})"

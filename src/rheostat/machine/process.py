@@ -1,0 +1,84 @@
+"""Child processes that end with this one, however it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from rheostat.errors import RheostatError
+from rheostat.machine import leash
+
+STOP_DEADLINE_S = leash.GRACE_S + 4.0
+
+
+class Child:
+    """A command on a leash: it and everything it starts end when ``stop`` is called or this process dies, ``kill -9`` included.
+
+    ``log`` is appended with what the command prints; ``environment`` is added to this process's; ``folder`` is where it
+    runs (default: here). Usable as a context manager. Raises ``RheostatError`` if the command cannot be started.
+    Fails when: a process of the command makes a session of its own (``setsid``), as a daemon does; that one lives on.
+    """
+
+    def __init__(
+        self, command: Sequence[str | Path], *, log: Path, environment: Mapping[str, str] | None = None, folder: Path | None = None
+    ) -> None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        # Isolated and without site: nothing of the environment or of the working directory can get in the way.
+        line = [sys.executable, "-I", "-S", leash.__file__, "--", *map(str, command)]
+        with log.open("ab") as output:
+            self._leash = subprocess.Popen(
+                line,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                cwd=folder,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+        self.log = log
+        self.pid = self._read_pid()
+
+    def _read_pid(self) -> int:
+        said = ""
+        if self._leash.stdout is not None:
+            with self._leash.stdout as stdout:
+                said = stdout.readline().decode(errors="replace").strip()
+        if said.isdigit():
+            return int(said)
+        self.stop()
+        raise RheostatError(said or f"the command ended before it began; see {self.log}")
+
+    @property
+    def alive(self) -> bool:
+        """Whether the command runs."""
+        return self._leash.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The command's exit code, 128 + n if signal n ended it; None while it runs."""
+        return self._leash.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait until the command has ended by itself and return its exit code; None if it still runs after ``timeout_s`` seconds."""
+        try:
+            return self._leash.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def stop(self) -> None:
+        """End the command and all that it started, within about 12 s; does nothing if it has ended already."""
+        if self._leash.stdin is not None:
+            self._leash.stdin.close()
+        if self.wait(STOP_DEADLINE_S) is None:
+            self._leash.kill()
+            self._leash.wait()
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()

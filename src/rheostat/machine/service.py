@@ -1,0 +1,131 @@
+"""Services that outlive the command that started them, such as the broker of ``rheostat kafka up``, and how to end them later."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine import leash
+
+SAME_TIME_S = 2.0
+"""A process id may be given to another process; start times this close are of the same one, even if the clock was set meanwhile."""
+
+# Starts the command in a session of its own and leaves: so the command is nobody's child, and its id is what is printed.
+_DETACH = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdin=s.DEVNULL, stdout=2, stderr=2, start_new_session=True).pid)"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that was started detached: name, process id and start time (seconds since 1970), where it answers, where its files are."""
+
+    name: str
+    pid: int
+    created_s: float
+    url: str
+    folder: str
+
+
+def state_folder() -> Path:
+    """Return the folder of the state files: ``rheostat`` in XDG_STATE_HOME, or in ``~/.local/state``."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "rheostat"
+
+
+def start(
+    name: str, command: Sequence[str | Path], *, url: str, folder: Path, log: Path, environment: Mapping[str, str] | None = None
+) -> Service:
+    """Start a command that survives this process and write down who it is.
+
+    ``log`` is appended with what it prints, ``folder`` is where it runs. Raises ``BadInput`` if a service of that name
+    runs already, ``RheostatError`` if the command cannot be started.
+    """
+    require_none(name)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    line = [sys.executable, "-I", "-S", "-c", _DETACH, *map(str, command)]
+    with log.open("ab") as output:
+        env = {**os.environ, **(environment or {})}
+        told = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output, cwd=folder, env=env)
+    try:
+        pid = int(told.stdout)
+        service = Service(name, pid, psutil.Process(pid).create_time(), url, str(folder))
+    except (ValueError, psutil.NoSuchProcess):
+        raise RheostatError(f"{name} could not be started; see {log}") from None
+    _write(service)
+    return service
+
+
+def require_none(name: str) -> None:
+    """Raise ``BadInput`` if a service of that name runs."""
+    running = find(name)
+    if running:
+        raise BadInput(f"{name} is up already at {running.url} (process {running.pid}); take it down first")
+
+
+def find(name: str) -> Service | None:
+    """Return the service of that name if the very process that was started still lives; None otherwise."""
+    try:
+        service = Service(**json.loads(_file(name).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+    return service if _process(service) else None
+
+
+def end(name: str) -> Service | None:
+    """End the service and all processes that it started (SIGTERM, after 8 s SIGKILL); return what was ended, None if nothing ran."""
+    service = find(name)
+    process = _process(service) if service else None
+    if service and process:
+        _end_all(process)
+    _file(name).unlink(missing_ok=True)
+    return service
+
+
+def _end_all(process: psutil.Process) -> None:
+    doomed = {process, *process.children(recursive=True)}
+    for pid in leash.members(process.pid):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            doomed.add(psutil.Process(pid))
+    for signal_ in (psutil.Process.terminate, psutil.Process.kill):
+        for each in filter(_lives, doomed):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                signal_(each)
+        deadline = time.monotonic() + leash.GRACE_S
+        while any(map(_lives, doomed)) and time.monotonic() < deadline:
+            time.sleep(leash.POLL_S)
+
+
+def _process(service: Service) -> psutil.Process | None:
+    try:
+        process = psutil.Process(service.pid)
+        same = abs(process.create_time() - service.created_s) < SAME_TIME_S
+    except psutil.Error:
+        return None
+    return process if same and _lives(process) else None
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _file(name: str) -> Path:
+    return state_folder() / f"{name}.json"
+
+
+def _write(service: Service) -> None:
+    file = _file(service.name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".partial")
+    partial.write_text(json.dumps(asdict(service)))
+    partial.replace(file)

@@ -1,0 +1,43 @@
+"""An orderly end: Ctrl-C, a closed terminal and a polite kill all unwind what was started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_POLL_S = 1.0
+
+
+@contextmanager
+def orderly_end(with_parent: bool = False) -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the main thread as Ctrl-C does, by SystemExit; with ``with_parent`` the parent's death, too.
+
+    The first signal unwinds; those that follow while it does are not heard, so that nothing is left behind. A SIGHUP
+    that was ignored from the start (``nohup``) stays ignored.
+    """
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
+
+    def end(number: int, _: FrameType | None) -> None:
+        for each in heard:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in heard}
+    if with_parent:
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_POLL_S)
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,84 @@
+"""What a session allows: told from its public settings before anything is tried."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_FOREVER_S = 86_400.0
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """What keeps an application from being scaled (``blocking``), or from being scaled well (``degrading``)."""
+
+    blocking: tuple[str, ...] = ()
+    degrading: tuple[str, ...] = ()
+    can_decommission: bool = False
+
+
+def obstacles(spark: Any) -> Obstacles:
+    """Return what stands in the way of live scaling, in one line each."""
+    if is_connect(spark):
+        return Obstacles(blocking=("Spark Connect: a remote session shows no executors and changes none; attach in the driver instead",))
+    if is_local(spark):
+        master = spark.sparkContext.master
+        return Obstacles(blocking=(f"master {master} has no executors to scale; use a cluster, or: rheostat run --local 8 app.py",))
+    if allocates_dynamically(spark):
+        conflict = "Spark's own dynamic allocation is in effect: not scaling against it; turn spark.dynamicAllocation.enabled off"
+        return Obstacles(blocking=(conflict,))
+    found = []
+    can_decommission = _setting(spark, "spark.decommission.enabled", "false") == "true"
+    if not can_decommission:
+        found.append("spark.decommission.enabled is off (it cannot be set live): executors leave only while idle between two batches")
+    if spark.sparkContext.uiWebUrl is None:
+        found.append("spark.ui.enabled is off: the executors cannot be counted, so nothing is decided")
+    return Obstacles(degrading=tuple(found), can_decommission=can_decommission)
+
+
+def is_connect(spark: Any) -> bool:
+    """Tell whether this is a Spark Connect session."""
+    return ".connect." in type(spark).__module__
+
+
+def is_local(spark: Any) -> bool:
+    """Tell whether everything runs in the driver's own process."""
+    return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))
+
+
+def allocates_dynamically(spark: Any) -> bool:
+    """Tell whether Spark's dynamic allocation would change the number of executors by itself.
+
+    Enabled with time-outs of a day or more it only serves to set the initial size on a Standalone cluster.
+    """
+    if _setting(spark, "spark.dynamicAllocation.enabled", "false") != "true":
+        return False
+    limits = (_seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default)) for name, default in
+              (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s")))  # fmt: skip
+    return any(limit < _FOREVER_S for limit in limits)
+
+
+def initial_executors(spark: Any) -> int | None:
+    """Return the number of executors this application was started with, as far as its settings tell."""
+    for name in ("spark.dynamicAllocation.initialExecutors", "spark.executor.instances"):
+        value = _setting(spark, name, "")
+        if value.isdigit() and int(value) > 0:
+            return int(value)
+    return None
+
+
+def application_id(spark: Any) -> str:
+    """Return the name of the application's journal folder."""
+    return "connect" if is_connect(spark) else str(spark.sparkContext.applicationId)
+
+
+def _setting(spark: Any, name: str, default: str) -> str:
+    return str(spark.sparkContext.getConf().get(name, default))
+
+
+def _seconds(text: str) -> float:
+    """Return a Spark duration in seconds; infinite for what cannot be read, which no default is."""
+    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
+    return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")

@@ -1,0 +1,113 @@
+"""Runs an unchanged PySpark script in this process, with static options and a hook on its session."""
+
+from __future__ import annotations
+
+import logging
+import os
+import runpy
+import shlex
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput, RheostatError
+
+_log = logging.getLogger("rheostat")
+_SUBMIT = "PYSPARK_SUBMIT_ARGS"
+
+
+def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str], on_session: Callable[[Any], None]) -> int:
+    """Run ``script`` as its own main program and return its exit code.
+
+    ``options`` are Spark settings for the start of its JVM; those that the script sets itself win. ``on_session`` is
+    called once for the first session that the script makes; whatever it raises is logged and the script goes on. Raises
+    BadInput if the script is not there.
+    """
+    if not script.is_file():
+        raise BadInput(f"there is no script {script}")
+    os.environ[_SUBMIT] = submit_arguments(options, os.environ.get(_SUBMIT))
+    _hook(on_session)
+    sys.argv = [str(script), *arguments]
+    sys.path.insert(0, str(script.resolve().parent))
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as ended:
+        return _exit_code(ended.code)
+    except KeyboardInterrupt:
+        return 130
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        _stop_session()
+    return 0
+
+
+def master_of_environment() -> str | None:
+    """Return the master that PYSPARK_SUBMIT_ARGS or the defaults file of SPARK_CONF_DIR or SPARK_HOME names; None if none does."""
+    words = shlex.split(os.environ.get(_SUBMIT, ""))
+    for word, value in pairwise(words):
+        if word == "--master":
+            return value
+        if word == "--conf" and value.startswith("spark.master="):
+            return value.partition("=")[2]
+    folder = os.environ.get("SPARK_CONF_DIR")
+    defaults = (Path(folder) if folder else Path(os.environ.get("SPARK_HOME", "")) / "conf") / "spark-defaults.conf"
+    lines = defaults.read_text(encoding="utf-8").splitlines() if defaults.is_file() else []
+    found = [line.replace("=", " ", 1).split() for line in lines if line.strip().startswith("spark.master")]
+    return next((words[1] for words in found if len(words) > 1 and words[0] == "spark.master"), None)
+
+
+def submit_arguments(options: Mapping[str, str], given: str | None = None) -> str:
+    """Return what PySpark hands to ``spark-submit``: our options first, so that those of the user's environment win."""
+    words = [word for name, value in sorted(options.items()) for word in ("--conf", f"{name}={value}")]
+    return f"{shlex.join(words)} {given or 'pyspark-shell'}".strip()
+
+
+def _stop_session() -> None:
+    """End a session that the script left open, so that its executors are gone before their cluster is."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        session.stop()
+
+
+def _hook(on_session: Callable[[Any], None]) -> None:
+    """Call ``on_session`` with the first session that ``SparkSession.builder.getOrCreate()`` returns."""
+    from pyspark.sql import SparkSession
+
+    original = SparkSession.Builder.getOrCreate
+    seen: list[Any] = []
+
+    def get_or_create(builder: Any) -> Any:
+        session = original(builder)
+        if not seen:
+            seen.append(session)
+            _told(on_session, session)
+        return session
+
+    SparkSession.Builder.getOrCreate = get_or_create
+
+
+def _told(on_session: Callable[[Any], None], session: Any) -> None:
+    try:
+        on_session(session)
+    except RheostatError as fault:
+        _log.warning("rheostat: not attached, the job runs on as it is: %s", fault)
+    except Exception as fault:
+        _log.warning("rheostat: not attached, the job runs on as it is: %s: %s", type(fault).__name__, fault)
+        _log.debug("rheostat: where it failed", exc_info=True)
+
+
+def _exit_code(code: object) -> int:
+    """Return the exit code of ``sys.exit(code)`` as Python itself would: a text is printed and means 1."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    print(code, file=sys.stderr)  # noqa: T201  (the script's own message)
+    return 1

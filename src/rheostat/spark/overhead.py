@@ -1,0 +1,70 @@
+"""What the autoscaler itself costs: the CPU seconds of its threads and of the threads that serve its calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+_TASKS = Path("/proc/self/task")
+
+
+class Overhead:
+    """Counts CPU seconds by part; ``tick`` is called by the loop's own thread at the end of every tick.
+
+    Parts: ``loop`` (our Python thread), ``bridge`` (the JVM thread that serves its py4j calls), ``rest`` (the threads of
+    the driver's UI, which serve our polls; who looks at that UI meanwhile counts too), ``broker`` (librdkafka's threads
+    in this process). The last two need Linux's /proc and are absent elsewhere.
+    """
+
+    def __init__(self, jvm_cpu_s: Callable[[], float | None] | None, jvm_process: int | None) -> None:
+        self._jvm_cpu_s = jvm_cpu_s
+        self._jvm_process = jvm_process
+        self._threads = self._thread_parts()
+        self._loop_s = 0.0
+        self._bridge: tuple[float, float] | None = None
+        self._started_s = time.monotonic()
+
+    def tick(self) -> None:
+        """Take the CPU time of the calling thread and of its partner in the JVM."""
+        self._loop_s = time.thread_time()
+        spent_s = self._jvm_cpu_s() if self._jvm_cpu_s else None
+        if spent_s is not None:
+            self._bridge = (self._bridge[0] if self._bridge else spent_s, spent_s)
+
+    def parts_s(self) -> Mapping[str, float]:
+        """Return the CPU seconds since the start, by part."""
+        parts = {"loop": self._loop_s}
+        if self._bridge:
+            parts["bridge"] = self._bridge[1] - self._bridge[0]
+        now = self._thread_parts()
+        return parts | {part: spent - self._threads.get(part, 0.0) for part, spent in now.items()}
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started_s
+
+    def core_share(self) -> float:
+        """Return CPU seconds per second of one core."""
+        return sum(self.parts_s().values()) / max(self.elapsed_s, 1e-9)
+
+    def _thread_parts(self) -> dict[str, float]:
+        parts: dict[str, float] = {}
+        if self._jvm_process is not None and _TASKS.exists():
+            parts["rest"] = _cpu_s(Path(f"/proc/{self._jvm_process}/task"), "SparkUI")
+        if _TASKS.exists():
+            parts["broker"] = _cpu_s(_TASKS, "rdk:")
+        return parts
+
+
+def _cpu_s(tasks: Path, prefix: str) -> float:
+    """Sum the CPU seconds of the threads whose name begins with ``prefix``."""
+    total_s = 0.0
+    for thread in tasks.iterdir() if tasks.exists() else ():
+        try:
+            if (thread / "comm").read_text().startswith(prefix):
+                total_s += int((thread / "schedstat").read_text().split()[0]) / 1e9
+        except (OSError, ValueError, IndexError):
+            continue  # the thread ended while we looked
+    return total_s

@@ -1,0 +1,165 @@
+"""A live Spark application, seen: one observation per running query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from rheostat.model import Observation
+from rheostat.signals.lag import Offsets, lag_rows, wait_s
+from rheostat.signals.latency import ArrivalCurve, mean_s
+from rheostat.signals.windows import growth_per_s
+from rheostat.spark.executors import Executor, ExecutorsEndpoint
+from rheostat.spark.in_flight import in_flight
+from rheostat.spark.progress import Batch, batch_of
+
+_KEPT_POINTS = 240
+_POLL_S = 10.0
+"""The executors' endpoint is asked this often: 20 ms of the driver's CPU a call while its JVM is young."""
+
+
+class LatestOffsets(Protocol):
+    """Asks the broker for the next offset of each partition of topics."""
+
+    def latest(self, topics: Sequence[str]) -> Offsets | None:
+        """Return them, or None while the broker does not answer."""
+        ...
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of a query so far; dropped with it."""
+
+    batch: Batch | None = None
+    trigger_s: float | None = None
+    arrivals: tuple[tuple[float, float], ...] = ()
+    """(time, sum of the latest offsets): the arrival curve."""
+
+
+class SparkSensor:
+    """Reads progress (public), the executors' endpoint (public), and the broker's offsets where there is one.
+
+    ``trigger_s`` and ``registered`` (the number of executors) need private calls and do without in shadow mode: then the
+    trigger is told from the batches' start times, and the number is the endpoint's. ``target`` is the actuator's.
+    """
+
+    def __init__(
+        self,
+        spark: Any,
+        endpoint: ExecutorsEndpoint | None,
+        offsets: LatestOffsets | None,
+        target: Callable[[], int | None],
+        trigger_s: Callable[[Any], float | None],
+        registered: Callable[[], int] | None = None,
+    ) -> None:
+        self._spark = spark
+        self._endpoint = endpoint
+        self._offsets = offsets
+        self._target = target
+        self._trigger_s = trigger_s
+        self._registered = registered
+        self._seen: dict[str, _Seen] = {}
+        self._polled: Observation | None = None
+        self._task_s: tuple[float, dict[str, float]] | None = None
+        context = getattr(spark, "sparkContext", None) if endpoint is not None else None
+        self._application = context.applicationId if context else None
+        self._tracker = context.statusTracker() if context else None
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return one observation per running query; a query that has stopped is forgotten, a new one is picked up."""
+        running = {str(query.runId): query for query in self._spark.streams.active}
+        self._seen = {run_id: self._seen.get(run_id, _Seen()) for run_id in running}
+        shared = self._executors(now)
+        tracker = self._tracker if len(running) == 1 else None
+        return [self._query(query, self._seen[run_id], shared, tracker, now) for run_id, query in running.items()]
+
+    def _executors(self, now: float) -> Observation:
+        """Return what all queries share: the executors, counted at every tick where that is cheap, and how busy their slots were."""
+        if self._polled is None or now - self._polled.t_s >= _POLL_S:
+            self._polled = self._poll(now)
+        counted = self._registered() if self._registered else self._polled.executors
+        return replace(self._polled, t_s=now, target=self._target(), executors=counted)
+
+    def _poll(self, now: float) -> Observation:
+        empty = Observation(t_s=now, application=self._application)
+        executors = self._endpoint.registered() if self._endpoint else None
+        if executors is None:
+            return empty
+        before, self._task_s = self._task_s, (now, {executor.id: executor.task_s for executor in executors})
+        return replace(
+            empty,
+            executors=len(executors),
+            slots_per_executor=executors[0].slots if executors else None,
+            busy=_busy(executors, before, now),
+            memory_bytes=max((e.peak_memory_bytes for e in executors if e.peak_memory_bytes is not None), default=None),
+        )
+
+    def _query(self, query: Any, seen: _Seen, shared: Observation, tracker: Any, now: float) -> Observation:
+        progress = query.lastProgress
+        if progress is None:
+            return replace(shared, query=query.name or str(query.id))
+        batch = batch_of(progress)
+        seen.trigger_s = self._trigger_s(query) if seen.batch is None else seen.trigger_s
+        seen.trigger_s = seen.trigger_s if seen.trigger_s is not None else told_trigger_s(seen.batch, batch)
+        seen.batch = batch
+        latest = self._latest(batch, seen, now)
+        rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
+        rows = self._lag_rows(batch, latest, rate, now)
+        first_row, end_row = sum(batch.committed.values()) - batch.rows, sum(batch.committed.values())
+        return replace(
+            shared,
+            query=batch.query,
+            input_rows_per_s=rate,
+            inputs=batch.inputs,
+            processed_rows_per_s=batch.rows / batch.duration_s if batch.duration_s else None,
+            output_rows_per_s=batch.output_rows / batch.duration_s if batch.output_rows is not None and batch.duration_s else None,
+            lag_rows=rows,
+            lag_s=wait_s(rows, rate),
+            latency_s=mean_s(ArrivalCurve(seen.arrivals).latencies(first_row, end_row, batch.commit_s)),
+            batch_s=batch.duration_s,
+            batch_parts_s=batch.parts_s,
+            batch_rows=batch.rows,
+            trigger_s=seen.trigger_s,
+            in_flight=in_flight(query, batch, seen.trigger_s, now, tracker),
+            state_rows=batch.state_rows,
+            state_bytes=batch.state_bytes,
+            state_partitions=batch.state_partitions,
+        )
+
+    def _latest(self, batch: Batch, seen: _Seen, now: float) -> Offsets | None:
+        """Ask the broker and add a point to the arrival curve; without a broker the curve has what each batch was planned with."""
+        if not batch.committed:
+            return None
+        if self._offsets is None:
+            latest: Offsets | None = batch.latest or None
+            seen_s = batch.start_s
+        else:
+            latest, seen_s = self._offsets.latest(sorted({topic for topic, _ in batch.committed})), now
+        if latest and (not seen.arrivals or seen_s > seen.arrivals[-1][0]):
+            seen.arrivals = (*seen.arrivals, (seen_s, float(sum(latest.values()))))[-_KEPT_POINTS:]
+        return latest
+
+    def _lag_rows(self, batch: Batch, latest: Offsets | None, rate: float | None, now: float) -> float | None:
+        """Return the lag now: the broker's, or what was left at the planning of the last batch plus what must have arrived since."""
+        left = lag_rows(latest, batch.committed) if latest else None
+        if left is None or self._offsets is not None:
+            return left
+        return left + rate * (now - batch.start_s) if rate is not None else None
+
+
+def told_trigger_s(before: Batch | None, batch: Batch) -> float | None:
+    """Tell the trigger interval from two batches: their mean distance, if the batch was over well before the next; else None."""
+    if before is None or batch.batch_id <= before.batch_id:
+        return None
+    distance_s = (batch.start_s - before.start_s) / (batch.batch_id - before.batch_id)
+    return distance_s if max(before.duration_s, batch.duration_s) < 0.8 * distance_s else None
+
+
+def _busy(executors: Sequence[Executor], before: tuple[float, dict[str, float]] | None, now: float) -> float | None:
+    """Return the share of slot time in tasks since the last tick; task time counts when a task ends, so it is clipped to 1."""
+    if before is None or now <= before[0]:
+        return None
+    known = [executor for executor in executors if executor.id in before[1]]
+    slot_s = sum(executor.slots for executor in known) * (now - before[0])
+    return min(1.0, sum(executor.task_s - before[1][executor.id] for executor in known) / slot_s) if slot_s else None

@@ -1,0 +1,174 @@
+"""The ways into a PySpark session: ``shadow`` watches it, ``attach`` sizes it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rheostat.config import LoopOptions
+from rheostat.errors import BadInput
+from rheostat.guards import Cooldown, StaleData, standard_guards
+from rheostat.journal.folder import FolderJournal
+from rheostat.loop import Loop
+from rheostat.model import Capabilities, Limits, Slo
+from rheostat.policies.registry import create
+from rheostat.ports import Policy
+from rheostat.spark.actuator import Adviser, SparkActuator
+from rheostat.spark.capabilities import application_id, initial_executors, is_connect, is_local, obstacles
+from rheostat.spark.executors import ExecutorsEndpoint
+from rheostat.spark.handle import Handle
+from rheostat.spark.jvm import Jvm
+from rheostat.spark.overhead import Overhead
+from rheostat.spark.sensor import LatestOffsets, SparkSensor
+
+_log = logging.getLogger("rheostat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an application is to be sized; checked before anything is touched.
+
+    ``policy`` is a registered name, with ``parameters`` of its own, or an object with ``decide``. ``kafka`` is a client
+    configuration with ``bootstrap.servers``: the lag is then asked of the broker, also while a batch runs; without it
+    the lag comes from the progress of finished batches. ``journal`` is a folder; by default one per application in the
+    user's state folder.
+    """
+
+    policy: str | Policy = "measured-throughput"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    slo: Slo = field(default_factory=Slo)
+    limits: Limits = field(default_factory=Limits)
+    kafka: Mapping[str, str] | None = None
+    journal: Path | None = None
+    loop: LoopOptions = field(default_factory=LoopOptions)
+
+    def __post_init__(self) -> None:
+        if self.kafka is not None and "bootstrap.servers" not in self.kafka:
+            raise BadInput(f"kafka= needs 'bootstrap.servers', but it has {', '.join(self.kafka) or 'nothing'}")
+        self.make_policy()
+
+    def make_policy(self) -> Policy:
+        """Return the policy; raises BadInput for one that is unknown or has wrong parameters."""
+        return create(self.policy, self.parameters, self.slo) if isinstance(self.policy, str) else self.policy
+
+    @property
+    def policy_name(self) -> str:
+        """The policy's name."""
+        return self.policy if isinstance(self.policy, str) else type(self.policy).__name__
+
+
+def shadow(spark: Any, **settings: Any) -> Handle:
+    """Watch a session and advise: public interfaces only, nothing is touched, decisions go to a journal in a local folder.
+
+    Takes what ``attach`` takes, and raises what it raises.
+    """
+    unseen = ("Spark Connect shows no executors: batches are watched, but no size can be advised",) if is_connect(spark) else ()
+    capabilities = Capabilities(can_scale=False, cannot=("shadow mode: nothing is changed", *unseen))
+    return start(spark, settings_of(**settings), None, Adviser(capabilities))
+
+
+def attach(spark: Any, **settings: Any) -> Handle:
+    """Size a running session: decide every few seconds how many executors it needs, and change that number live.
+
+    Keywords: ``policy`` and ``parameters``, ``slo`` (seconds of latency, default 10, or an Slo), ``limits`` ((min, max)
+    executors or Limits, default 1 to 8), ``kafka``, ``journal`` and ``loop`` (see ``Settings``). What this session
+    does not allow is logged, a line each, and the job runs on unscaled.
+
+    Raises BadInput for an unknown policy, a wrong parameter or wrong limits.
+    """
+    wanted = settings_of(**settings)
+    found = obstacles(spark)
+    jvm = None if is_connect(spark) else Jvm(spark)
+    if found.blocking or jvm is None:
+        return start(spark, wanted, jvm, Adviser(Capabilities(can_scale=False, cannot=(*found.blocking, *found.degrading))))
+    if not jvm.can_request:
+        missing = "this Spark's scheduler has no calls to change the number of executors"
+        return start(spark, wanted, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
+    capabilities = Capabilities(can_scale=True, cannot=found.degrading)
+    actuator = SparkActuator(jvm, capabilities, graceful=jvm.can_decommission and found.can_decommission)
+    actuator.target = initial_executors(spark)
+    return start(spark, wanted, jvm, actuator)
+
+
+def settings_of(*, slo: Slo | float | None = None, limits: Limits | tuple[int, int] | None = None, **rest: Any) -> Settings:
+    """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder.
+
+    ``settings=Settings(...)`` takes them ready-made.
+    """
+    if set(rest) == {"settings"} and slo is None and limits is None and isinstance(rest["settings"], Settings):
+        return rest["settings"]
+    if slo is not None:
+        rest["slo"] = slo if isinstance(slo, Slo) else Slo(latency_s=slo)
+    if limits is not None:
+        rest["limits"] = limits if isinstance(limits, Limits) else Limits(min_executors=limits[0], max_executors=limits[1])
+    if isinstance(rest.get("journal"), str):
+        rest["journal"] = Path(rest["journal"])
+    unknown = sorted(set(rest) - set(Settings.__dataclass_fields__))
+    if unknown:
+        raise BadInput(f"unknown setting {unknown[0]!r}; there are {', '.join(Settings.__dataclass_fields__)}")
+    return Settings(**rest)
+
+
+def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | SparkActuator) -> Handle:
+    """Put the loop together, say what it will do, and start it."""
+    options, capabilities = settings.loop, actuator.capabilities()
+    journal = FolderJournal(settings.journal or _journal_folder(application_id(spark)))
+    sensor = SparkSensor(
+        spark,
+        endpoint=None if is_connect(spark) or is_local(spark) else _endpoint(spark),
+        offsets=_offsets(settings.kafka),
+        target=lambda: actuator.target,
+        trigger_s=jvm.trigger_s if jvm else lambda _: None,
+        registered=(lambda: len(jvm.executor_ids())) if jvm and capabilities.can_scale else None,
+    )
+    cooldown = Cooldown(out_s=options.cooldown_out_s, in_s=options.cooldown_in_s)
+    guards = standard_guards(settings.limits, cooldown, StaleData(after_s=options.stale_after_s))
+    loop = Loop(sensor=sensor, policy=settings.make_policy(), guards=guards, actuator=actuator, journal=journal)
+    overhead = Overhead(jvm.thread_cpu_s if jvm else None, jvm.process_id() if jvm else None)
+    handle = Handle(loop, journal, capabilities, overhead, jvm.stopped if jvm else lambda: False)
+    _say(settings, capabilities, journal)
+    handle.start(options.interval_s)
+    return handle
+
+
+def _say(settings: Settings, capabilities: Capabilities, journal: FolderJournal) -> None:
+    limits = settings.limits
+    _log.info(
+        "rheostat %s this application: policy %s, %d to %d executors, objective %g s, a decision every %g s; journal %s, kill switch %s",
+        "sizes" if capabilities.can_scale else "watches",
+        settings.policy_name,
+        limits.min_executors,
+        limits.max_executors,
+        settings.slo.latency_s,
+        settings.loop.interval_s,
+        journal.folder,
+        journal.stop_file.name,
+    )
+    for line in capabilities.cannot:
+        _log.warning("rheostat: %s", line)
+    if settings.kafka is None:
+        _log.info("rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and unknown for other sources")
+
+
+def _endpoint(spark: Any) -> ExecutorsEndpoint:
+    return ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId)
+
+
+def _offsets(kafka: Mapping[str, str] | None) -> LatestOffsets | None:
+    if kafka is None:
+        return None
+    try:
+        from rheostat.kafka.offsets import Offsets
+    except ImportError:
+        _log.warning("rheostat: no confluent-kafka here (pip install 'rheostat[kafka]'): the lag is told from finished batches")
+        return None
+    return Offsets(kafka)
+
+
+def _journal_folder(application: str) -> Path:
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "rheostat" / "journal" / application

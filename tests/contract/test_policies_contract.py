@@ -1,0 +1,79 @@
+"""Every policy of the registry and every standard guard keeps its contract; a new one is found here without a change."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.guards import Bounds, guard, standard_guards
+from rheostat.model import InFlight, Limits, Observation
+from rheostat.policies.registry import POLICIES, create, parameters
+from rheostat.testing.contracts import check_bounds, follow, guard_checks, minutes, policy_checks
+
+LIMITS = Limits(min_executors=2, max_executors=6)
+GUARDS = {rule.name: rule for rule in standard_guards(Limits(min_executors=1, max_executors=100))}
+
+numbers = st.none() | st.sampled_from([0.0, 1e-6, 1.0]) | st.floats(0, 1e12, allow_subnormal=False)
+counts = st.none() | st.integers(0, 10_000)
+observations = st.builds(
+    Observation, t_s=st.floats(0, 2e9), executors=counts, target=counts, slots_per_executor=counts, input_rows_per_s=numbers,
+    processed_rows_per_s=numbers, lag_rows=numbers, lag_s=numbers, batch_s=numbers, batch_rows=counts,
+    trigger_s=st.none() | st.sampled_from([0.0, 0.1, 1.0, 60.0]),
+    in_flight=st.none() | st.builds(InFlight, elapsed_s=st.floats(0, 1e6), rows=counts),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "check"), policy_checks(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_registered_policy_keeps_the_contract(policy, name, check):
+    check(lambda: create(policy))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=30, deadline=None)
+@given(script=st.lists(observations, min_size=1, max_size=12))
+def test_a_registered_policy_bears_any_row_of_observations(policy, script):
+    decisions, memory = follow(create(policy), script)
+    assert all(type(decision.target) is int and math.isfinite(decision.target) for decision in decisions)
+    assert json.loads(json.dumps(memory, allow_nan=False)) is not None
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=20, deadline=None)
+@given(script=st.lists(observations, min_size=1, max_size=6))
+def test_after_the_guards_the_size_is_within_the_limits(policy, script):
+    for decision, observation in zip(follow(create(policy), script)[0], script, strict=True):
+        target = guard(standard_guards(LIMITS), decision, observation, {}, observation.t_s).decision.target
+        assert 2 <= target <= 6
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_script_of_the_contract_makes_a_policy_scale_out(policy):
+    assert any(decision.target > 3 for decision in follow(create(policy), minutes())[0])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_registered_policy_explains_itself_and_its_parameters(policy):
+    doc = POLICIES[policy].__doc__ or ""
+    assert "Source:" in doc
+    assert "Fails when:" in doc
+    assert all({"help", "unit"} <= set(field.metadata) for field in parameters(POLICIES[policy]))
+    assert all(field.default is not dataclasses.MISSING for field in parameters(POLICIES[policy]))
+
+
+@pytest.mark.parametrize(("name", "check"), guard_checks(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("rule", GUARDS)
+def test_a_standard_guard_keeps_the_contract(rule, name, check):
+    check(lambda: GUARDS[rule])
+
+
+def test_bounds_come_last_and_are_never_crossed():
+    assert isinstance(standard_guards(LIMITS)[-1], Bounds)
+    check_bounds(standard_guards(LIMITS), LIMITS)
+
+
+def test_the_registry_is_sorted():
+    assert list(POLICIES) == sorted(POLICIES)

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from rheostat.kafka.broker import Broker
+from rheostat.lab.curve import read_curve
+from rheostat.lab.nexmark.bids import bids, encode
+from rheostat.workloads.constant import Constant
+from rheostat.workloads.day import Day
+from rheostat.workloads.workload import rows_until
+
+pytestmark = pytest.mark.e2e
+
+PARTITIONS = 4
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with Broker() as broker:
+        yield broker
+
+
+def _start(broker: Broker, topic: str, *options: str) -> subprocess.Popen[str]:
+    broker.create_topic(topic, PARTITIONS)
+    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", topic, *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _end(load: subprocess.Popen[str]) -> dict[str, Any]:
+    output, errors = load.communicate(timeout=60)
+    assert (load.returncode, errors) == (0, "")
+    summary: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return summary
+
+
+def _records(broker: Broker, topic: str) -> list[tuple[int, bytes]]:
+    """Return (partition, value) of all records of a topic."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "test", "enable.auto.commit": False})
+    places = [TopicPartition(topic, p, 0) for p in range(PARTITIONS)]
+    wanted = sum(consumer.get_watermark_offsets(place, timeout=20)[1] for place in places)
+    consumer.assign(places)
+    found: list[tuple[int, bytes]] = []
+    while len(found) < wanted:
+        messages = consumer.consume(min(10_000, wanted - len(found)), timeout=20)
+        assert messages, f"{len(found)} of {wanted} records after 20 s"
+        found += [(message.partition(), message.value()) for message in messages]
+    consumer.close()
+    return found
+
+
+def _numbers(records: list[tuple[int, bytes]]) -> list[int]:
+    return [json.loads(value)["id"] for _, value in records]
+
+
+def test_a_killed_broker_costs_no_bid_and_doubles_none(broker: Broker, tmp_path: Path) -> None:
+    curve = tmp_path / "curve.jsonl"
+    load = _start(broker, "killed", "--workload", "constant", "--set", "rate=8000", "--seconds", "5", "--curve", str(curve))
+    while not (curve.exists() and len(read_curve(curve).points) > 3):
+        time.sleep(0.05)
+    assert broker.pid
+    os.kill(broker.pid, signal.SIGKILL)
+    time.sleep(1)
+    broker.restart()
+    summary = _end(load)
+    records = _records(broker, "killed")
+    assert summary["rows"] == rows_until(Constant(8000), 5)
+    assert sorted(_numbers(records)) == list(range(summary["rows"]))
+    assert all(json.loads(value)["id"] % PARTITIONS == partition for partition, value in records)
+    for wanted in range(PARTITIONS):
+        assert _numbers([r for r in records if r[0] == wanted]) == list(range(wanted, summary["rows"], PARTITIONS))
+    assert read_curve(curve).points[-1].acked == summary["rows"]
+
+
+def test_the_topic_holds_the_bids_of_the_seed(broker: Broker) -> None:
+    options = ("--workload", "day", "--set", "low=500", "--set", "peak=900", "--set", "day_s=2", "--seed", "11")
+    summary = _end(_start(broker, "seeded", *options))
+    assert summary["rows"] == rows_until(Day(low=500, peak=900, day_s=2, seed=11), 2)
+    for _, value in _records(broker, "seeded")[:200]:
+        bid = json.loads(value)
+        assert encode(bids(11, bid["id"], 1), bid["date_time"]) == [value]
+        assert 0 <= time.time() * 1000 - bid["date_time"] < 600_000
+
+
+def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(broker: Broker, tmp_path: Path) -> None:
+    curve = tmp_path / "curve.jsonl"
+    load = _start(broker, "stopped", "--workload", "constant", "--set", "rate=1000", "--curve", str(curve))
+    while not (curve.exists() and read_curve(curve).points and read_curve(curve).points[-1].rows):
+        time.sleep(0.05)
+    load.send_signal(signal.SIGTERM)
+    summary = _end(load)
+    assert len(_records(broker, "stopped")) == summary["rows"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--topic", "nowhere"), "there is no topic 'nowhere' at 127.0.0.1:"),
+        (("--workload", "noon"), "unknown workload 'noon'; there are constant"),
+        (("--start-at", "10"), "--start-at is a Unix time within a day of now"),
+    ],
+)
+def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(broker: Broker, options: tuple[str, ...], said: str) -> None:
+    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", "any", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr

@@ -1,0 +1,40 @@
+"""What is a function of the seed is one however the work is split."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.lab.nexmark.bids import bids, encode
+from rheostat.workloads import counter
+from rheostat.workloads.day import Day
+from rheostat.workloads.workload import DueRows, rows_until
+
+SEEDS = st.integers(0, 2**64 - 1)
+FEW_SEEDS = st.sampled_from((0, 7, 2**63))
+
+
+@given(SEEDS, st.integers(0, 2**32), st.lists(st.integers(0, 2**62), min_size=1, max_size=20))
+def test_one_draw_equals_the_draw_of_many(seed: int, lane: int, counters: list[int]) -> None:
+    n = np.array(counters, dtype=np.int64)
+    assert counter.bits(seed, lane, n).tolist() == [counter.bits_at(seed, lane, i) for i in counters]
+    assert counter.uniform(seed, lane, n).tolist() == [counter.uniform_at(seed, lane, i) for i in counters]
+
+
+@given(FEW_SEEDS, st.integers(0, 10**9), st.lists(st.integers(0, 60), min_size=1, max_size=6))
+def test_any_split_of_the_bids_gives_the_same_data(seed: int, first: int, sizes: list[int]) -> None:
+    whole = encode(bids(seed, first, sum(sizes)), 5)
+    parts: list[bytes] = []
+    for size in sizes:
+        parts += encode(bids(seed, first + len(parts), size), 5)
+    assert parts == whole
+
+
+@given(st.lists(st.floats(0, 30), min_size=1, max_size=8), st.integers(0, 100))
+def test_no_row_is_lost_or_made_between_two_questions(moments: list[float], seed: int) -> None:
+    day = Day(low=3, peak=40, day_s=24, seed=seed)
+    due = DueRows(day)
+    seen = [due.until(t) for t in sorted(moments)]
+    assert seen == sorted(seen)
+    assert seen[-1] == rows_until(day, max(moments))

@@ -1,0 +1,93 @@
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.guards import Bounds, Cooldown, StaleData, guard, standard_guards
+from rheostat.model import Decision, GuardChange, Limits, Observation
+
+LIMITS = Limits(min_executors=2, max_executors=6)
+
+
+def asked(target: int, *actions: str) -> Decision:
+    return Decision(target=target, reason="asked", actions=actions)
+
+
+def size(executors: int | None, t_s: float = 100.0, **signals: object) -> Observation:
+    return Observation(t_s=t_s, executors=executors, target=executors, **signals)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("wanted", "got"), [(-3, 2), (0, 2), (1, 2), (2, 2), (4, 4), (6, 6), (7, 6), (10**9, 6)])
+def test_bounds_clamp(wanted, got):
+    decision, memory = Bounds(LIMITS)(asked(wanted), size(3), {}, 100.0)
+    assert (decision.target, memory) == (got, {})
+
+
+def test_bounds_say_which_limit():
+    assert Bounds(LIMITS)(asked(1), size(3), {}, 0.0)[0].reason == "asked; min executors is 2"
+    assert Bounds(LIMITS)(asked(9), size(3), {}, 0.0)[0].reason == "asked; max executors is 6"
+
+
+def test_the_first_change_is_not_held_and_is_remembered():
+    assert Cooldown()(asked(5), size(3), {}, 100.0) == (asked(5), {"changed_s": 100.0})
+
+
+@pytest.mark.parametrize(("after_s", "target"), [(0.0, 3), (9.9, 3), (10.0, 5)])
+def test_a_scale_out_waits_for_its_cooldown(after_s, target):
+    assert Cooldown(out_s=10.0)(asked(5), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target == target
+
+
+@pytest.mark.parametrize(("after_s", "target"), [(10.0, 3), (59.9, 3), (60.0, 1)])
+def test_a_scale_in_waits_longer(after_s, target):
+    assert Cooldown(in_s=60.0)(asked(1), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target == target
+
+
+def test_cooling_down_says_for_how_long_and_does_not_begin_again():
+    decision, memory = Cooldown()(asked(5), size(3), {"changed_s": 100.0}, 104.0)
+    assert decision.reason == "asked; cooling down for 6 s more"
+    assert memory == {"changed_s": 100.0}
+
+
+def test_a_clock_that_was_put_back_ends_the_cooldown():
+    assert Cooldown()(asked(5), size(3), {"changed_s": 90_000.0}, 100.0)[0].target == 5
+
+
+def test_no_change_begins_no_cooldown():
+    assert Cooldown()(asked(3), size(3), {}, 100.0) == (asked(3), {})
+    assert Cooldown()(asked(3), size(None), {}, 100.0) == (asked(3), {})
+
+
+@pytest.mark.parametrize(("age_s", "target"), [(0.0, 5), (30.0, 5), (30.1, 3), (-0.1, 5), (-31.0, 3)])
+def test_an_old_observation_decides_nothing(age_s, target):
+    assert StaleData(after_s=30.0)(asked(5), size(3, 100.0 - age_s), {}, 100.0)[0].target == target
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf"), -1.0])
+def test_a_number_that_is_none_decides_nothing(broken):
+    decision, _ = StaleData()(asked(5, "replace executor 7"), size(3, lag_rows=broken), {}, 100.0)
+    assert (decision.target, decision.actions) == (3, ())
+    assert "lag_rows" in decision.reason
+
+
+def test_stale_data_without_a_known_size_leaves_the_decision():
+    assert StaleData()(asked(5), size(None, 0.0), {}, 100.0)[0].target == 5
+
+
+def test_each_guard_that_changes_a_decision_is_named_in_order():
+    rules = standard_guards(LIMITS)
+    guarded = guard(rules, asked(9), size(3), {"cooldown": {"changed_s": 0.0}}, 100.0)
+    assert guarded.changes == (GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),)
+    held = guard(rules, asked(9), size(8, 20.0), {"cooldown": {"changed_s": 99.0}}, 100.0)
+    assert [(change.guard, change.before, change.after) for change in held.changes] == [("stale_data", 9, 8), ("bounds", 8, 6)]
+
+
+def test_each_guard_has_a_memory_of_its_own():
+    guarded = guard(standard_guards(LIMITS), asked(5), size(3), {"bounds": {"a": 1}}, 100.0)
+    assert guarded.memory == {"stale_data": {}, "cooldown": {"changed_s": 100.0}, "bounds": {}}
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [(lambda: Cooldown(out_s=-1), "out_s"), (lambda: Cooldown(in_s=-1), "in_s"), (lambda: StaleData(after_s=0), "after_s")],
+)
+def test_a_nonsense_setting_is_refused_with_its_value(make, said):
+    with pytest.raises(BadInput, match=said):
+        make()

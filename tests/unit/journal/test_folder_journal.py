@@ -1,0 +1,113 @@
+import json
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.journal.folder import FolderJournal, MemoryJournal, read, segments
+from rheostat.model import Record, Rescaling
+from rheostat.testing.contracts import journal_checks
+
+
+def record(t_s: float) -> Record:
+    return Record(t_s=t_s, observation=None, queries=(), raw=None, guards=(), target=None, actions=(), rescaling=Rescaling(phase="idle"))
+
+
+@pytest.mark.parametrize(("name", "check"), journal_checks(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("kind", ["folder", "memory"])
+def test_a_journal_keeps_the_contract(kind, name, check, tmp_path):
+    made: list[FolderJournal] = []
+
+    def make() -> FolderJournal | MemoryJournal:
+        if kind == "memory":
+            return MemoryJournal()
+        made.append(FolderJournal(tmp_path / str(len(made))))
+        return made[-1]
+
+    check(make)
+    for journal in made:
+        journal.close()
+
+
+def test_what_was_appended_is_read_in_order(tmp_path):
+    journal = FolderJournal(tmp_path)
+    for n in range(5):
+        journal.append(record(n), {})
+    assert [r.t_s for r in read(tmp_path)] == [0, 1, 2, 3, 4], "also while it is open"
+    journal.close()
+    journal.close()
+    assert list(read(tmp_path / "nothing")) == []
+
+
+def test_a_restart_goes_on_in_a_new_segment_with_its_memory(tmp_path):
+    first = FolderJournal(tmp_path)
+    first.append(record(1.0), {"guards": {"cooldown": {"changed_s": 1.0}}})
+    first.close()
+    second = FolderJournal(tmp_path)
+    assert second.restore() == {"guards": {"cooldown": {"changed_s": 1.0}}}
+    second.append(record(2.0), {})
+    second.close()
+    assert [path.name for path in segments(tmp_path)] == ["segment-00000.jsonl", "segment-00001.jsonl"]
+    assert [r.t_s for r in read(tmp_path)] == [1.0, 2.0]
+
+
+def test_a_deleted_segment_is_not_a_number_that_is_free(tmp_path):
+    for t_s in (1.0, 2.0, 3.0):
+        journal = FolderJournal(tmp_path)
+        journal.append(record(t_s), {})
+        journal.close()
+        if t_s == 2.0:
+            segments(tmp_path)[0].unlink()
+    assert [path.name for path in segments(tmp_path)] == ["segment-00001.jsonl", "segment-00002.jsonl"]
+
+
+def test_segments_roll_over(tmp_path):
+    journal = FolderJournal(tmp_path, records_per_segment=2)
+    for n in range(5):
+        journal.append(record(n), {})
+    journal.close()
+    assert [len(path.read_text().splitlines()) for path in segments(tmp_path)] == [2, 2, 1]
+    assert [r.t_s for r in read(tmp_path)] == [0, 1, 2, 3, 4]
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path):
+    first = FolderJournal(tmp_path)
+    first.append(record(1.0), {})
+    first.append(record(2.0), {})
+    first.close()
+    path = segments(tmp_path)[0]
+    path.write_bytes(path.read_bytes()[:-9])
+    second = FolderJournal(tmp_path)
+    second.append(record(3.0), {})
+    second.close()
+    assert [r.t_s for r in read(tmp_path)] == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "kept", ["", "{", "[1]", "null", '{"schema": 2, "memory": {"a": 1}}', '{"schema": 1}', '{"schema": 1, "memory": [1]}']
+)
+def test_a_memory_that_cannot_be_used_is_no_memory(kept, tmp_path):
+    (tmp_path / "memory.json").write_text(kept)
+    assert FolderJournal(tmp_path).restore() == {}
+
+
+def test_the_memory_is_replaced_in_one_step(tmp_path):
+    journal = FolderJournal(tmp_path)
+    journal.append(record(1.0), {"n": 1})
+    journal.append(record(2.0), {"n": 2})
+    journal.close()
+    assert json.loads((tmp_path / "memory.json").read_text())["memory"] == {"n": 2}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["memory.json", "segment-00000.jsonl"]
+
+
+def test_a_file_named_stop_is_the_kill_switch(tmp_path):
+    journal = FolderJournal(tmp_path)
+    assert not journal.halted()
+    journal.stop_file.touch()
+    assert journal.stop_file.name == "STOP"
+    assert journal.halted()
+
+
+def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match=r"journal folder .* cannot be made"):
+        FolderJournal(tmp_path / "file" / "journal")

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Producer
+
+from rheostat.kafka.client import settings
+from rheostat.kafka.offsets import Offsets
+
+
+class Cluster:
+    """A cluster inside a producer: it speaks Kafka's protocol over TCP and makes a topic of four partitions when it is asked for one."""
+
+    def __init__(self) -> None:
+        self.producer = Producer({"test.mock.num.brokers": 1, **settings({})})
+        broker = next(iter(self.producer.list_topics(timeout=10).brokers.values()))
+        self.bootstrap = f"{broker.host}:{broker.port}"
+
+    def append(self, topic: str, partition: int, rows: int) -> None:
+        for _ in range(rows):
+            self.producer.produce(topic, b"row", partition=partition)
+        assert self.producer.flush(10) == 0
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+@pytest.fixture
+def offsets(cluster: Cluster) -> Iterator[Offsets]:
+    offsets = Offsets({"bootstrap.servers": cluster.bootstrap}, deadline_s=10)
+    yield offsets
+    offsets.close()
+
+
+def test_each_partition_of_each_topic_has_its_own_offset(cluster: Cluster, offsets: Offsets) -> None:
+    cluster.append("bids", 0, 3)
+    cluster.append("bids", 3, 5)
+    cluster.append("asks", 1, 2)
+    assert offsets.latest(["bids"]) == {("bids", 0): 3, ("bids", 1): 0, ("bids", 2): 0, ("bids", 3): 5}
+    both = offsets.latest(["bids", "asks"])
+    assert both is not None
+    assert (len(both), both["bids", 3], both["asks", 1]) == (8, 5, 2)
+
+
+def test_new_rows_are_seen_at_the_next_call(cluster: Cluster, offsets: Offsets) -> None:
+    for rows in (1, 2, 3):
+        cluster.append("bids", 0, 1)
+        latest = offsets.latest(["bids"])
+        assert latest is not None
+        assert latest["bids", 0] == rows
+
+
+def test_no_topics_have_no_offsets(offsets: Offsets) -> None:
+    assert offsets.latest([]) == {}
+
+
+def test_a_broker_that_is_gone_is_none_and_makes_no_noise(capfd: pytest.CaptureFixture[str]) -> None:
+    cluster = Cluster()
+    cluster.append("bids", 0, 1)
+    offsets = Offsets({"bootstrap.servers": cluster.bootstrap}, deadline_s=0.3)
+    assert offsets.latest(["bids"]) is not None
+    del cluster
+    assert offsets.latest(["bids"]) is None
+    assert offsets.latest(["bids"]) is None
+    offsets.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_broker_that_never_was_is_none() -> None:
+    offsets = Offsets({"bootstrap.servers": "127.0.0.1:1"}, deadline_s=0.1)
+    assert offsets.latest(["bids"]) is None
+    offsets.close()

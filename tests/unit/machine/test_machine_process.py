@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rheostat.errors import RheostatError
+from rheostat.machine import leash
+from rheostat.machine.process import Child
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from rheostat.machine.process import Child
+print(Child(["sleep", "60"], log=Path(sys.argv[1])).pid, flush=True)
+time.sleep(60)
+"""
+STUBBORN = """
+import sys
+from rheostat.machine import leash
+leash.GRACE_S = 0.1
+sys.exit(leash.main(["--", "sh", "-c", "trap '' TERM; echo ready >&2; while :; do sleep 0.05; done"]))
+"""
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Wait for what must come; a minute is never reached unless it does not."""
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return condition()
+
+
+def lives(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_child_runs_until_it_is_stopped(tmp_path: Path) -> None:
+    with Child(["sleep", "60"], log=tmp_path / "log") as child:
+        assert child.alive
+        assert child.exit_code is None
+        assert psutil.Process(child.pid).name() == "sleep"
+    assert not child.alive
+    assert not lives(child.pid)
+
+
+def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "log")], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert lives(pid)
+        parent.send_signal(signal.SIGKILL)
+    assert until(lambda: not lives(pid))
+
+
+@pytest.mark.parametrize("switch", ["+m", "-m"], ids=["in its process group", "in a group of its own"])
+def test_what_a_child_starts_ends_with_it(tmp_path: Path, switch: str) -> None:
+    with Child(["sh", "-c", f"set {switch}; sleep 60 & echo $!; wait"], log=tmp_path / "log") as child:
+        assert until(lambda: (tmp_path / "log").read_text().endswith("\n"))
+        grandchild = int((tmp_path / "log").read_text().split()[-1])
+        assert lives(grandchild)
+        assert grandchild in leash.members(child.pid)
+    assert not lives(grandchild)
+
+
+def test_what_a_dead_child_has_left_behind_ends_too(tmp_path: Path) -> None:
+    with Child(["sh", "-c", "sleep 60 & echo $!"], log=tmp_path / "log") as child:
+        assert child.wait(60) == 0
+        assert not lives(int((tmp_path / "log").read_text()))
+
+
+def test_the_ctrl_c_of_the_terminal_does_not_reach_a_child(tmp_path: Path) -> None:
+    with Child(["sleep", "60"], log=tmp_path / "log") as child:
+        holder = psutil.Process(child.pid).ppid()
+        os.kill(holder, signal.SIGINT)
+        os.kill(holder, signal.SIGHUP)
+        assert child.wait(0.2) is None
+        assert lives(child.pid)
+
+
+def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path: Path) -> None:
+    with Child(["sleep", "60"], log=tmp_path / "log") as child:
+        os.kill(psutil.Process(child.pid).ppid(), signal.SIGTERM)
+        assert child.wait(60) == 128 + signal.SIGTERM
+        assert not lives(child.pid)
+
+
+def test_a_command_that_ignores_the_request_is_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", STUBBORN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as held:
+        assert held.stdin is not None
+        assert held.stdout is not None
+        assert held.stderr is not None
+        pid = int(held.stdout.readline())
+        assert held.stderr.readline() == b"ready\n"
+        held.stdin.close()
+        assert held.wait(60) == 128 + signal.SIGKILL
+    assert not lives(pid)
+
+
+@pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
+def test_the_exit_code_is_that_of_the_command(tmp_path: Path, command: str, code: int) -> None:
+    with Child(["sh", "-c", command], log=tmp_path / "log") as child:
+        assert child.wait(60) == code
+        assert child.exit_code == code
+
+
+def test_environment_folder_and_log_are_as_asked(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    command = ["sh", "-c", "echo $COLOUR; echo $PATH; pwd"]
+    with Child(command, log=tmp_path / "logs/log", environment={"COLOUR": "red"}, folder=tmp_path / "here") as child:
+        child.wait(60)
+    assert (tmp_path / "logs/log").read_text().splitlines() == ["red", os.environ["PATH"], str(tmp_path / "here")]
+
+
+def test_a_command_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RheostatError, match=r"^cannot start /no/such/program: No such file or directory$"):
+        Child(["/no/such/program"], log=tmp_path / "log")

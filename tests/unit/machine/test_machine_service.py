@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine import service
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    yield tmp_path / "rheostat"
+    service.end("sleeper")
+
+
+def sleeper(tmp_path: Path, command: str = "sleep 60 & setsid sleep 60 & sleep 60") -> service.Service:
+    return service.start("sleeper", ["sh", "-c", command], url="nowhere", folder=tmp_path, log=tmp_path / "log")
+
+
+def test_a_service_is_found_again_and_is_nobodys_child(tmp_path: Path) -> None:
+    started = sleeper(tmp_path)
+    assert service.find("sleeper") == started
+    assert psutil.Process(started.pid) not in psutil.Process().children(recursive=True)
+
+
+def test_a_service_ends_with_all_that_it_started(tmp_path: Path) -> None:
+    started = sleeper(tmp_path)
+    process = psutil.Process(started.pid)
+    family = [process, *process.children(recursive=True)]
+    assert service.end("sleeper") == started
+    assert [each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE] == []
+    assert service.find("sleeper") is None
+
+
+def test_a_second_one_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    started = sleeper(tmp_path)
+    with pytest.raises(BadInput, match=rf"sleeper is up already at nowhere \(process {started.pid}\)"):
+        sleeper(tmp_path)
+
+
+def test_another_process_that_got_the_same_id_is_left_alone(tmp_path: Path, state: Path) -> None:
+    started = sleeper(tmp_path)
+    file = state / "sleeper.json"
+    kept = file.read_text()
+    file.write_text(json.dumps({**json.loads(kept), "created_s": started.created_s - 3600}))
+    assert service.find("sleeper") is None
+    assert service.end("sleeper") is None
+    assert psutil.pid_exists(started.pid)
+    file.write_text(kept)  # so that it can be ended
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "sleeper"}'])
+def test_a_state_file_that_cannot_be_read_means_that_nothing_runs(state: Path, text: str) -> None:
+    state.mkdir()
+    (state / "sleeper.json").write_text(text)
+    assert service.find("sleeper") is None
+    assert service.end("sleeper") is None
+
+
+def test_a_service_that_cannot_start_is_said_with_its_log(tmp_path: Path) -> None:
+    with pytest.raises(RheostatError, match=r"sleeper could not be started; see .*log"):
+        service.start("sleeper", ["/no/such/program"], url="", folder=tmp_path, log=tmp_path / "log")

@@ -1,0 +1,57 @@
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.policies.measured_throughput import MeasuredThroughput
+from rheostat.policies.registry import POLICIES, create, find, parameters
+
+
+class Plain:
+    def decide(self, observation, memory):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_registered_name_gives_its_class(name):
+    assert type(create(name)) is find(name) is POLICIES[name]
+
+
+def test_the_objective_is_handed_over_and_a_parameter_overrides_it():
+    assert create("measured-throughput", slo=Slo(latency_s=4.0)) == MeasuredThroughput(objective_s=4.0)
+    assert create("measured-throughput", {"objective_s": "2"}, Slo(latency_s=4.0)) == MeasuredThroughput(objective_s=2.0)
+
+
+def test_numbers_may_come_as_text():
+    assert create("measured-throughput", {"factor": "0.5", "samples": "7"}) == MeasuredThroughput(factor=0.5, samples=7)
+
+
+def test_a_policy_of_the_user_is_named_by_its_module():
+    assert find("rheostat.policies.measured_throughput:MeasuredThroughput") is MeasuredThroughput
+
+
+def test_a_class_without_fields_has_no_parameters():
+    assert parameters(Plain) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("nope", {}, "measured-throughput, spark-batch-ratio"),
+        ("no.such.module:Policy", {}, "cannot be loaded"),
+        ("rheostat.model:Nothing", {}, "cannot be loaded"),
+        ("rheostat.model:Slo", {}, "no method decide"),
+        ("measured-throughput", {"faktor": 1}, "no parameter 'faktor'; it has factor"),
+        ("measured-throughput", {"factor": "many"}, "of type float, but it is 'many'"),
+        ("measured-throughput", {"factor": "nan"}, "finite"),
+        ("measured-throughput", {"factor": "inf"}, "finite"),
+        ("measured-throughput", {"samples": "2.5"}, "of type int"),
+        ("measured-throughput", {"factor": -1}, "factor must be at least 0"),
+        ("measured-throughput", {"quantile": 1.5}, "at most 1"),
+        ("measured-throughput", {"window_s": 0}, "window_s must be above 0"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_line(name, given, said):
+    with pytest.raises(BadInput) as refused:
+        create(name, given)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,37 @@
+import pytest
+
+from rheostat.model import Observation
+from rheostat.signals.lag import lag_rows, queued_rows, wait_s
+
+
+def test_lag_is_summed_over_partitions():
+    assert lag_rows({("a", 0): 10, ("a", 1): 20}, {("a", 0): 7, ("a", 1): 20}) == 3
+
+
+def test_a_new_partition_counts_from_its_beginning():
+    assert lag_rows({("a", 0): 10, ("a", 1): 5}, {("a", 0): 10}) == 5
+
+
+def test_an_old_answer_of_the_broker_is_no_negative_lag():
+    assert lag_rows({("a", 0): 10, ("a", 1): 20}, {("a", 0): 12, ("a", 1): 15}) == 5
+
+
+def test_lag_is_unknown_rather_than_zero():
+    assert lag_rows({("a", 0): 10}, {}) is None
+    assert lag_rows({}, {("a", 0): 10}) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "rate", "expected"),
+    [(300.0, 100.0, 3.0), (0.0, 100.0, 0.0), (0.0, 0.0, 0.0), (5.0, 0.0, None), (None, 100.0, None), (5.0, None, None)],
+)
+def test_the_wait_is_that_of_littles_law(rows, rate, expected):
+    assert wait_s(rows, rate) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "wait", "rate", "expected"),
+    [(7.0, 2.0, 100.0, 7.0), (0.0, 2.0, 100.0, 0.0), (None, 2.0, 100.0, 200.0), (None, None, 100.0, None), (None, 2.0, None, None)],
+)
+def test_rows_that_were_not_counted_follow_from_their_wait(rows, wait, rate, expected):
+    assert queued_rows(Observation(t_s=0.0, lag_rows=rows, lag_s=wait, input_rows_per_s=rate)) == expected

@@ -1,0 +1,237 @@
+import logging
+import threading
+from typing import Any
+
+import pytest
+
+from rheostat.guards import standard_guards
+from rheostat.journal.folder import FolderJournal, MemoryJournal, read
+from rheostat.loop import Loop
+from rheostat.model import Decision, GuardChange, Limits, Observation, Record, Rescaling
+from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
+
+
+class AskFor:
+    """Asks for the given sizes in their order, the last one for ever; an exception is raised instead."""
+
+    def __init__(self, *sizes: int | Exception) -> None:
+        self.sizes = sizes
+        self.memories: list[object] = []
+
+    def decide(self, observation, memory):
+        self.memories.append(memory)
+        wanted = self.sizes[min(len(self.memories), len(self.sizes)) - 1]
+        if isinstance(wanted, Exception):
+            raise wanted
+        return Decision(target=wanted, reason="asked"), {"calls": memory.get("calls", 0) + 1}
+
+
+class Failing(RecordingActuator):
+    def rescale(self, decision, now):
+        super().rescale(decision, now)
+        raise OSError("no cluster")
+
+
+class FullDisk(MemoryJournal):
+    def append(self, record, memory):
+        raise OSError("disk full")
+
+
+class UnreadableSwitch(MemoryJournal):
+    def halted(self):
+        raise OSError("no such disk")
+
+
+def at(t_s: float, executors: int | None = 3, **signals: object) -> Observation:
+    return Observation(t_s=t_s, executors=executors, target=executors, **signals)  # type: ignore[arg-type]
+
+
+def loop_of(script: Any, policy: Any, actuator: Any = None, journal: Any = None) -> Loop:
+    return Loop(
+        sensor=ScriptedSensor(script), policy=policy, guards=standard_guards(Limits(max_executors=6)),
+        actuator=actuator or RecordingActuator(), journal=journal or MemoryJournal(),
+    )  # fmt: skip
+
+
+class Ticks(threading.Event):
+    """A stop event that waits for nothing and sets itself after some ticks."""
+
+    def __init__(self, ticks: int) -> None:
+        super().__init__()
+        self.left = ticks
+
+    def wait(self, timeout=None):
+        self.left -= 1
+        if self.left <= 0:
+            self.set()
+        return self.is_set()
+
+
+class Now(ScriptedSensor):
+    """Sees three executors at every moment, as the loop's own clock tells it; raises its faults first."""
+
+    def __init__(self, *faults: Exception) -> None:
+        super().__init__(faults)
+
+    def observe(self, now):
+        return super().observe(now) or (at(now),)
+
+
+def test_a_tick_observes_decides_guards_rescales_and_records_in_this_order():
+    told: list[str] = []
+
+    class Everything(MemoryJournal):
+        name = "rule"
+
+        def halted(self):
+            told.append("halted?")
+            return False
+
+        def observe(self, now):
+            told.append("observe")
+            return (at(now),)
+
+        def decide(self, observation, memory):
+            told.append("decide")
+            return Decision(target=4, reason=""), {}
+
+        def __call__(self, decision, observation, memory, now):
+            told.append("guard")
+            return decision, {}
+
+        def rescale(self, decision, now):
+            told.append("rescale")
+            return Rescaling(phase="growing")
+
+        def append(self, record, memory):
+            told.append("record")
+
+    one = Everything()
+    Loop(sensor=one, policy=one, guards=(one,), actuator=one, journal=one).step(1.0)  # type: ignore[arg-type]
+    assert told == ["halted?", "observe", "decide", "guard", "rescale", "record"]
+
+
+def test_the_record_tells_what_was_wanted_what_was_changed_and_what_came_of_it():
+    actuator, journal = RecordingActuator(), MemoryJournal()
+    record = loop_of([at(1.0)], AskFor(9), actuator, journal).step(1.0)
+    assert record.raw == Decision(target=9, reason="asked")
+    assert record.guards == (GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),)
+    assert (record.target, record.rescaling.phase, record.queries) == (6, "steady", ())
+    assert actuator.targets == [6]
+    assert journal.records == [record]
+
+
+def test_the_target_is_said_again_every_tick():
+    actuator = RecordingActuator()
+    loop = loop_of([at(1.0), at(2.0), at(3.0)], AskFor(3), actuator)
+    for now in (1.0, 2.0, 3.0):
+        loop.step(now)
+    assert actuator.targets == [3, 3, 3]
+
+
+def test_several_queries_are_one_application_and_kept_one_by_one():
+    both = (at(1.0, query="a", lag_rows=1.0), at(1.0, query="b", lag_rows=2.0))
+    record = loop_of([both], AskFor(3)).step(1.0)
+    assert record.queries == both
+    assert record.observation is not None
+    assert record.observation.lag_rows == 3.0
+
+
+@pytest.mark.parametrize(("seen", "why"), [(None, "no query"), (at(1.0, None), "unknown"), (at(1.0, 0), "unknown")])
+def test_without_a_query_or_a_size_nothing_is_decided(seen, why):
+    policy, actuator = AskFor(5), RecordingActuator()
+    record = loop_of([seen], policy, actuator).step(1.0)
+    assert (record.raw, record.target, record.rescaling.phase) == (None, None, "idle")
+    assert why in record.rescaling.detail
+    assert policy.memories == actuator.asked == []
+
+
+def test_the_kill_switch_works_within_one_tick_and_is_recorded():
+    actuator, journal = RecordingActuator(), MemoryJournal()
+    loop = loop_of([at(1.0), at(2.0)], AskFor(5), actuator, journal)
+    loop.step(1.0)
+    journal.stopped = True
+    record = loop.step(2.0)
+    assert loop.halted
+    assert (record.rescaling.phase, record.target, actuator.targets) == ("halted", None, [5])
+    assert journal.records[-1] == record
+
+
+def test_the_kill_switch_ends_the_run():
+    journal = MemoryJournal()
+    journal.stopped = True
+    loop = Loop(sensor=Now(), policy=AskFor(5), guards=(), actuator=RecordingActuator(), journal=journal)
+    loop.run(0.001, Ticks(50))
+    assert len(journal.records) == 1
+
+
+def test_each_has_its_own_memory_over_the_ticks():
+    policy = AskFor(3)
+    loop = loop_of([at(1.0), at(2.0)], policy)
+    loop.step(1.0)
+    loop.step(2.0)
+    assert policy.memories == [{}, {"calls": 1}]
+
+
+def test_after_a_restart_the_cooldown_goes_on(tmp_path):
+    journal = FolderJournal(tmp_path)
+    loop_of([at(100.0)], AskFor(5), journal=journal).step(100.0)
+    journal.close()
+    again, actuator = FolderJournal(tmp_path), RecordingActuator()
+    loop = loop_of([at(105.0, 5), at(161.0, 5)], policy := AskFor(2), actuator, again)
+    loop.step(105.0)
+    loop.step(161.0)
+    again.close()
+    assert actuator.targets == [5, 2]
+    assert policy.memories[0] == {"calls": 1}
+    assert [record.target for record in read(tmp_path)] == [5, 5, 2]
+
+
+def test_a_memory_of_a_failed_tick_is_not_kept():
+    loop = loop_of([at(1.0), at(2.0)], policy := AskFor(ValueError("broken"), 4))
+    with pytest.raises(ValueError, match="broken"):
+        loop.step(1.0)
+    loop.step(2.0)
+    assert policy.memories == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"sensor": Now(OSError("no broker"), OSError("no broker"))}, "no broker"),
+        ({"policy": AskFor(ValueError("broken"), ValueError("broken"), 4)}, "broken"),
+        ({"actuator": Failing()}, "no cluster"),
+        ({"journal": FullDisk()}, "disk full"),
+        ({"journal": UnreadableSwitch()}, "no such disk"),
+    ],
+)
+def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog):
+    stop = Ticks(5)
+    whole = {"sensor": Now(), "policy": AskFor(4), "guards": (), "actuator": RecordingActuator(), "journal": MemoryJournal(), **parts}
+    with caplog.at_level(logging.WARNING, logger="rheostat"):
+        Loop(**whole).run(0.001, stop)
+    assert stop.left == 0
+    assert [said in message for message in caplog.messages] == [True]
+    assert "the job goes on at its size" in caplog.messages[0]
+
+
+def test_after_a_fault_the_next_tick_decides_again():
+    actuator, seen = RecordingActuator(), list[Record]()
+    loop = Loop(sensor=Now(OSError("once")), policy=AskFor(4), guards=(), actuator=actuator, journal=MemoryJournal())
+    loop.run(0.001, Ticks(3), seen.append)
+    assert actuator.targets == [4, 4]
+    assert [record.target for record in seen] == [4, 4]
+
+
+def test_two_different_faults_are_both_said(caplog):
+    sensor = Now(OSError("a"), OSError("b"), OSError("a"))
+    loop = Loop(sensor=sensor, policy=AskFor(4), guards=(), actuator=RecordingActuator(), journal=MemoryJournal())
+    loop.run(0.001, Ticks(4))
+    assert len(caplog.messages) == 2
+
+
+def test_a_run_that_is_stopped_does_nothing_more():
+    stop, journal = Ticks(1), MemoryJournal()
+    stop.set()
+    loop_of([at(1.0)], AskFor(4), journal=journal).run(0.001, stop)
+    assert journal.records == []

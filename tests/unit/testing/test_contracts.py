@@ -1,0 +1,210 @@
+"""Each check of a contract finds the fault that it is there for."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rheostat.guards import Bounds, Cooldown
+from rheostat.journal.folder import MemoryJournal
+from rheostat.model import Decision, Limits, hold
+from rheostat.testing.contracts import check_bounds, follow, guard_checks, journal_checks, minutes, policy_checks
+
+
+class Hold:
+    """Keeps the size: the smallest policy there is."""
+
+    def decide(self, observation, memory):
+        return hold(observation, "size kept"), {"calls": memory.get("calls", 0) + 1}
+
+
+class Moody(Hold):
+    moods: Iterator[int] = iter(range(10**6))
+
+    def decide(self, observation, memory):
+        return Decision(target=next(self.moods), reason="a mood"), {}
+
+
+class RemembersASet(Hold):
+    def decide(self, observation, memory):
+        return hold(observation, "why"), {"times": {observation.t_s}}
+
+
+class RemembersByNumber(Hold):
+    def decide(self, observation, memory):
+        known = memory.get("by_size", {})
+        return Decision(target=3 + (3 in known), reason="why"), {"by_size": {3: 1.0}}
+
+
+class Scribbles(Hold):
+    def decide(self, observation, memory):
+        kept: Any = memory or {"times": []}
+        kept["times"].append(observation.t_s)
+        return hold(observation, "why"), kept
+
+
+class Halves(Hold):
+    def decide(self, observation, memory):
+        return Decision(target=1.5, reason="why"), {}  # type: ignore[arg-type]
+
+
+class Silent(Hold):
+    def decide(self, observation, memory):
+        return hold(observation, ""), {}
+
+
+class TakesAbsentForZero(Hold):
+    def decide(self, observation, memory):
+        return Decision(target=1 if not observation.lag_rows else 3, reason="no lag"), {}
+
+
+class ActsOnOldNumbers(Hold):
+    def decide(self, observation, memory):
+        lag = observation.lag_rows if observation.lag_rows is not None else memory.get("lag")
+        return Decision(target=3 if lag is None else 1, reason="why"), {"lag": lag}
+
+
+class NeedsABatch(Hold):
+    def decide(self, observation, memory):
+        if observation.lag_rows is not None and observation.batch_s > 1e9:
+            raise ValueError
+        return hold(observation, "why"), {}
+
+
+class NeedsAClock(Hold):
+    def decide(self, observation, memory):
+        if observation.t_s < memory.get("t_s", 0.0):
+            raise ValueError("time goes back")
+        return hold(observation, "why"), {"t_s": observation.t_s}
+
+
+class WaitsForItsClock(Hold):
+    def decide(self, observation, memory):
+        due = observation.t_s >= memory.get("due_s", 0.0) and observation.lag_s is not None
+        target = 4 if due else observation.size or 1
+        return Decision(target=target, reason="why"), {"due_s": observation.t_s + 60 if due else memory.get("due_s", 0.0)}
+
+
+class DividesByExecutors(Hold):
+    def decide(self, observation, memory):
+        if observation.lag_rows is not None and observation.executors is not None:
+            observation.lag_rows / observation.executors
+        return hold(observation, "why"), {}
+
+
+POLICY, GUARD, JOURNAL = dict(policy_checks()), dict(guard_checks()), dict(journal_checks())
+BROKEN = {
+    "is deterministic": [Moody],
+    "remembers in JSON": [RemembersASet, RemembersByNumber],
+    "changes no memory in place": [Scribbles],
+    "asks for a whole number and says why": [Halves, Silent],
+    "keeps the size when nothing is known": [TakesAbsentForZero],
+    "keeps the size when its signals go away": [ActsOnOldNumbers],
+    "bears any absent signal": [NeedsABatch],
+    "bears repeated ticks and a clock that is put back": [NeedsAClock],
+    "decides again after the clock was put back": [WaitsForItsClock],
+    "bears zeros": [DividesByExecutors],
+}
+
+
+@pytest.mark.parametrize("name", POLICY)
+def test_the_smallest_policy_keeps_the_contract(name):
+    POLICY[name](Hold)
+
+
+@pytest.mark.parametrize(("name", "policy"), [(name, policy) for name, policies in BROKEN.items() for policy in policies])
+def test_a_broken_policy_is_found(name, policy):
+    with pytest.raises((AssertionError, TypeError, ValueError, ZeroDivisionError)):
+        POLICY[name](policy)
+
+
+def test_each_check_of_a_policy_has_a_broken_one():
+    assert set(BROKEN) == set(POLICY)
+
+
+@dataclasses.dataclass
+class Rule:
+    name: str = "rule"
+    memory: Any = dataclasses.field(default_factory=dict)
+
+    def __call__(self, decision, observation, memory, now):
+        return decision, self.memory
+
+
+class Nameless(Rule):
+    def __init__(self) -> None:
+        super().__init__(name="")
+
+
+class Adds(Rule):
+    def __call__(self, decision, observation, memory, now):
+        return dataclasses.replace(decision, target=decision.target + 1, reason="more"), {}
+
+
+class Mute(Rule):
+    def __call__(self, decision, observation, memory, now):
+        return dataclasses.replace(decision, target=observation.size or 1), {}
+
+
+class ForgetsNumbers(Rule):
+    def __call__(self, decision, observation, memory, now):
+        return dataclasses.replace(decision, reason=str(3 in memory)), {3: 1}
+
+
+class WritesInPlace(Rule):
+    def __call__(self, decision, observation, memory, now):
+        memory["now"] = now
+        return decision, memory
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("has a name", Nameless),
+        ("lets the size stand", Adds),
+        ("never goes beyond what was asked or stands", Adds),
+        ("gives a reason for a change", Mute),
+        ("remembers in JSON", ForgetsNumbers),
+        ("changes no memory in place", WritesInPlace),
+    ],
+)
+def test_a_broken_guard_is_found(name, rule):
+    with pytest.raises(AssertionError):
+        GUARD[name](rule)
+
+
+@pytest.mark.parametrize("name", GUARD)
+def test_a_guard_that_does_nothing_keeps_the_contract(name):
+    GUARD[name](Rule)
+
+
+class StartsHalted(MemoryJournal):
+    def halted(self):
+        return True
+
+
+class Forgets(MemoryJournal):
+    def append(self, record, memory):
+        self.memory = self.memory or memory
+
+
+def test_a_broken_journal_is_found():
+    with pytest.raises(AssertionError, match="halted"):
+        JOURNAL["starts without memory"](StartsHalted)
+    with pytest.raises(AssertionError, match="kept last"):
+        JOURNAL["keeps the last memory"](Forgets)
+
+
+def test_a_row_of_guards_without_bounds_is_found():
+    limits = Limits(max_executors=5)
+    check_bounds((Cooldown(), Bounds(limits)), limits)
+    with pytest.raises(AssertionError, match="came out as"):
+        check_bounds((Cooldown(),), limits)
+
+
+def test_the_script_is_calm_then_late_then_idle():
+    script = minutes()
+    assert [script[n].input_rows_per_s for n in (0, 10, 20, 39)] == [900.0, 3300.0, 1500.0, 0.0]
+    assert max(observation.lag_s or 0.0 for observation in script[:10]) < 1 < (script[19].lag_s or 0.0)
+    assert [decision.target for decision in follow(Hold(), script)[0]] == [3] * 40
