@@ -2,7 +2,7 @@
 # Options: QUERY=q1|q11 for the demo, PYTHON=python3.12 for the set-up, ARGS="..." handed on to the demo or to pytest.
 
 SETUP  = scripts/setup.sh pyproject.toml
-PYTEST = .venv/bin/python -m pytest $(ARGS)
+PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
 
@@ -24,10 +24,10 @@ demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
 	@.venv/bin/rheostat demo --full $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included
-	@$(PYTEST) -m "not thorough" $(TESTS)
+	@$(PYTEST) -m "not thorough" $(TESTS) $(ARGS)
 
 thorough: .venv/.ready ## the tests that take longer
-	@$(PYTEST) -m thorough $(TESTS)
+	@$(PYTEST) -m thorough $(TESTS) $(ARGS)
 
 check: .venv/.ready ## style, types, layers, version
 	@.venv/bin/ruff check src tests scripts
@@ -39,14 +39,14 @@ matrix: $(MATRIX:%=matrix-%) matrix-newest ## the end-to-end tests on each PySpa
 
 $(MATRIX:%=matrix-%): matrix-%: .venv-%/.ready
 	@echo "PySpark $*"
-	@.venv-$*/bin/python -m pytest $(ARGS) -m "not thorough" tests/e2e
+	@.venv-$*/bin/python -m pytest -m "not thorough" tests/e2e $(ARGS)
 
 $(MATRIX:%=.venv-%/.ready): .venv-%/.ready: requirements/lock-%.txt $(SETUP)
 	@scripts/setup.sh .venv-$* $<
 
 matrix-newest: .venv/.ready
 	@echo "PySpark, the newest"
-	@$(PYTEST) -m "not thorough" tests/e2e
+	@$(PYTEST) -m "not thorough" tests/e2e $(ARGS)
 
 lock: ## the lock files anew: the newest versions that pyproject.toml allows
 	@scripts/lock.sh $(MATRIX)

@@ -35,7 +35,7 @@ IDLE_CPU_S = 0.02
 
 
 def measure(cluster: Cluster, executors: int, flags: Sequence[str]) -> list[dict[str, float]]:
-    """Start a session and then that many executors one by one; return the CPU-seconds and resident MiB of each."""
+    """Start a session and then that many executors one by one; return the CPU-seconds and MiB (shared pages split) of each."""
     options = session_options(Limits(max_executors=executors), archive_flags=flags, quiet=True)
     spark = start_session(cluster.url, options, "executor start")
     try:
@@ -51,7 +51,7 @@ def _measure_one(cluster: Cluster, jvm: Jvm, total: int) -> dict[str, float]:
     _wait(lambda: len(jvm.executor_ids()) >= total and len(cluster.executors()) >= total)
     process = cluster.executors()[-1]
     _wait(lambda: _is_idle(process))
-    return {"cpu_s": _cpu_s(process), "rss_mib": process.memory_info().rss / MIB}
+    return {"cpu_s": _cpu_s(process), "memory_mib": _memory_bytes(process) / MIB}
 
 
 def _is_idle(process: psutil.Process) -> bool:
@@ -65,6 +65,12 @@ def _cpu_s(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
+def _memory_bytes(process: psutil.Process) -> int:
+    """Return the proportional set size; the resident one where there is no such thing."""
+    memory = process.memory_full_info()
+    return int(getattr(memory, "pss", 0) or memory.rss)
+
+
 def _wait(done: Any) -> None:
     deadline = time.monotonic() + DEADLINE_S
     while not done():
@@ -74,10 +80,10 @@ def _wait(done: Any) -> None:
 
 
 def summary(samples: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """Return n, median, min and max of the CPU-seconds, the median resident MiB, and the samples."""
+    """Return n, median, min and max of the CPU-seconds, the median MiB, and the samples."""
     cpu_s = [sample["cpu_s"] for sample in samples]
-    rss_mib = statistics.median(sample["rss_mib"] for sample in samples)
-    return {"n": len(cpu_s), "median_s": statistics.median(cpu_s), "min_s": min(cpu_s), "max_s": max(cpu_s), "rss_mib": rss_mib, "samples_s": cpu_s}
+    memory_mib = statistics.median(sample["memory_mib"] for sample in samples)
+    return {"n": len(cpu_s), "median_s": statistics.median(cpu_s), "min_s": min(cpu_s), "max_s": max(cpu_s), "memory_mib": memory_mib, "samples_s": cpu_s}
 
 
 def main() -> None:
@@ -92,16 +98,16 @@ def main() -> None:
         kinds = {"without archive": (), **({"with archive": trained.flags} if trained.path else {})}
         results = {kind: summary(measure(cluster, options.executors, flags)) for kind, flags in kinds.items()}
     where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "note": trained.note}
-    _print(f"CPU-seconds to start an executor (Spark {home.version}, Java {home.jdk.version}, {os.cpu_count()} cores)", results)
+    _print(f"CPU-seconds to start one executor (Spark {home.version}, Java {home.jdk.version}, {os.cpu_count()} cores)", results)
     if options.out:
         options.out.write_text(json.dumps({**where, "results": results}, indent=2) + "\n")
 
 
 def _print(title: str, results: dict[str, dict[str, Any]]) -> None:
-    table = Table("", "n", "median", "min", "max", "MiB resident", title=title)
+    table = Table("", "n", "median", "min", "max", "MiB", title=title)
     for kind, result in results.items():
         row = [f"{result[name]:.2f}" for name in ("median_s", "min_s", "max_s")]
-        table.add_row(kind, str(result["n"]), *row, f"{result['rss_mib']:.0f}")
+        table.add_row(kind, str(result["n"]), *row, f"{result['memory_mib']:.0f}")
     Console().print(table)
 
 

@@ -24,6 +24,8 @@ from rheostat.machine.process import Child
 TRAINING_DEADLINE_S = 180.0
 # An archive that does not fit is passed over, and not one line of it in the executor's log.
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off")
+# Mapped where it was made for, its pages are shared by all executors and need no relocation.
+_AT_ITS_ADDRESS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Archive:
 
 def flags(path: Path) -> tuple[str, ...]:
     """Return the JVM options for an archive; a JVM to which it does not fit, or that does not find it, starts without it and says nothing."""
-    return (f"-XX:SharedArchiveFile={path}", *_SILENT)
+    return (f"-XX:SharedArchiveFile={path}", *_AT_ITS_ADDRESS, *_SILENT)
 
 
 def find(start: Callable[..., Any] = start_rate_query, jars: Sequence[Path] = ()) -> Archive:

@@ -31,11 +31,11 @@ class Step:
 def write_report(run: Run, summary: Summary, path: Path) -> None:
     """Write the report; it holds its pictures and styles and refers to nothing outside."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(html(run, summary), encoding="utf-8")
+    path.write_text(html(run, summary, svg(run, summary, LIGHT), svg(run, summary, DARK)), encoding="utf-8")
 
 
-def html(run: Run, summary: Summary) -> str:
-    """Return the report as HTML; every text of the run is escaped."""
+def html(run: Run, summary: Summary, light: bytes, dark: bytes) -> str:
+    """Return the report as HTML with the picture as SVG for light and dark screens; every text of the run is escaped."""
     # PackageLoader finds the template in an installed package too; autoescape is on for all.
     environment = Environment(
         loader=PackageLoader("rheostat.lab"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -51,8 +51,8 @@ def html(run: Run, summary: Summary) -> str:
         steps=[_step(run, change) for change in rescalings(run.records)],
         settings=settings(run),
         overhead=_overhead(run),
-        light=_data(svg(run, summary, LIGHT)),
-        dark=_data(svg(run, summary, DARK)),
+        light=_data(light),
+        dark=_data(dark),
     )
 
 

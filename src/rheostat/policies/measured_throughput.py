@@ -34,17 +34,19 @@ class MeasuredThroughput:
     objective_s: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     window_s: float = field(default=15.0, metadata={"help": "window of the slope of the lag", "unit": "s"})
     catch_up_s: float = field(default=60.0, metadata={"help": "time in which lag is to be worked off", "unit": "s"})
+    settle_s: float = field(default=10.0, metadata={"help": "batches begun this soon after a change of size are cold", "unit": "s"})
     quiet_s: float = field(default=30.0, metadata={"help": "the highest rate of this time decides on scaling in", "unit": "s"})
     memory_s: float = field(default=600.0, metadata={"help": "samples this much older than the newest are forgotten", "unit": "s"})
     samples: int = field(default=20, metadata={"help": "throughput samples kept per number of executors", "unit": "1"})
     quantile: float = field(default=0.9, metadata={"help": "of the samples, the one that counts as the throughput", "unit": "1"})
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self) if entry.name != "factor"):
+        for name in (entry.name for entry in fields(self) if entry.name not in ("factor", "settle_s")):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
-        if not (self.factor >= 0 and self.quantile <= 1):
-            raise BadInput(f"factor must be at least 0 and quantile at most 1, but they are {self.factor} and {self.quantile}")
+        if not (self.factor >= 0 and self.settle_s >= 0 and self.quantile <= 1):
+            given = f"{self.factor}, {self.settle_s} and {self.quantile}"
+            raise BadInput(f"factor and settle_s must be at least 0 and quantile at most 1, but they are {given}")
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
@@ -94,7 +96,7 @@ class MeasuredThroughput:
             "batch": [observation.batch_s, observation.batch_rows],
         }
         rate = observation.processed_rows_per_s
-        if executors and rate and seen["batch"] != memory.get("batch") and _ran_wholly_since(changed_s, observation):
+        if executors and rate and seen["batch"] != memory.get("batch") and _ran_wholly_since(changed_s + self.settle_s, observation):
             seen["recent"] = [*seen["recent"], rate][-_RECENT_BATCHES:]
             if self._lagging(observation):
                 seen["throughput"] = self._with_sample(seen["throughput"], str(executors), (now, rate))
@@ -114,7 +116,7 @@ class MeasuredThroughput:
         return max(bound, at_most_quantile(rates, self.quantile) / int(nearest)), len(rates)
 
 
-def _ran_wholly_since(changed_s: float, observation: Observation) -> bool:
-    """Only a batch that began after the size changed shows what this size can do."""
+def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
+    """Only a batch that began after the executors of this size were warm shows what the size can do."""
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
-    return observation.batch_s is not None and observation.t_s - running_s - observation.batch_s >= changed_s
+    return observation.batch_s is not None and observation.t_s - running_s - observation.batch_s >= settled_s

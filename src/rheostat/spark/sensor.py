@@ -15,6 +15,7 @@ from rheostat.spark.in_flight import in_flight
 from rheostat.spark.progress import Batch, batch_of
 
 _KEPT_POINTS = 240
+_IDLE_S = 10.0
 _POLL_S = 10.0
 """The executors' endpoint is asked this often: 20 ms of the driver's CPU a call while its JVM is young."""
 
@@ -106,22 +107,25 @@ class SparkSensor:
         latest = self._latest(batch, seen, now)
         rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
         rows = self._lag_rows(batch, latest, rate, now)
+        running = in_flight(query, batch, seen.trigger_s, now, tracker)
+        # Spark repeats the last progress while no data come: then the last batch says nothing of now.
+        idle = running is None and now - batch.commit_s > max(_IDLE_S, 3 * (seen.trigger_s or 0.0))
         first_row, end_row = sum(batch.committed.values()) - batch.rows, sum(batch.committed.values())
         return replace(
             shared,
             query=batch.query,
             input_rows_per_s=rate,
             inputs=batch.inputs,
-            processed_rows_per_s=batch.rows / batch.duration_s if batch.duration_s else None,
-            output_rows_per_s=batch.output_rows / batch.duration_s if batch.output_rows is not None and batch.duration_s else None,
+            processed_rows_per_s=None if idle else _per_s(batch.rows, batch),
+            output_rows_per_s=None if idle else _per_s(batch.output_rows, batch),
             lag_rows=rows,
             lag_s=wait_s(rows, rate),
             latency_s=mean_s(ArrivalCurve(seen.arrivals).latencies(first_row, end_row, batch.commit_s)),
-            batch_s=batch.duration_s,
+            batch_s=0.0 if idle else batch.duration_s,
             batch_parts_s=batch.parts_s,
-            batch_rows=batch.rows,
+            batch_rows=0 if idle else batch.rows,
             trigger_s=seen.trigger_s,
-            in_flight=in_flight(query, batch, seen.trigger_s, now, tracker),
+            in_flight=running,
             state_rows=batch.state_rows,
             state_bytes=batch.state_bytes,
             state_partitions=batch.state_partitions,
@@ -146,6 +150,10 @@ class SparkSensor:
         if left is None or self._offsets is not None:
             return left
         return left + rate * (now - batch.start_s) if rate is not None else None
+
+
+def _per_s(rows: int | None, batch: Batch) -> float | None:
+    return None if rows is None or batch.duration_s <= 0 else rows / batch.duration_s
 
 
 def told_trigger_s(before: Batch | None, batch: Batch) -> float | None:

@@ -78,8 +78,8 @@ class Life:
 
 def _record(second: int, executors: int, target: int, wanted: int, rate: float, lag: float) -> Record:
     seen = Observation(
-        t_s=START_S + second, executors=executors, target=target, input_rows_per_s=rate, processed_rows_per_s=executors * PER_EXECUTOR, lag_rows=lag,
-        lag_s=lag / rate, latency_s=lag / rate + 0.7, batch_s=0.8, trigger_s=1.0,
+        t_s=START_S + second, executors=executors, target=target, input_rows_per_s=rate, processed_rows_per_s=executors * PER_EXECUTOR,
+        lag_rows=lag, lag_s=lag / rate, latency_s=lag / rate + 0.7, batch_s=0.8, trigger_s=1.0,
     )  # fmt: skip
     reason = (
         f"{'no lag' if wanted <= target else 'lag is rising'}: {rate:.0f} rows/s at {PER_EXECUTOR:.0f} rows/s an executor need {wanted}"

@@ -12,7 +12,7 @@ from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.testing.contracts import follow
 from rheostat.testing.fakes import FluidJob
 
-POLICY = MeasuredThroughput()
+POLICY = MeasuredThroughput(settle_s=0.0)
 
 
 def seen(t_s: float, executors: int = 2, target: int | None = None, **signals: Any) -> Observation:
@@ -118,6 +118,12 @@ def test_a_batch_under_lag_is_learnt_once():
     assert learnt(seen(0.0), one, one, one) == {"2": [2000.0]}
 
 
+def test_batches_of_cold_executors_are_not_learnt():
+    policy = MeasuredThroughput(settle_s=10.0)
+    _, memory = follow(policy, [seen(5.0 * n, processed_rows_per_s=100.0 * (n + 1)) for n in range(5)])
+    assert [rate for _, rate in memory["throughput"]["2"]] == [400.0, 500.0]
+
+
 def test_without_lag_nothing_is_learnt():
     assert learnt(*(seen(5.0 * n, lag_s=0.5) for n in range(5))) == {}
 
@@ -219,3 +225,14 @@ def test_an_outage_is_worked_off_and_the_executors_given_back():
 def test_a_restart_knows_what_was_learnt():
     _, memory = follow(POLICY, [seen(0.0), seen(5.0), seen(10.0)])
     assert POLICY.decide(seen(400.0, batch_s=None, processed_rows_per_s=None), memory)[0].target == 4
+
+
+def test_lag_that_rose_before_the_rescaling_is_not_rising_after_it():
+    rising = [seen(5.0 * n, input_rows_per_s=500.0, lag_rows=1000.0 + 1000 * n) for n in range(3)]
+    falling = [seen(15.0 + 5 * n, 3, input_rows_per_s=500.0, lag_rows=3000.0 - 10 * n) for n in range(2)]
+    assert follow(POLICY, [*rising, *falling])[0][-1].target == 3
+
+
+def test_batches_of_another_size_are_no_bound_for_this_one():
+    wide, narrow = [seen(5.0 * n, 4, lag_s=0.5) for n in range(3)], seen(15.0, 2, lag_s=0.5, processed_rows_per_s=None)
+    assert follow(POLICY, [*wide, narrow])[0][-1].reason == "size kept: no throughput was measured yet"

@@ -1,14 +1,21 @@
+from dataclasses import dataclass
+
 import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.measured_throughput import MeasuredThroughput
-from rheostat.policies.registry import POLICIES, create, find, parameters
+from rheostat.policies.registry import POLICIES, _parse, create, find, parameters
 
 
 class Plain:
     def decide(self, observation, memory):
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Needy(Plain):
+    size: int
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -29,6 +36,11 @@ def test_a_policy_of_the_user_is_named_by_its_module():
     assert find("rheostat.policies.measured_throughput:MeasuredThroughput") is MeasuredThroughput
 
 
+def test_a_parameter_without_a_default_is_taken_as_it_is():
+    (size,) = parameters(Needy)
+    assert _parse("needy", size, [3]) == [3]
+
+
 def test_a_class_without_fields_has_no_parameters():
     assert parameters(Plain) == ()
 
@@ -45,7 +57,7 @@ def test_a_class_without_fields_has_no_parameters():
         ("measured-throughput", {"factor": "nan"}, "finite"),
         ("measured-throughput", {"factor": "inf"}, "finite"),
         ("measured-throughput", {"samples": "2.5"}, "of type int"),
-        ("measured-throughput", {"factor": -1}, "factor must be at least 0"),
+        ("measured-throughput", {"factor": -1}, "factor and settle_s must be at least 0"),
         ("measured-throughput", {"quantile": 1.5}, "at most 1"),
         ("measured-throughput", {"window_s": 0}, "window_s must be above 0"),
     ],

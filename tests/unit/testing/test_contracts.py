@@ -94,7 +94,7 @@ class DividesByExecutors(Hold):
 
 
 POLICY, GUARD, JOURNAL = dict(policy_checks()), dict(guard_checks()), dict(journal_checks())
-BROKEN = {
+BROKEN: dict[str, list[type[Any]]] = {
     "is deterministic": [Moody],
     "remembers in JSON": [RemembersASet, RemembersByNumber],
     "changes no memory in place": [Scribbles],

@@ -1,0 +1,109 @@
+"""The verdict on a real file sink of Spark and a real topic of Kafka."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import lit
+
+from rheostat.kafka.broker import Broker
+from rheostat.lab.bid_topic import open_topic
+from rheostat.lab.file_sink import LOG
+from rheostat.lab.nexmark import queries
+from rheostat.lab.nexmark.bids import bids, encode
+from rheostat.lab.verdict import verify
+
+pytestmark = pytest.mark.e2e
+
+CREATED_MS = int(time.time() * 1000)
+"""Now: the broker drops records that are a week old."""
+BATCHES, ROWS = 12, 500
+"""Twelve batches: the sink's log is made compact at the tenth."""
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with Broker() as broker:
+        broker.create_topic("bids", 4)
+        topic = open_topic(broker.bootstrap, "bids", seed=7)
+        for number in range(BATCHES):
+            assert topic.write(number * ROWS, ROWS, _created_ms(number)) == ROWS
+        assert topic.flush(20) == 0
+        yield broker.bootstrap
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
+    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.sql.session.timeZone", "Europe/Budapest")
+    session = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+    # The JVM too: another module's session may need other options of its JVM.
+    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same bids as files of lines, one file a batch: a stream that needs no source of Kafka's."""
+    folder = tmp_path_factory.mktemp("lines")
+    for number in range(BATCHES):
+        (folder / f"{number:02d}.txt").write_bytes(b"\n".join(encode(bids(7, number * ROWS, ROWS), _created_ms(number))))
+    return folder
+
+
+def _created_ms(number: int) -> int:
+    return CREATED_MS + number * 3000
+
+
+def _stream(spark: SparkSession, lines: Path) -> DataFrame:
+    values = spark.readStream.option("maxFilesPerTrigger", 1).text(str(lines))
+    return queries.parse_bids(values.select("value", lit(0).alias("partition"), lit(0).alias("offset"), lit(None).alias("timestamp")))
+
+
+def _write(output: DataFrame, sink: Path) -> Path:
+    writer = (
+        output.writeStream.format("parquet").option("path", str(sink / "out put")).option("checkpointLocation", str(sink / "checkpoint"))
+    )
+    query = writer.start()
+    query.processAllAvailable()
+    query.stop()
+    return sink / "out put"
+
+
+def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path) -> None:
+    sink = _write(queries.q1(_stream(spark, lines)), tmp_path)
+    assert (sink / LOG / "9.compact").is_file()
+    file = next(sink.glob("part-*.parquet"))
+    shutil.copy(file, sink / "part-of-a-killed-task.parquet")
+    verdict = verify("q1", bootstrap, "bids", sink)
+    assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (True, BATCHES * ROWS, BATCHES * ROWS), verdict.detail
+    again = (sink / LOG / "11").read_text().replace("part-", "again-part-")
+    for path in sink.glob("part-*"):
+        shutil.copy(path, sink / f"again-{path.name}")
+    (sink / LOG / "12").write_text(again)
+    assert verify("q1", bootstrap, "bids", sink).duplicated == ROWS
+    file.unlink()
+    assert verify("q1", bootstrap, "bids", sink).detail.startswith("not verified: the sink's log names")
+
+
+def test_a_real_sink_of_q11_holds_the_closed_sessions(spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path) -> None:
+    sink = _write(queries.q11(_stream(spark, lines)), tmp_path)
+    verdict = verify("q11", bootstrap, "bids", sink)
+    assert verdict.exact, verdict.detail
+    assert 0 < verdict.rows_out < verdict.rows_in
+
+
+def test_a_topic_that_cannot_be_read_is_not_verified(tmp_path: Path, bootstrap: str) -> None:
+    verdict = verify("q1", bootstrap, "nothing", tmp_path)
+    assert (verdict.exact, verdict.detail.split(":")[0]) == (False, "not verified")
