@@ -82,8 +82,8 @@ def _wait(done: Any) -> None:
 def summary(samples: Sequence[dict[str, float]]) -> dict[str, Any]:
     """Return n, median, min and max of the CPU-seconds, the median MiB, and the samples."""
     cpu_s = [sample["cpu_s"] for sample in samples]
-    memory_mib = statistics.median(sample["memory_mib"] for sample in samples)
-    return {"n": len(cpu_s), "median_s": statistics.median(cpu_s), "min_s": min(cpu_s), "max_s": max(cpu_s), "memory_mib": memory_mib, "samples_s": cpu_s}
+    spread = {"median_s": statistics.median(cpu_s), "min_s": min(cpu_s), "max_s": max(cpu_s)}
+    return {"n": len(cpu_s), **spread, "memory_mib": statistics.median(sample["memory_mib"] for sample in samples), "samples_s": cpu_s}
 
 
 def main() -> None:

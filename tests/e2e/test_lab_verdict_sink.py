@@ -23,8 +23,8 @@ pytestmark = pytest.mark.e2e
 
 CREATED_MS = int(time.time() * 1000)
 """Now: the broker drops records that are a week old."""
-BATCHES, ROWS = 12, 500
-"""Twelve batches: the sink's log is made compact at the tenth."""
+BATCHES, ROWS, COMPACT = 5, 1000, 3
+"""The sink's log is made compact at every third batch."""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,7 @@ def bootstrap() -> Iterator[str]:
 def spark() -> Iterator[SparkSession]:
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
     builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.sql.session.timeZone", "Europe/Budapest")
+    builder = builder.config("spark.sql.streaming.fileSink.log.compactInterval", COMPACT)
     session = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
@@ -63,7 +64,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _created_ms(number: int) -> int:
-    return CREATED_MS + number * 3000
+    return CREATED_MS + number * 8000
 
 
 def _stream(spark: SparkSession, lines: Path) -> DataFrame:
@@ -83,15 +84,15 @@ def _write(output: DataFrame, sink: Path) -> Path:
 
 def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path) -> None:
     sink = _write(queries.q1(_stream(spark, lines)), tmp_path)
-    assert (sink / LOG / "9.compact").is_file()
+    assert (sink / LOG / f"{COMPACT - 1}.compact").is_file()
     file = next(sink.glob("part-*.parquet"))
     shutil.copy(file, sink / "part-of-a-killed-task.parquet")
     verdict = verify("q1", bootstrap, "bids", sink)
     assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (True, BATCHES * ROWS, BATCHES * ROWS), verdict.detail
-    again = (sink / LOG / "11").read_text().replace("part-", "again-part-")
+    again = (sink / LOG / str(BATCHES - 1)).read_text().replace("part-", "again-part-")
     for path in sink.glob("part-*"):
         shutil.copy(path, sink / f"again-{path.name}")
-    (sink / LOG / "12").write_text(again)
+    (sink / LOG / str(BATCHES)).write_text(again)
     assert verify("q1", bootstrap, "bids", sink).duplicated == ROWS
     file.unlink()
     assert verify("q1", bootstrap, "bids", sink).detail.startswith("not verified: the sink's log names")

@@ -6,7 +6,6 @@ import logging
 import sys
 from collections.abc import Sequence
 
-import click
 import typer
 
 from rheostat.cli import cluster, demo, kafka, run_app
@@ -32,13 +31,13 @@ def run(arguments: Sequence[str]) -> int:
     _log_to_standard_error()
     try:
         code = app(list(arguments), standalone_mode=False)
-    except click.ClickException as error:
+    except typer.TyperException as error:
         print(f"rheostat: {error.format_message()}", file=sys.stderr)
         return error.exit_code
     except RheostatError as error:
         print(f"rheostat: {error}", file=sys.stderr)
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     return code if isinstance(code, int) else 0
 

@@ -42,13 +42,19 @@ class Archive:
 
 
 def flags(path: Path) -> tuple[str, ...]:
-    """Return the JVM options for an archive; a JVM to which it does not fit, or that does not find it, starts without it and says nothing."""
+    """Return the JVM options for an archive; where it is missing or does not fit, the JVM starts without it and says nothing."""
     return (f"-XX:SharedArchiveFile={path}", *_AT_ITS_ADDRESS, *_SILENT)
+
+
+def archive_path(start: Callable[..., Any], jars: Sequence[Path] = (), home: SparkHome | None = None) -> Path:
+    """Return where the archive of a query is kept: in ``rheostat/archives`` of XDG_CACHE_HOME, or of ``~/.cache``."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache.absolute() / "rheostat" / "archives" / f"{_key(home or find_spark_home(), _name(start), jars)}.jsa"
 
 
 def find(start: Callable[..., Any] = start_rate_query, jars: Sequence[Path] = ()) -> Archive:
     """Return the archive that was trained on the query with these JARs on the class path, if it is in the cache."""
-    path = _path(find_spark_home(), _name(start), jars)
+    path = archive_path(start, jars)
     return Archive(path) if path.exists() else Archive(None, "no class archive has been trained yet")
 
 
@@ -66,7 +72,7 @@ def prepare(
     no archive and the note says why. Raises ``BadInput`` for a function without a module, and as ``find_spark_home`` does.
     """
     home = find_spark_home()
-    path = _path(home, _name(start), jars)
+    path = archive_path(start, jars, home)
     if path.exists():
         return Archive(path)
     if not home.jdk.has_jcmd:
@@ -101,11 +107,6 @@ def _name(start: Callable[..., Any]) -> str:
     if module == "__main__" or "<" in function:
         raise BadInput(f"the query to train on must be a function of a module, but it is {module}:{function}")
     return f"{module}:{function}"
-
-
-def _path(home: SparkHome, query: str, jars: Sequence[Path]) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache.absolute() / "rheostat" / "archives" / f"{_key(home, query, jars)}.jsa"
 
 
 def _key(home: SparkHome, query: str, jars: Sequence[Path]) -> str:

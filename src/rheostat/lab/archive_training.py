@@ -60,7 +60,8 @@ def _wait_for_batches(query: Any) -> None:
 
 def _dump(pid: int, file: Path) -> None:
     jcmd = find_jdk().home / "bin" / "jcmd"
-    done = subprocess.run([str(jcmd), str(pid), "VM.cds", "dynamic_dump", str(file)], capture_output=True, text=True, timeout=DUMP_DEADLINE_S)
+    command = [str(jcmd), str(pid), "VM.cds", "dynamic_dump", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DUMP_DEADLINE_S)
     if not file.exists():
         raise RheostatError(f"jcmd wrote no archive: {' '.join((done.stdout + done.stderr).split())[-200:]}")
 

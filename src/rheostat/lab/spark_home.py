@@ -46,7 +46,7 @@ class SparkHome:
 
 
 def driver_environment(jdk: Jdk, folder: Path) -> dict[str, str]:
-    """Return what a PySpark driver needs in its environment beside its options: this Java and Python, loopback, and ``folder`` for its files."""
+    """Return what a PySpark driver needs in its environment beside its options: this Java and Python, loopback, a folder for its files."""
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     return {"JAVA_HOME": str(jdk.home), "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_LOCAL_DIRS": str(folder)}
 

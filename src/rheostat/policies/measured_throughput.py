@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.windows import at_most_quantile, deriv, within
 
@@ -25,9 +26,19 @@ class MeasuredThroughput:
     Lag that rises all the same asks for one executor more. Back-to-back batches without lag show only the arrival rate;
     while they are short and nothing was measured, one executor less is tried.
 
-    Source: Koper, thesis, §6.3; the catch-up term and the lower bound are ours. Fails when: batches run back to back and
-    rows become cheaper; the size then stays until the next lag.
+    The catch-up term and the lower bound are ours.
     """
+
+    about: ClassVar[About] = About(
+        formula="executors = ceil((input_rows_per_s x (1 + factor) + lag_rows / catch_up_s) / throughput per executor)",
+        source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 6.3",
+        fails_when="batches run back to back and rows become cheaper: the size then stays until the next lag",
+        steady=Observation(
+            t_s=0.0, executors=4, trigger_s=1.0, batch_s=0.75, processed_rows_per_s=4000.0,
+            input_rows_per_s=3000.0, lag_rows=1500.0, lag_s=0.5,
+        ),  # fmt: skip
+        monotone=True,
+    )
 
     factor: float = field(default=0.2, metadata={"help": "over-provisioning: capacity beyond the arrival rate", "unit": "1"})
     lag_share: float = field(default=0.3, metadata={"help": "lag counts from this share of the latency objective", "unit": "1"})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
 from rheostat.signals.batch_ratio import batch_ratio
 from rheostat.signals.windows import mean, within
 
@@ -18,9 +20,15 @@ class SparkBatchRatio:
     R = batch time / batch interval, averaged over the last minute; between two decisions the target stands, so that it
     overrides requests that have not been served.
 
-    Source: Or and Das, SPARK-12133 (2015), version 1. Fails when: a batch's time is a fixed cost that more executors
-    do not lower; then it climbs to the maximum, one interval after the other.
+    The numbers are those of version 1; ``about`` has the source.
     """
+
+    about: ClassVar[About] = About(
+        formula="R = batch_s / trigger_s, mean of a minute; R > up_ratio: +max(1, round half up(R)); R < down_ratio: -1",
+        source="Or and Das, SPARK-12133: Dynamic Allocation in Spark Streaming (2015), version 1",
+        fails_when="a batch's time is a fixed cost that more executors do not lower: it then climbs to the maximum",
+        steady=Observation(t_s=0.0, executors=4, batch_s=7.0, trigger_s=10.0),
+    )
 
     up_ratio: float = field(default=0.9, metadata={"help": "above this mean ratio, scale out", "unit": "1"})
     down_ratio: float = field(default=0.5, metadata={"help": "below this mean ratio, scale in by one", "unit": "1"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 from rheostat.model import Observation
 
@@ -37,7 +38,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
 
 def sound(observation: Observation) -> Observation:
     """Return the observation with every number that is none (NaN, infinite) made absent."""
-    broken = {field.name: None for field in fields(observation) if _is_broken(getattr(observation, field.name))}
+    broken: dict[str, Any] = {field.name: None for field in fields(observation) if _is_broken(getattr(observation, field.name))}
     return replace(observation, **broken) if broken else observation
 
 
