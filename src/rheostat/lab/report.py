@@ -38,7 +38,7 @@ def html(run: Run, summary: Summary, light: bytes, dark: bytes) -> str:
     """Return the report as HTML with the picture as SVG for light and dark screens; every text of the run is escaped."""
     # PackageLoader finds the template in an installed package too; autoescape is on for all.
     environment = Environment(
-        loader=PackageLoader("rheostat.lab"), autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("rheostat.lab"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.get_template("report.html").render(
         run=run,
