@@ -18,10 +18,10 @@ setup: .venv/.ready ## the environment: .venv, a Java, the JARs (once; the other
 	@scripts/setup.sh .venv $<
 
 demo: .venv/.ready ## the main job: Spark, Kafka, a day in four minutes, the autoscaler; report in out/demo
-	@.venv/bin/rheostat demo $(if $(QUERY),--query $(QUERY)) $(ARGS)
+	@.venv/bin/rheostat demo --end-with-parent $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
-	@.venv/bin/rheostat demo --full $(if $(QUERY),--query $(QUERY)) $(ARGS)
+	@.venv/bin/rheostat demo --end-with-parent --full $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included
 	@$(PYTEST) -m "not thorough" $(TESTS) $(ARGS)

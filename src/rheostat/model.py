@@ -155,6 +155,11 @@ class Limits:
         if self.min_executors > self.max_executors:
             raise BadInput(f"min executors ({self.min_executors}) is above max executors ({self.max_executors})")
 
+    @classmethod
+    def between(cls, low: int, high: int) -> Limits:
+        """Return the limits from ``low`` to ``high``."""
+        return cls(min_executors=low, max_executors=high)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -22,8 +23,11 @@ Running: TypeAlias = "tuple[subprocess.Popen[str], dict[str, Any]]"
 
 
 @pytest.fixture
-def running() -> Iterator[Running]:
-    with subprocess.Popen([sys.executable, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+def running(tmp_path: Path) -> Iterator[Running]:
+    # A killed parent cannot remove its temporary folder.
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command, pipe = [sys.executable, str(SCRIPT)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         assert process.stdout is not None
         try:
             yield process, json.loads(process.stdout.readline() or "{}")

@@ -62,7 +62,7 @@ def _dump(pid: int, file: Path) -> None:
     jcmd = find_jdk().home / "bin" / "jcmd"
     command = [str(jcmd), str(pid), "VM.cds", "dynamic_dump", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=DUMP_DEADLINE_S)
-    if not file.exists():
+    if done.returncode != 0 or not file.exists():
         raise RheostatError(f"jcmd wrote no archive: {' '.join((done.stdout + done.stderr).split())[-200:]}")
 
 

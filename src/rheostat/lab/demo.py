@@ -40,6 +40,7 @@ from rheostat.spark.session import attach
 MEMORY_BYTES = 6 * 1024**3
 _DRIVER_MEMORY_MIB = 768
 _TOPIC = "bids"
+_WARM_UP_TOPIC = "warm-up"
 _TICK_S = 0.25
 _DRAIN_S = 120.0
 _WARM_UP_S = 15.0
@@ -73,6 +74,7 @@ class Demo:
             raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
         if self.seconds < 30:
             raise BadInput(f"a day of {self.seconds:g} seconds is too short to see anything; take 30 or more")
+        Limits(min_executors=self.min_executors, max_executors=self.max_executors)  # refused before anything starts
 
     @property
     def limits(self) -> Limits:
@@ -111,17 +113,20 @@ class Lab:
             self.view.note("the Kafka broker has died; starting it again on the same data")
             self.broker.restart()
 
+    def feed(self, name: str) -> Child:
+        """Start a small steady load on the topic for warming up; it ends with the context."""
+        command = [*_load_command(self.broker.bootstrap, _WARM_UP_TOPIC), "--workload", "constant", "--set", "rate=200", "--seconds", "180"]
+        return Child(command, log=self.folder / f"{name}-feed.log")
+
     def _archive(self) -> tuple[str, ...]:
         """Train the executors' class archive on the demo's own query (first time only)."""
         self.view.step("training the class archive that makes executors start faster (first time only)")
-        topic = "training"
-        self.broker.create_topic(topic, self.demo.partitions)
-        feed = [*_load_command(self.broker.bootstrap, topic), "--workload", "constant", "--set", "rate=200", "--seconds", "180"]
+        self.broker.create_topic(_WARM_UP_TOPIC, self.demo.partitions)
         arguments: dict[str, str | int | float] = {
-            "name": self.demo.query, "bootstrap": self.broker.bootstrap, "topic": topic, "folder": str(self.folder / "training"),
+            "name": self.demo.query, "bootstrap": self.broker.bootstrap, "topic": _WARM_UP_TOPIC, "folder": str(self.folder / "training"),
             "service_ms": 0.1, "trigger_s": 0.5,
         }  # fmt: skip
-        with Child(feed, log=self.folder / "training.log"):
+        with self.feed("training"):
             trained = archive.prepare(_training_query, arguments, self.jars.paths)
         if trained.note:
             self.view.note(trained.note)
@@ -146,8 +151,12 @@ def play(lab: Lab, name: str, size: int | None = None) -> Run:
     )
     records: list[Record] = []
     with Pipeline(demo.query, lab.broker.bootstrap, topic, folder, demo.service_ms, demo.trigger_s) as pipeline, ExitStack() as stack:
-        lab.view.step("starting the Spark session and the query")
+        lab.view.step("starting the Spark session and warming it up")
         pipeline.start(lab.cluster.url, options)
+        with lab.feed(name):
+            pipeline.warm_up(_WARM_UP_TOPIC)
+        lab.view.step("starting the query and the load")
+        pipeline.start_query()
         start_s = time.time() + 3.0
         curve = folder / "curve.jsonl"
         load = [

@@ -58,6 +58,8 @@ class Summary:
     warm_up_s: float
     lag_recovery_s: float | None
     overhead_core_share: float | None
+    overhead_cpu_s: Mapping[str, float]
+    """CPU seconds of the autoscaler, by part."""
     slot_hours: float
     slot_hours_saved_share: float | None
     """Share of the fixed maximum's slot-hours that this run did not use."""
@@ -87,6 +89,7 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
         warm_up_s=run.warm_up_s,
         lag_recovery_s=lag_recovery_s(run),
         overhead_core_share=run.overhead.core_share if run.overhead else None,
+        overhead_cpu_s=dict(run.overhead.cpu_s) if run.overhead else {},
         slot_hours=slot_hours,
         slot_hours_saved_share=1 - slot_hours / fixed[0].slot_hours if fixed[0].slot_hours else None,
         duration_s=run.duration_s,

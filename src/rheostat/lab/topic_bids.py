@@ -15,6 +15,7 @@ from rheostat.kafka.client import settings
 
 ANSWER_WITHIN_S = 20.0
 _CHUNK = 50_000
+_POLL_S = 0.25
 _FIELDS = [
     ("id", pa.int64()),
     ("auction", pa.int64()),
@@ -55,10 +56,15 @@ def read_bids(bootstrap: str, topic: str) -> pa.Table:
 def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
     """Yield the values of all records until each of ``partitions`` partitions has told its end."""
     ended: set[int | None] = set()
+    silent = 0
     while len(ended) < partitions:
-        messages = source.consume(_CHUNK // 5, 1.0 if ended else ANSWER_WITHIN_S)
-        if not messages and not ended:
-            raise RheostatError(f"the broker sent no record within {ANSWER_WITHIN_S:.0f} s")
+        # A consumer waits out its time until it has all the messages that were asked for, so the time is short.
+        messages = source.consume(_CHUNK // 5, _POLL_S)
+        silent = 0 if messages else silent + 1
+        if silent * _POLL_S > ANSWER_WITHIN_S:
+            raise RheostatError(
+                f"the broker sent nothing for {ANSWER_WITHIN_S:.0f} s, and {partitions - len(ended)} partitions have not ended"
+            )
         for message in messages:
             error = message.error()
             if error is None:

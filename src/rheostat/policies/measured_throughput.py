@@ -67,14 +67,16 @@ class MeasuredThroughput:
             return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
         per_executor, count = self._throughput_per_executor(observation.executors, seen)
         lagging, slope = self._lagging(observation), deriv(seen["lag"])
-        if per_executor is None and rate > 0 and not lagging:
+        starting = observation.t_s < seen["changed_s"] + self.settle_s
+        if per_executor is None and rate > 0 and (starting or not lagging):
             return hold(observation, "size kept: no throughput was measured yet"), seen
         rate = rate if lagging else max(rate for _, rate in seen["rates"])
         backlog = queued_rows(observation) or 0.0 if lagging else 0.0
         demand = rate * (1 + self.factor) + backlog / self.catch_up_s
         needed = max(1, math.ceil(demand / per_executor)) if per_executor else 1
         target, why = self._size(observation, needed, lagging, slope, probe=count == 0)
-        reason = f"{why} ({lag_s:.1f} s): {rate:.0f} rows/s at {per_executor or math.nan:.0f} rows/s an executor need {needed}"
+        numbers = f"at {per_executor:.0f} rows/s an executor need {needed}" if per_executor else "at an unknown throughput"
+        reason = f"{why} ({lag_s:.1f} s): {rate:.0f} rows/s {numbers}"
         evidence = {"rate": rate, "lag_s": lag_s, "lag_slope": slope, "throughput_per_executor": per_executor, "samples": count}
         return Decision(target=target, reason=reason, evidence=evidence), seen
 
@@ -103,12 +105,12 @@ class MeasuredThroughput:
             "executors": executors,
             "changed_s": changed_s,
             "throughput": memory.get("throughput", {}),
-            "recent": memory.get("recent", []) if same else [],
+            "recent": memory.get("recent", []),
             "batch": [observation.batch_s, observation.batch_rows],
         }
         rate = observation.processed_rows_per_s
         if executors and rate and seen["batch"] != memory.get("batch") and _ran_wholly_since(changed_s + self.settle_s, observation):
-            seen["recent"] = [*seen["recent"], rate][-_RECENT_BATCHES:]
+            seen["recent"] = [*seen["recent"], rate / executors][-_RECENT_BATCHES:]
             if self._lagging(observation):
                 seen["throughput"] = self._with_sample(seen["throughput"], str(executors), (now, rate))
         return seen
@@ -119,7 +121,7 @@ class MeasuredThroughput:
 
     def _throughput_per_executor(self, executors: int, seen: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return rows per second and executor, and the number of samples under lag behind it."""
-        bound = at_most_quantile(seen["recent"], self.quantile) / executors if seen["recent"] else 0.0
+        bound = at_most_quantile(seen["recent"], self.quantile) if seen["recent"] else 0.0
         if not (measured := seen["throughput"]):
             return bound or None, 0
         nearest = min(measured, key=lambda known: (abs(math.log(int(known) / executors)), int(known)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Rescaling
+from rheostat.spark.patience import Patience
 
 
 class Scaler(Protocol):
@@ -45,6 +46,7 @@ class SparkActuator:
         self._leaving: dict[str, bool] = {}
         """Executors on their way out, and whether they have been asked to leave."""
         self.target: int | None = None
+        self.patience: Patience | None = None
 
     def capabilities(self) -> Capabilities:
         """Say what can be done to this application."""
@@ -62,7 +64,15 @@ class SparkActuator:
         if surplus:
             self._scaler.hide(surplus)
             self._leaving.update(dict.fromkeys(surplus, False))
-        return self._phase(decision.target, len(staying))
+        rescaling = self._phase(decision.target, len(staying))
+        if self.patience:
+            self.patience.tick(rescaling.phase != "steady", now)
+        return rescaling
+
+    def close(self) -> None:
+        """Leave the application as it is, with its own settings."""
+        if self.patience:
+            self.patience.restore()
 
     def _ask_to_leave(self) -> None:
         hidden = [executor for executor, asked in self._leaving.items() if not asked]
@@ -94,3 +104,6 @@ class Adviser:
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Change nothing; the decision is an advice."""
         return Rescaling(phase="advised", detail=f"{decision.target} executors would do")
+
+    def close(self) -> None:
+        """Leave everything as it is."""

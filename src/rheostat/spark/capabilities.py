@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from py4j.protocol import Py4JError
+
 _FOREVER_S = 86_400.0
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
 
@@ -30,12 +32,25 @@ def obstacles(spark: Any) -> Obstacles:
         conflict = "Spark's own dynamic allocation is in effect: not scaling against it; turn spark.dynamicAllocation.enabled off"
         return Obstacles(blocking=(conflict,))
     found = []
-    can_decommission = _setting(spark, "spark.decommission.enabled", "false") == "true"
+    can_decommission = _is_on(spark, "spark.decommission.enabled")
     if not can_decommission:
         found.append("spark.decommission.enabled is off (it cannot be set live): executors leave only while idle between two batches")
     if spark.sparkContext.uiWebUrl is None:
-        found.append("spark.ui.enabled is off: the executors cannot be counted, so nothing is decided")
+        found.append("spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen")
     return Obstacles(degrading=tuple(found), can_decommission=can_decommission)
+
+
+def unseen(spark: Any) -> tuple[str, ...]:
+    """Return why public interfaces show no executors of this session, in one line; nothing where they do."""
+    if is_connect(spark):
+        why = "Spark Connect shows no executors"
+    elif is_local(spark):
+        why = f"master {spark.sparkContext.master} has no executors"
+    elif spark.sparkContext.uiWebUrl is None:
+        why = "spark.ui.enabled is off, so the executors cannot be counted"
+    else:
+        return ()
+    return (f"{why}: batches are watched, but no size can be advised",)
 
 
 def is_connect(spark: Any) -> bool:
@@ -53,7 +68,7 @@ def allocates_dynamically(spark: Any) -> bool:
 
     Enabled with time-outs of a day or more it only serves to set the initial size on a Standalone cluster.
     """
-    if _setting(spark, "spark.dynamicAllocation.enabled", "false") != "true":
+    if not _is_on(spark, "spark.dynamicAllocation.enabled"):
         return False
     limits = (_seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default)) for name, default in
               (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s")))  # fmt: skip
@@ -69,6 +84,16 @@ def initial_executors(spark: Any) -> int | None:
     return None
 
 
+def has_ended(spark: Any) -> bool:
+    """Tell whether the session has been stopped, by public interfaces."""
+    if is_connect(spark):
+        return bool(getattr(spark, "is_stopped", False))
+    try:
+        return not spark.sparkContext.applicationId
+    except (AttributeError, Py4JError, OSError):  # PySpark's context lets go of its JVM when it is stopped
+        return True
+
+
 def application_id(spark: Any) -> str:
     """Return the name of the application's journal folder."""
     return "connect" if is_connect(spark) else str(spark.sparkContext.applicationId)
@@ -76,6 +101,11 @@ def application_id(spark: Any) -> str:
 
 def _setting(spark: Any, name: str, default: str) -> str:
     return str(spark.sparkContext.getConf().get(name, default))
+
+
+def _is_on(spark: Any, name: str) -> bool:
+    """Tell whether a switch that is off by default is on; Spark reads TRUE as true."""
+    return _setting(spark, name, "false").strip().lower() == "true"
 
 
 def _seconds(text: str) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
-import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 _TIMEOUT_S = 5.0
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the driver is never behind the user's proxy
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,25 +33,33 @@ class Executor:
 class ExecutorsEndpoint:
     """Asks ``/api/v1/applications/ID/executors`` of the driver's UI."""
 
-    def __init__(self, ui_url: str | None, application: str) -> None:
+    def __init__(self, ui_url: str | None, application: str, timeout_s: float = _TIMEOUT_S) -> None:
         self._url = f"{ui_url}/api/v1/applications/{application}" if ui_url else None
+        self._timeout_s = timeout_s
 
     def registered(self) -> list[Executor] | None:
         """Return the executors that are registered now; None where the UI is off or does not answer."""
-        found = self._ask("executors")
+        found = self._executors("executors")
         return None if found is None else [executor for executor in found if executor.active]
 
     def all(self) -> list[Executor] | None:
         """Return the executors of the application's whole life."""
-        return self._ask("allexecutors")
+        return self._executors("allexecutors")
 
-    def _ask(self, what: str) -> list[Executor] | None:
+    def failed_tasks(self) -> int | None:
+        """Return the failed tasks of all jobs that Spark still remembers, those lost with their executor included."""
+        return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
+
+    def _executors(self, which: str) -> list[Executor] | None:
+        return self._ask(which, lambda listed: [_executor(read) for read in listed if read["id"] != "driver"])
+
+    def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
         if self._url is None:
             return None
         try:
-            with urllib.request.urlopen(f"{self._url}/{what}", timeout=_TIMEOUT_S) as answer:  # noqa: S310  (the driver's own UI)
-                return [_executor(read) for read in json.load(answer) if read["id"] != "driver"]
-        except (urllib.error.URLError, OSError, ValueError, KeyError):
+            with _OPENER.open(f"{self._url}/{what}", timeout=self._timeout_s) as answer:
+                return read(json.load(answer))
+        except (http.client.HTTPException, OSError, ValueError, KeyError, TypeError):
             return None
 
 

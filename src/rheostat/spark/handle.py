@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +13,32 @@ from rheostat.loop import Loop
 from rheostat.model import Capabilities, Record
 from rheostat.spark.overhead import Overhead
 
+_log = logging.getLogger("rheostat")
+
+
+class _End(threading.Event):
+    """Set by ``stop``, or by itself when the application has ended: asked at every tick, also at one that failed."""
+
+    def __init__(self, ended: Callable[[], bool]) -> None:
+        super().__init__()
+        self._ended = ended
+
+    def is_set(self) -> bool:
+        """Tell whether it is time to end."""
+        return super().is_set() or self._ended()
+
 
 class Handle:
     """A running autoscaler: ends with the application, by ``stop()``, or by the kill switch (a file ``STOP`` beside the journal)."""
 
     def __init__(
-        self, loop: Loop, journal: FolderJournal, capabilities: Capabilities, overhead: Overhead, ended: Callable[[], bool]
+        self,
+        loop: Loop,
+        journal: FolderJournal,
+        capabilities: Capabilities,
+        overhead: Overhead,
+        ended: Callable[[], bool],
+        closing: Callable[[], None] = lambda: None,
     ) -> None:
         self.capabilities = capabilities
         self.overhead = overhead
@@ -25,7 +46,8 @@ class Handle:
         self._loop = loop
         self._journal = journal
         self._ended = ended
-        self._stop = threading.Event()
+        self._closing = closing
+        self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
         self._thread: threading.Thread | None = None
 
@@ -45,9 +67,16 @@ class Handle:
 
     def start(self, interval_s: float) -> None:
         """Start the loop's thread; it never keeps the application from ending."""
-        self._thread = threading.Thread(target=self._loop.run, args=(interval_s, self._stop, self._seen), name="rheostat", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(interval_s,), name="rheostat", daemon=True)
         self._thread.start()
         atexit.register(self.stop)
+
+    def _run(self, interval_s: float) -> None:
+        self._loop.run(interval_s, self._stop, self._seen)
+        try:
+            self._closing()
+        except Exception as fault:
+            _log.debug("rheostat: the application has ended: %s", fault)
 
     def stop(self) -> None:
         """Stop deciding; the application keeps its size. Returns when the running tick is over."""
@@ -60,7 +89,6 @@ class Handle:
     def _seen(self, record: Record) -> None:
         self.last = record
         if self._ended():
-            self._stop.set()
             return
         self.overhead.tick()
         for watcher in self._watchers:

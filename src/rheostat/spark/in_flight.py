@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from rheostat.model import InFlight
 from rheostat.spark.progress import Batch
 
+_BATCH_MESSAGES = ("Writing offsets", "No new data but")
+"""What MicroBatchExecution says while it plans a batch, and while it runs one without data, which closes windows."""
 
-def in_flight(query: Any, last: Batch | None, trigger_s: float | None, now: float, tracker: Any | None) -> InFlight | None:
-    """Return the running batch of a query (``StreamingQuery.status``); None between two batches.
 
-    ``tracker`` is the application's StatusTracker, for the tasks done and left of its active stages; leave it out
-    where several queries run, because their tasks cannot be told apart there.
+def in_flight(
+    status: Mapping[str, Any], last: Batch | None, trigger_s: float | None, now: float, tracker: Any | None = None, quiet_s: float = 0.0
+) -> InFlight | None:
+    """Return the running batch of a query from its ``StreamingQuery.status``; None between two batches.
+
+    ``quiet_s`` is when the query was last seen without one: after a pause the batch began later than that. ``tracker`` is
+    the application's StatusTracker, for the tasks done and left of its active stages; leave it out where several queries
+    run, because their tasks cannot be told apart there.
     """
-    status = query.status
-    if not status.get("isTriggerActive") or last is None:
+    if last is None or not _runs(status):
         return None
-    elapsed_s = max(0.0, now - batch_start_s(last, trigger_s))
+    elapsed_s = max(0.0, now - batch_start_s(last, trigger_s, quiet_s))
     done, left = _tasks(tracker) if tracker is not None else (None, None)
     return InFlight(elapsed_s=elapsed_s, tasks_done=done, tasks_left=left)
 
 
-def batch_start_s(last: Batch, trigger_s: float | None) -> float:
+def _runs(status: Mapping[str, Any]) -> bool:
+    """Tell whether a batch runs: an active trigger of an idle query only asks its sources, many times a second."""
+    planned = str(status.get("message", "")).startswith(_BATCH_MESSAGES)
+    return bool(status.get("isTriggerActive") and (status.get("isDataAvailable") or planned))
+
+
+def batch_start_s(last: Batch, trigger_s: float | None, quiet_s: float = 0.0) -> float:
     """Return when the batch after ``last`` began: at its end, or at the next multiple of the interval if it ended in time.
 
-    Source: Spark's ProcessingTimeExecutor, whose batches start at multiples of the interval.
+    If none ran at ``quiet_s``, it began after that. Source: Spark's ProcessingTimeExecutor, whose batches start at
+    multiples of the interval.
     """
     if not trigger_s:
-        return last.commit_s
+        return max(last.commit_s, quiet_s)
     next_s = (math.floor(last.start_s / trigger_s) + 1) * trigger_s
-    return max(last.commit_s, next_s)
+    return max(last.commit_s, next_s, math.ceil(quiet_s / trigger_s) * trigger_s)
 
 
 def _tasks(tracker: Any) -> tuple[int | None, int | None]:

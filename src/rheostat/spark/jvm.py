@@ -23,13 +23,17 @@ class Jvm:
         self._jvm = self._context._jvm
         self._scala_context = self._context._jsc.sc()
         self._backend = self._scala_context.schedulerBackend()
+        self._locality_wait = str(self._context.getConf().get("spark.locality.wait", "3s"))
         backend = set(dir(self._backend))
         self.can_request = {"requestTotalExecutors", "getExecutorIds"} <= set(dir(self._scala_context)) and "killExecutors" in backend
         self.can_decommission = "decommissionExecutors" in backend
 
     def stopped(self) -> bool:
         """Tell whether the application has ended."""
-        return self._context._jsc is None or bool(self._scala_context.isStopped())
+        try:
+            return self._context._jsc is None or bool(self._scala_context.isStopped())
+        except (Py4JError, OSError):  # the JVM itself has gone
+            return True
 
     def executor_ids(self) -> list[str]:
         """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""
@@ -64,6 +68,19 @@ class Jvm:
     def kill_idle(self, executors: Sequence[str]) -> None:
         """End those of the executors that run no task at this moment (``CoarseGrainedSchedulerBackend.killExecutors``, not forced)."""
         self._backend.killExecutors(self._sequence(executors), False, False, False)
+
+    def set_locality_wait(self, wait: str | None) -> bool:
+        """Set how long tasks of later stages wait for a preferred executor; None restores the application's own setting.
+
+        ``TaskSetManager`` reads ``spark.locality.wait`` for each stage from the live ``SparkContext.conf``. False where
+        that cannot be written: nothing changes then.
+        """
+        wait = wait or self._locality_wait
+        try:
+            self._scala_context.conf().set("spark.locality.wait", wait)
+        except (Py4JError, TypeError):
+            return False
+        return True
 
     def trigger_s(self, query: Any) -> float | None:
         """Return the trigger interval of a query, 0 for batches back to back (``StreamExecution.trigger``); None if it cannot be told."""

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from rheostat.errors import BadInput, RheostatError
@@ -29,7 +30,7 @@ def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
     os.environ[_SUBMIT] = submit_arguments(options, os.environ.get(_SUBMIT))
-    _hook(on_session)
+    seen = _hook(on_session)
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
     try:
@@ -38,12 +39,22 @@ def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str
         return _exit_code(ended.code)
     except KeyboardInterrupt:
         return 130
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        traceback.print_exception(type(error), error, _of_script(error.__traceback__, script))
         return 1
     finally:
         _stop_session()
+        if not seen:
+            _log.warning("rheostat: the script made no session with SparkSession.builder, so nothing was watched")
     return 0
+
+
+def _of_script(trace: TracebackType | None, script: Path) -> TracebackType | None:
+    """Return the traceback from the script's first line on: the frames that run it are not its own."""
+    inner = trace
+    while inner is not None and inner.tb_frame.f_code.co_filename != str(script):
+        inner = inner.tb_next
+    return inner or trace
 
 
 def master_of_environment() -> str | None:
@@ -76,8 +87,8 @@ def _stop_session() -> None:
         session.stop()
 
 
-def _hook(on_session: Callable[[Any], None]) -> None:
-    """Call ``on_session`` with the first session that ``SparkSession.builder.getOrCreate()`` returns."""
+def _hook(on_session: Callable[[Any], None]) -> list[Any]:
+    """Call ``on_session`` with the first session that ``SparkSession.builder.getOrCreate()`` returns; the returned list then holds it."""
     from pyspark.sql import SparkSession
 
     original = SparkSession.Builder.getOrCreate
@@ -91,6 +102,7 @@ def _hook(on_session: Callable[[Any], None]) -> None:
         return session
 
     SparkSession.Builder.getOrCreate = get_or_create
+    return seen
 
 
 def _told(on_session: Callable[[Any], None], session: Any) -> None:

@@ -34,6 +34,10 @@ class _Seen:
 
     batch: Batch | None = None
     trigger_s: float | None = None
+    trigger_is_told: bool = True
+    """Whether the interval was told from batches, and not asked for."""
+    quiet_s: float = 0.0
+    """When no batch ran."""
     arrivals: tuple[tuple[float, float], ...] = ()
     """(time, sum of the latest offsets): the arrival curve."""
 
@@ -61,6 +65,8 @@ class SparkSensor:
         self._trigger_s = trigger_s
         self._registered = registered
         self._seen: dict[str, _Seen] = {}
+        self.stateful = False
+        """Whether a query that was seen last has state."""
         self._polled: Observation | None = None
         self._task_s: tuple[float, dict[str, float]] | None = None
         context = getattr(spark, "sparkContext", None) if endpoint is not None else None
@@ -73,7 +79,9 @@ class SparkSensor:
         self._seen = {run_id: self._seen.get(run_id, _Seen()) for run_id in running}
         shared = self._executors(now)
         tracker = self._tracker if len(running) == 1 else None
-        return [self._query(query, self._seen[run_id], shared, tracker, now) for run_id, query in running.items()]
+        seen = [self._query(query, self._seen[run_id], shared, tracker, now) for run_id, query in running.items()]
+        self.stateful = any(observation.state_partitions for observation in seen)
+        return seen
 
     def _executors(self, now: float) -> Observation:
         """Return what all queries share: the executors, counted at every tick where that is cheap, and how busy their slots were."""
@@ -101,21 +109,25 @@ class SparkSensor:
         if progress is None:
             return replace(shared, query=query.name or str(query.id))
         batch = batch_of(progress)
-        seen.trigger_s = self._trigger_s(query) if seen.batch is None else seen.trigger_s
-        seen.trigger_s = seen.trigger_s if seen.trigger_s is not None else told_trigger_s(seen.batch, batch)
-        seen.batch = batch
+        self._learn_trigger(query, batch, seen)
         latest = self._latest(batch, seen, now)
-        rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
-        rows = self._lag_rows(batch, latest, rate, now)
-        running = in_flight(query, batch, seen.trigger_s, now, tracker)
+        status = query.status
+        running = in_flight(status, batch, seen.trigger_s, now, tracker, seen.quiet_s)
+        seen.quiet_s = now if running is None else seen.quiet_s
         # Spark repeats the last progress while no data come: then the last batch says nothing of now.
-        idle = running is None and now - batch.commit_s > max(_IDLE_S, 3 * (seen.trigger_s or 0.0))
+        pause_s = now - batch.commit_s
+        idle = running is None and not status.get("isDataAvailable") and pause_s > max(_IDLE_S, 3 * (seen.trigger_s or 0.0))
+        inputs = dict.fromkeys(batch.inputs, 0.0) if idle else batch.inputs
+        rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(inputs.values())
+        if idle and self._offsets is None:
+            rate = 0.0
+        rows = self._lag_rows(batch, latest, rate, now)
         first_row, end_row = sum(batch.committed.values()) - batch.rows, sum(batch.committed.values())
         return replace(
             shared,
             query=batch.query,
             input_rows_per_s=rate,
-            inputs=batch.inputs,
+            inputs=inputs,
             processed_rows_per_s=None if idle else _per_s(batch.rows, batch),
             output_rows_per_s=None if idle else _per_s(batch.output_rows, batch),
             lag_rows=rows,
@@ -130,6 +142,19 @@ class SparkSensor:
             state_bytes=batch.state_bytes,
             state_partitions=batch.state_partitions,
         )
+
+    def _learn_trigger(self, query: Any, batch: Batch, seen: _Seen) -> None:
+        """Ask for the trigger interval at the first batch; where it cannot be asked for, tell it from the batches.
+
+        Batches are multiples of the interval apart (more than one where no data came), so a much shorter distance is the better one.
+        """
+        if seen.batch is None:
+            seen.trigger_s = self._trigger_s(query)
+            seen.trigger_is_told = seen.trigger_s is None
+        told_s = told_trigger_s(seen.batch, batch) if seen.trigger_is_told else None
+        if told_s is not None and (seen.trigger_s is None or told_s < 0.6 * seen.trigger_s):
+            seen.trigger_s = told_s
+        seen.batch = batch
 
     def _latest(self, batch: Batch, seen: _Seen, now: float) -> Offsets | None:
         """Ask the broker and add a point to the arrival curve; without a broker the curve has what each batch was planned with."""

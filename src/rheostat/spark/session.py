@@ -18,14 +18,16 @@ from rheostat.model import Capabilities, Limits, Slo
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
 from rheostat.spark.actuator import Adviser, SparkActuator
-from rheostat.spark.capabilities import application_id, initial_executors, is_connect, is_local, obstacles
+from rheostat.spark.capabilities import application_id, has_ended, initial_executors, is_connect, is_local, obstacles, unseen
 from rheostat.spark.executors import ExecutorsEndpoint
 from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.overhead import Overhead
+from rheostat.spark.patience import Patience
 from rheostat.spark.sensor import LatestOffsets, SparkSensor
 
 _log = logging.getLogger("rheostat")
+DEFAULT_POLICY = "measured-throughput"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,7 @@ class Settings:
     user's state folder.
     """
 
-    policy: str | Policy = "measured-throughput"
+    policy: str | Policy = DEFAULT_POLICY
     parameters: Mapping[str, Any] = field(default_factory=dict)
     slo: Slo = field(default_factory=Slo)
     limits: Limits = field(default_factory=Limits)
@@ -61,56 +63,87 @@ class Settings:
         return self.policy if isinstance(self.policy, str) else type(self.policy).__name__
 
 
-def shadow(spark: Any, **settings: Any) -> Handle:
+def shadow(
+    spark: Any,
+    *,
+    policy: str | Policy = DEFAULT_POLICY,
+    parameters: Mapping[str, Any] | None = None,
+    slo: Slo | float | None = None,
+    limits: Limits | tuple[int, int] | None = None,
+    kafka: Mapping[str, str] | None = None,
+    journal: Path | str | None = None,
+    loop: LoopOptions | None = None,
+) -> Handle:
     """Watch a session and advise: public interfaces only, nothing is touched, decisions go to a journal in a local folder.
 
     Takes what ``attach`` takes, and raises what it raises.
     """
-    unseen = ("Spark Connect shows no executors: batches are watched, but no size can be advised",) if is_connect(spark) else ()
-    capabilities = Capabilities(can_scale=False, cannot=("shadow mode: nothing is changed", *unseen))
-    return start(spark, settings_of(**settings), None, Adviser(capabilities))
+    return watch(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop))
 
 
-def attach(spark: Any, **settings: Any) -> Handle:
+def attach(
+    spark: Any,
+    *,
+    policy: str | Policy = DEFAULT_POLICY,
+    parameters: Mapping[str, Any] | None = None,
+    slo: Slo | float | None = None,
+    limits: Limits | tuple[int, int] | None = None,
+    kafka: Mapping[str, str] | None = None,
+    journal: Path | str | None = None,
+    loop: LoopOptions | None = None,
+) -> Handle:
     """Size a running session: decide every few seconds how many executors it needs, and change that number live.
 
-    Keywords: ``policy`` and ``parameters``, ``slo`` (seconds of latency, default 10, or an Slo), ``limits`` ((min, max)
-    executors or Limits, default 1 to 8), ``kafka``, ``journal`` and ``loop`` (see ``Settings``). What this session
+    ``policy`` is a registered name (``parameters`` are its own) or an object with ``decide``; ``slo`` the latency
+    objective in seconds (default 10); ``limits`` the least and the most executors (default 1 and 8); ``kafka`` a client
+    configuration; ``journal`` a folder; ``loop`` how often and how carefully (see ``Settings``). What this session
     does not allow is logged, a line each, and the job runs on unscaled.
 
     Raises BadInput for an unknown policy, a wrong parameter or wrong limits.
     """
-    wanted = settings_of(**settings)
+    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop))
+
+
+def settings_of(
+    policy: str | Policy = DEFAULT_POLICY,
+    parameters: Mapping[str, Any] | None = None,
+    slo: Slo | float | None = None,
+    limits: Limits | tuple[int, int] | None = None,
+    kafka: Mapping[str, str] | None = None,
+    journal: Path | str | None = None,
+    loop: LoopOptions | None = None,
+) -> Settings:
+    """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder."""
+    return Settings(
+        policy=policy,
+        parameters=parameters or {},
+        slo=slo if isinstance(slo, Slo) else Slo() if slo is None else Slo(latency_s=slo),
+        limits=limits if isinstance(limits, Limits) else Limits() if limits is None else Limits.between(*limits),
+        kafka=kafka,
+        journal=Path(journal) if journal else None,
+        loop=loop or LoopOptions(),
+    )
+
+
+def watch(spark: Any, settings: Settings) -> Handle:
+    """Do what ``shadow`` says, with settings that are ready."""
+    capabilities = Capabilities(can_scale=False, cannot=("shadow mode: nothing is changed", *unseen(spark)))
+    return start(spark, settings, None, Adviser(capabilities))
+
+
+def size(spark: Any, settings: Settings) -> Handle:
+    """Do what ``attach`` says, with settings that are ready."""
     found = obstacles(spark)
     jvm = None if is_connect(spark) else Jvm(spark)
     if found.blocking or jvm is None:
-        return start(spark, wanted, jvm, Adviser(Capabilities(can_scale=False, cannot=(*found.blocking, *found.degrading))))
+        return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(*found.blocking, *found.degrading))))
     if not jvm.can_request:
         missing = "this Spark's scheduler has no calls to change the number of executors"
-        return start(spark, wanted, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
+        return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
     capabilities = Capabilities(can_scale=True, cannot=found.degrading)
     actuator = SparkActuator(jvm, capabilities, graceful=jvm.can_decommission and found.can_decommission)
     actuator.target = initial_executors(spark)
-    return start(spark, wanted, jvm, actuator)
-
-
-def settings_of(*, slo: Slo | float | None = None, limits: Limits | tuple[int, int] | None = None, **rest: Any) -> Settings:
-    """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder.
-
-    ``settings=Settings(...)`` takes them ready-made.
-    """
-    if set(rest) == {"settings"} and slo is None and limits is None and isinstance(rest["settings"], Settings):
-        return rest["settings"]
-    if slo is not None:
-        rest["slo"] = slo if isinstance(slo, Slo) else Slo(latency_s=slo)
-    if limits is not None:
-        rest["limits"] = limits if isinstance(limits, Limits) else Limits(min_executors=limits[0], max_executors=limits[1])
-    if isinstance(rest.get("journal"), str):
-        rest["journal"] = Path(rest["journal"])
-    unknown = sorted(set(rest) - set(Settings.__dataclass_fields__))
-    if unknown:
-        raise BadInput(f"unknown setting {unknown[0]!r}; there are {', '.join(Settings.__dataclass_fields__)}")
-    return Settings(**rest)
+    return start(spark, settings, jvm, actuator)
 
 
 def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | SparkActuator) -> Handle:
@@ -125,11 +158,14 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
         trigger_s=jvm.trigger_s if jvm else lambda _: None,
         registered=(lambda: len(jvm.executor_ids())) if jvm and capabilities.can_scale else None,
     )
+    if jvm and isinstance(actuator, SparkActuator):
+        actuator.patience = Patience(jvm.set_locality_wait, lambda: sensor.stateful)
     cooldown = Cooldown(out_s=options.cooldown_out_s, in_s=options.cooldown_in_s)
     guards = standard_guards(settings.limits, cooldown, StaleData(after_s=options.stale_after_s))
     loop = Loop(sensor=sensor, policy=settings.make_policy(), guards=guards, actuator=actuator, journal=journal)
     overhead = Overhead(jvm.thread_cpu_s if jvm else None, jvm.process_id() if jvm else None)
-    handle = Handle(loop, journal, capabilities, overhead, jvm.stopped if jvm else lambda: False)
+    ended = jvm.stopped if jvm else lambda: has_ended(spark)
+    handle = Handle(loop, journal, capabilities, overhead, ended, actuator.close)
     _say(settings, capabilities, journal)
     handle.start(options.interval_s)
     return handle

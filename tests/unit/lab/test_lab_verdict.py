@@ -5,11 +5,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from confluent_kafka import Message
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.lab.file_sink import committed_files
 from rheostat.lab.nexmark.bids import bids, encode
-from rheostat.lab.topic_bids import bids_of
+from rheostat.lab.topic_bids import bids_of, read_to_end
 from rheostat.lab.verdict import Sessions, judge, read_sink, verify
 
 CREATED_MS = 1_700_000_000_000
@@ -117,6 +118,18 @@ def test_a_file_that_the_log_names_must_be_there(tmp_path: Path) -> None:
 def test_a_record_that_is_no_bid_is_refused() -> None:
     with pytest.raises(RheostatError, match="no bid"):
         bids_of(iter([b'{"id":"seven"}']))
+
+
+class SilentSource:
+    """A broker of which the last partition's end never comes."""
+
+    def consume(self, num_messages: int, timeout: float) -> list[Message]:
+        return []
+
+
+def test_a_broker_that_falls_silent_is_not_waited_for_for_ever() -> None:
+    with pytest.raises(RheostatError, match="sent nothing for 20 s, and 3 partitions"):
+        list(read_to_end(SilentSource(), 3))
 
 
 def test_a_query_without_an_oracle_is_bad_input(tmp_path: Path) -> None:

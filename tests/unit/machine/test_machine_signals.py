@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from rheostat.machine.signals import orderly_end
+
+WAITING = """
+import signal, sys, time
+from rheostat.machine.signals import orderly_end
+if "nohup" in sys.argv:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+with orderly_end():
+    try:
+        print("ready", flush=True)
+        for line in sys.stdin:
+            print("heard", line.strip(), flush=True)
+    finally:
+        print("unwinds", flush=True)
+        if "slow" in sys.argv:
+            sys.stdin.readline()
+        print("unwound", flush=True)
+"""
+PARENT = """
+import subprocess, sys
+child = "import rheostat.machine.signals as s, time; s._POLL_S = 0.01\\nwith s.orderly_end(with_parent=True):\\n" \\
+    "    try:\\n        print('ready', flush=True); time.sleep(60)\\n    finally:\\n        print('unwound', flush=True)"
+subprocess.Popen([sys.executable, "-c", child])
+sys.stdin.readline()
+"""
+
+
+def start(*words: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", WAITING, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert said(process) == "ready"
+    return process
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def tell(process: subprocess.Popen[str], line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_unwinds_what_was_started(number):
+    with start() as process:
+        process.send_signal(number)
+        assert [said(process), said(process)] == ["unwinds", "unwound"]
+        assert process.wait(60) == 128 + number
+
+
+def test_a_second_signal_does_not_disturb_the_unwinding():
+    with start("slow") as process:
+        process.send_signal(signal.SIGTERM)
+        assert said(process) == "unwinds"
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            process.send_signal(number)
+        tell(process, "go on")
+        assert said(process) == "unwound"
+        assert process.wait(60) == 128 + signal.SIGTERM
+
+
+def test_a_hang_up_that_nohup_ignores_stays_ignored():
+    with start("nohup") as process:
+        process.send_signal(signal.SIGHUP)
+        tell(process, "still here")
+        assert said(process) == "heard still here"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+
+
+def test_the_death_of_the_parent_unwinds_too():
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert said(parent) == "ready"
+        parent.kill()
+        assert parent.stdout is not None
+        assert parent.stdout.read() == "unwound\n"  # which ends only when the child has closed its end
+
+
+def test_the_handlers_from_before_come_back():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+
+    def interrupted() -> None:
+        with orderly_end():
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as ended:
+        interrupted()
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from rheostat.guards import standard_guards
+from rheostat.journal.folder import FolderJournal, read
+from rheostat.loop import Loop
+from rheostat.model import Capabilities, Decision, Limits, Observation, Record
+from rheostat.spark.handle import Handle
+from rheostat.spark.overhead import Overhead
+from rheostat.testing.fakes import RecordingActuator
+
+TICK_S = 0.002
+
+
+class Job:
+    """Shows one executor at every look, or fails to show anything."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.looks = threading.Semaphore(0)
+
+    def observe(self, now: float) -> list[Observation]:
+        self.looks.release()
+        if self.fails:
+            raise OSError("the session has gone")
+        return [Observation(t_s=now, executors=1)]
+
+
+class Two:
+    def decide(self, observation, memory):
+        return Decision(target=2, reason="two"), memory
+
+
+def handle_of(folder: Path, job: Job, ended=lambda: False) -> tuple[Handle, RecordingActuator]:
+    actuator, journal = RecordingActuator(), FolderJournal(folder)
+    loop = Loop(sensor=job, policy=Two(), guards=standard_guards(Limits()), actuator=actuator, journal=journal)
+    return Handle(loop, journal, Capabilities(can_scale=True), Overhead(None, None), ended), actuator
+
+
+def looked(job: Job, times: int) -> None:
+    for _ in range(times):
+        assert job.looks.acquire(timeout=60)
+
+
+def gone(handle: Handle) -> bool:
+    """Wait for the loop's own end; a minute is never reached unless it does not come."""
+    assert handle._thread is not None
+    handle._thread.join(timeout=60)
+    return not handle.running
+
+
+def test_it_runs_until_it_is_stopped_and_journals_every_tick(tmp_path):
+    job, seen = Job(), []
+    handle, actuator = handle_of(tmp_path, job)
+    handle.watch(seen.append)
+    assert not handle.running
+    handle.start(TICK_S)
+    looked(job, 3)
+    assert handle.running
+    handle.stop()
+    assert not handle.running
+    records = list(read(handle.journal))
+    assert len(records) == len(actuator.asked) >= 3
+    assert seen == records
+    assert handle.last == records[-1]
+    asked = len(actuator.asked)
+    handle.stop()
+    assert len(actuator.asked) == asked
+
+
+def test_a_file_beside_the_journal_is_the_kill_switch(tmp_path):
+    job = Job()
+    handle, actuator = handle_of(tmp_path, job)
+    handle.start(TICK_S)
+    looked(job, 1)
+    (handle.journal / "STOP").touch()
+    assert gone(handle)
+    *before, last = read(handle.journal)
+    assert (last.rescaling.phase, last.target) == ("halted", None)
+    assert len(actuator.asked) == len(before)
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["in good order", "in a way that our calls fail"])
+def test_it_ends_with_the_application_however_that_ends(tmp_path, fails):
+    job, ended = Job(fails), threading.Event()
+    handle, _ = handle_of(tmp_path, job, ended.is_set)
+    handle.start(TICK_S)
+    looked(job, 2)
+    assert handle.running
+    ended.set()
+    assert gone(handle)
+
+
+def test_a_watcher_may_stop_it(tmp_path):
+    handle, _ = handle_of(tmp_path, Job())
+
+    def stop(record: Record) -> None:
+        handle.stop()
+
+    handle.watch(stop)
+    handle.start(TICK_S)
+    assert gone(handle)
+    assert len(list(read(handle.journal))) == 1

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from rheostat.spark.overhead import Overhead
+
+
+def burn(seconds: float) -> None:
+    begin = time.thread_time()
+    while time.thread_time() - begin < seconds:
+        pass
+
+
+def test_the_loop_is_the_thread_that_ticks():
+    overhead = Overhead(None, None)
+    thread = threading.Thread(target=lambda: (burn(0.05), overhead.tick()))
+    thread.start()
+    thread.join()
+    assert 0.05 <= overhead.parts_s()["loop"] < 5
+    assert "bridge" not in overhead.parts_s()
+    assert overhead.core_share() > 0
+
+
+def test_the_bridge_counts_from_the_first_tick_on():
+    spent = iter([100.0, 100.5, 102.0])
+    overhead = Overhead(lambda: next(spent), None)
+    overhead.tick()
+    assert overhead.parts_s()["bridge"] == 0.0
+    overhead.tick()
+    overhead.tick()
+    assert overhead.parts_s()["bridge"] == 2.0
+
+
+def test_a_jvm_that_tells_no_time_has_no_bridge():
+    overhead = Overhead(lambda: None, None)
+    overhead.tick()
+    assert "bridge" not in overhead.parts_s()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="threads by name need Linux's /proc")
+def test_the_threads_of_the_ui_are_found_by_their_name():
+    done = threading.Event()
+
+    def work() -> None:
+        with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as name:
+            name.write("SparkUI-77")
+        burn(0.05)
+        done.set()
+        end.wait()
+
+    end = threading.Event()
+    overhead = Overhead(None, os.getpid())
+    thread = threading.Thread(target=work)
+    thread.start()
+    done.wait()
+    parts = overhead.parts_s()
+    end.set()
+    thread.join()
+    assert parts["rest"] >= 0.04
+    assert parts["broker"] == 0.0
+
+
+def test_a_process_that_is_gone_costs_nothing():
+    assert Overhead(None, 2**22 + 1).parts_s().get("rest", 0.0) == 0.0

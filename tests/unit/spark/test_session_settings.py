@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import rheostat
+from rheostat.config import LoopOptions
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Limits, Slo
+from rheostat.spark.session import Settings, settings_of
+
+
+class RemoteSession:
+    """A Spark Connect session, as far as it shows: queries, and nothing of a JVM."""
+
+    def __init__(self) -> None:
+        self.streams = SimpleNamespace(active=[])
+        self.is_stopped = False
+
+    @property
+    def sparkContext(self) -> Any:  # noqa: N802
+        raise AttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED] sparkContext is not supported in Spark Connect")
+
+
+RemoteSession.__module__ = "pyspark.sql.connect.session"
+
+
+class Own:
+    def decide(self, observation, memory):
+        return Decision(target=1, reason="one"), memory
+
+
+@pytest.mark.parametrize(("way", "said"), [(rheostat.attach, "Spark Connect: "), (rheostat.shadow, "Spark Connect shows no executors: ")])
+def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_path, caplog):
+    remote = RemoteSession()
+    with caplog.at_level(logging.WARNING, logger="rheostat"):
+        handle = way(remote, journal=tmp_path, loop=LoopOptions(interval_s=0.002))
+    assert [message.count(said) for message in caplog.messages if "Connect" in message] == [1]
+    assert not handle.capabilities.can_scale
+    assert handle.running
+    remote.is_stopped = True
+    handle._thread.join(timeout=60)
+    assert not handle.running
+    handle.stop()
+    assert handle.last is not None
+    assert handle.last.rescaling.phase == "idle"
+    assert not any("failed" in message for message in caplog.messages)
+
+
+def test_numbers_and_texts_become_the_vocabulary():
+    made = settings_of(slo=5, limits=(2, 4), journal="there", policy="spark-batch-ratio", parameters={"up_ratio": "0.8"})
+    assert (made.slo, made.limits, made.journal) == (Slo(latency_s=5), Limits(min_executors=2, max_executors=4), Path("there"))
+    assert made.make_policy().up_ratio == 0.8  # type: ignore[attr-defined]
+    assert settings_of() == Settings()
+
+
+def test_a_policy_may_be_an_object():
+    own = Own()
+    made = settings_of(policy=own)
+    assert (made.make_policy(), made.policy_name) == (own, "Own")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"policy": "no-such"}, "unknown policy 'no-such'; there are "),
+        ({"parameters": {"no_such": 1}}, "has no parameter 'no_such'; it has "),
+        ({"limits": (4, 2)}, r"min executors \(4\) is above max executors \(2\)"),
+        ({"limits": (0, 2)}, "min executors must be at least 1, but it is 0"),
+        ({"slo": 0}, "must be above 0 seconds, but it is 0"),
+        ({"kafka": {"bootstrap": "x"}}, "kafka= needs 'bootstrap.servers', but it has bootstrap"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_anything_is_touched(given, said):
+    with pytest.raises(BadInput, match=said):
+        rheostat.attach(object(), **given)
