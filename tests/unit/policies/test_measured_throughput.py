@@ -233,6 +233,6 @@ def test_lag_that_rose_before_the_rescaling_is_not_rising_after_it():
     assert follow(POLICY, [*rising, *falling])[0][-1].target == 3
 
 
-def test_batches_of_another_size_are_no_bound_for_this_one():
+def test_batches_of_another_size_bound_what_an_executor_can_do():
     wide, narrow = [seen(5.0 * n, 4, lag_s=0.5) for n in range(3)], seen(15.0, 2, lag_s=0.5, processed_rows_per_s=None)
-    assert follow(POLICY, [*wide, narrow])[0][-1].reason == "size kept: no throughput was measured yet"
+    assert "at 1000 rows/s an executor" in follow(POLICY, [*wide, narrow])[0][-1].reason
