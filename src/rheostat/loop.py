@@ -10,7 +10,7 @@ from collections.abc import Callable
 from rheostat.guards import Guard, Guarded, guard
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Journal, Policy, Sensor
-from rheostat.signals.application import combine, sound
+from rheostat.signals.application import combine
 
 _log = logging.getLogger("rheostat")
 
@@ -32,7 +32,7 @@ class Loop:
         if self._journal.halted():
             self.halted = True
             return self._record(now, None, (), None, None, Rescaling(phase="halted", detail="the kill switch was pulled; the size stays"))
-        queries = tuple(map(sound, self._sensor.observe(now)))
+        queries = tuple(self._sensor.observe(now))
         observation = combine(queries)
         if observation is None or not observation.size:
             idle = "no query is running" if observation is None else "the number of executors is unknown"

@@ -6,6 +6,7 @@ never zero: a policy that reads ``None`` must not decide as if it had read a num
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -58,8 +59,8 @@ class ExecutorSample:
 class Observation:
     """What is known of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
 
-    One row per query; rows of one application share its executors. The field names are also the columns of journals
-    and recordings.
+    A number that is none (NaN, infinite) is absent too. One row per query; rows of one application share its executors.
+    The field names are also the columns of journals and recordings.
     """
 
     t_s: float
@@ -108,6 +109,12 @@ class Observation:
     state_partitions: int | None = None
     stages: tuple[Stage, ...] | None = None
     by_executor: Mapping[str, ExecutorSample] | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if name != "t_s" and isinstance(value, float) and not math.isfinite(value):
+                object.__setattr__(self, name, None)
 
     @property
     def size(self) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import typer
 
-from rheostat.cli import cluster, demo, kafka, run_app
+from rheostat.cli import cluster, demo, explain, kafka, policies, replay, run_app
 from rheostat.errors import RheostatError
 
 app = typer.Typer(
@@ -22,6 +22,9 @@ app = typer.Typer(
 )
 app.command("run", context_settings={"ignore_unknown_options": False})(run_app.run)
 app.command("demo")(demo.demo)
+app.command("replay")(replay.replay)
+app.command("policies")(policies.policies)
+app.command("explain")(explain.explain)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
 
@@ -30,13 +33,17 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, said in one line)."""
     _log_to_standard_error()
     try:
-        code = app(list(arguments), standalone_mode=False)
+        code = app(list(arguments), prog_name="rheostat", standalone_mode=False)
     except typer.TyperException as error:
-        print(f"rheostat: {error.format_message()}", file=sys.stderr)
+        said = error.format_message()
+        print(said if said.startswith("Usage: ") else f"rheostat: {said}", file=sys.stderr)  # no command at all is answered with help
         return error.exit_code
     except RheostatError as error:
         print(f"rheostat: {error}", file=sys.stderr)
         return error.exit_code
+    except ModuleNotFoundError as missing:
+        print(f"rheostat: this command needs {missing.name}; install it with: pip install 'rheostat[cli,kafka,lab]'", file=sys.stderr)
+        return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
     return code if isinstance(code, int) else 0

@@ -8,8 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from rheostat.cli.pairs import pairs
 from rheostat.config import LoopOptions
 from rheostat.errors import BadInput
+from rheostat.machine.signals import orderly_end
+
+DEFAULT_CEILING = 8
 
 
 def run(
@@ -18,13 +22,13 @@ def run(
     policy: Annotated[str, typer.Option(help="Policy by name, or your own as module:Class.")] = "measured-throughput",
     parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter of the policy, name=value; repeat it.")] = None,
     minimum: Annotated[int, typer.Option("--min", help="Floor of the number of executors.")] = 1,
-    maximum: Annotated[int, typer.Option("--max", help="Ceiling of the number of executors.")] = 8,
+    maximum: Annotated[int | None, typer.Option("--max", help="Ceiling of the number of executors; default: --local, else 8.")] = None,
     slo: Annotated[float, typer.Option(help="Latency objective in seconds.")] = 10.0,
     interval: Annotated[float, typer.Option(help="Seconds between two decisions.")] = 5.0,
     shadow: Annotated[bool, typer.Option("--shadow", help="Only watch and advise; nothing is touched.")] = False,
     master: Annotated[str | None, typer.Option(help="Spark master; default: the one of your environment, else a local cluster.")] = None,
-    local: Annotated[int | None, typer.Option(help="A local Standalone cluster with room for this many executors.")] = None,
-    kafka: Annotated[str | None, typer.Option(help="Ask this broker, host:port, for the lag; a local cluster gets the Kafka source.")] = None,
+    local: Annotated[int | None, typer.Option(help="A local Standalone cluster with room for this many executors.", min=1)] = None,
+    kafka: Annotated[str | None, typer.Option(help="Ask this broker, host:port, for the lag; a local cluster gets Kafka's source.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Folder of the journal; default: in the user's state folder.")] = None,
 ) -> int:
     """Run an unchanged PySpark script, sized live; its exit code is the script's.
@@ -38,22 +42,29 @@ def run(
     from rheostat.spark.session import settings_of
 
     settings = settings_of(
-        policy=policy, parameters=_pairs(parameters or ()), slo=slo, limits=(minimum, maximum), journal=journal,
+        policy=policy, parameters=pairs(parameters or ()), slo=slo, limits=(minimum, _ceiling(maximum, local)), journal=journal,
         kafka={"bootstrap.servers": kafka} if kafka else None, loop=LoopOptions(interval_s=interval),
     )  # fmt: skip
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
     if master and local:
         raise BadInput(f"--master {master} and --local {local} exclude each other")
+    if local and settings.limits.max_executors > local:
+        raise BadInput(f"--max {maximum} does not fit into a local cluster with room for {local}; raise --local or lower --max")
     with ExitStack() as stack:
+        stack.enter_context(orderly_end())
         options = _options(stack, settings, master or (None if local else master_of_environment()), local, shadow)
         return run_script(script, arguments or (), options, lambda spark: _start(spark, settings, shadow))
+
+
+def _ceiling(maximum: int | None, local: int | None) -> int:
+    return next((given for given in (maximum, local) if given is not None), DEFAULT_CEILING)
 
 
 def _start(spark: Any, settings: Any, shadow: bool) -> Any:
     from rheostat.spark import session
 
-    return session.shadow(spark, settings=settings) if shadow else session.attach(spark, settings=settings)
+    return session.watch(spark, settings) if shadow else session.size(spark, settings)
 
 
 def _options(stack: ExitStack, settings: Any, master: str | None, local: int | None, shadow: bool) -> dict[str, str]:
@@ -68,15 +79,7 @@ def _options(stack: ExitStack, settings: Any, master: str | None, local: int | N
     from rheostat.lab.cluster import Cluster
 
     jars = source_jars().paths if settings.kafka else ()
-    cluster = stack.enter_context(Cluster(cores=max(local or 0, settings.limits.max_executors)))
+    cluster = stack.enter_context(Cluster(cores=local or settings.limits.max_executors))
     os.environ.update(cluster.driver_environment())
     options = executor_options.session_options(settings.limits, jars=jars)
     return {"spark.master": cluster.url, **options}
-
-
-def _pairs(given: list[str] | tuple[()]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    for name, equals, value in pairs:
-        if not equals:
-            raise BadInput(f"a parameter is written name=value, such as factor=0.3, but this one is {name + value!r}")
-    return {name: value for name, _, value in pairs}

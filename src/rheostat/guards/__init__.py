@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rheostat.guards.bounds import Bounds
+from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown
+from rheostat.guards.over_provisioning import OverProvisioning
+from rheostat.guards.schedule import Schedule
+from rheostat.guards.stabilization import Stabilization
 from rheostat.guards.stale_data import StaleData
+from rheostat.guards.step_limits import StepLimits
+from rheostat.guards.undo import Undo
 from rheostat.model import Decision, GuardChange, Limits, Memory, Observation
 
-__all__ = ["Bounds", "Cooldown", "Guard", "Guarded", "StaleData", "guard", "standard_guards"]
+__all__ = [
+    "Bounds", "Budget", "Cooldown", "Guard", "Guarded", "OverProvisioning", "Schedule", "Stabilization", "StaleData", "StepLimits", "Undo",
+    "guard", "standard_guards",
+]  # fmt: skip
 
 
 class Guard(Protocol):
@@ -36,9 +45,26 @@ class Guarded:
     memory: Mapping[str, Memory]
 
 
-def standard_guards(limits: Limits, cooldown: Cooldown | None = None, stale_data: StaleData | None = None) -> tuple[Guard, ...]:
-    """Return the guards in their order: stale data first (it may undo a decision), then cooldown, bounds last (never crossed)."""
-    return (stale_data or StaleData(), cooldown or Cooldown(), Bounds(limits))
+def standard_guards(
+    limits: Limits,
+    cooldown: Cooldown | None = None,
+    stale_data: StaleData | None = None,
+    *,
+    over_provisioning: OverProvisioning | None = None,
+    stabilization: Stabilization | None = None,
+    undo: Undo | None = None,
+    step_limits: StepLimits | None = None,
+    budget: Budget | None = None,
+    schedule: Schedule | None = None,
+) -> tuple[Guard, ...]:
+    """Return the guards in their one order; without options only stale data, cooldown and bounds are on.
+
+    What is asked for is enlarged, stabilized and perhaps undone, unless the data are stale; what is left is a step, paid
+    for, outside excluded hours and after a pause; the bounds come last and are never crossed.
+    """
+    asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
+    allowed = (step_limits, budget, schedule, cooldown or Cooldown(), Bounds(limits))
+    return tuple(rule for rule in (*asked, *allowed) if rule is not None)
 
 
 def guard(guards: tuple[Guard, ...], decision: Decision, observation: Observation, memory: Mapping[str, Memory], now: float) -> Guarded:

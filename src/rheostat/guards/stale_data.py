@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 
 from rheostat.errors import BadInput
@@ -11,7 +10,7 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class StaleData:
-    """Holds the current size when the observation is older than ``after_s`` (default 30 s) or holds a number that is none."""
+    """Holds the current size when the observation is older than ``after_s`` (default 30 s) or holds a number below 0."""
 
     after_s: float = 30.0
     name: str = "stale_data"
@@ -32,9 +31,9 @@ class StaleData:
         age_s = now - observation.t_s
         if not abs(age_s) <= self.after_s:
             return f"the observation is {age_s:.0f} s old"
-        broken = [f.name for f in fields(observation) if not _sound(getattr(observation, f.name))]
+        broken = [f.name for f in fields(observation) if _is_negative(getattr(observation, f.name))]
         return f"{broken[0]} is {getattr(observation, broken[0])}" if broken else None
 
 
-def _sound(value: object) -> bool:
-    return not isinstance(value, int | float) or (math.isfinite(value) and value >= 0)
+def _is_negative(value: object) -> bool:
+    return isinstance(value, int | float) and value < 0

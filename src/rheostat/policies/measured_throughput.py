@@ -34,9 +34,15 @@ class MeasuredThroughput:
         source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 6.3",
         fails_when="batches run back to back and rows become cheaper: the size then stays until the next lag",
         steady=Observation(
-            t_s=0.0, executors=4, trigger_s=1.0, batch_s=0.75, processed_rows_per_s=4000.0,
-            input_rows_per_s=3000.0, lag_rows=1500.0, lag_s=0.5,
-        ),  # fmt: skip
+            t_s=0.0,
+            executors=4,
+            trigger_s=1.0,
+            batch_s=0.75,
+            processed_rows_per_s=4000.0,
+            input_rows_per_s=3000.0,
+            lag_rows=1500.0,
+            lag_s=0.5,
+        ),
         monotone=True,
     )
 
@@ -109,7 +115,9 @@ class MeasuredThroughput:
             "batch": [observation.batch_s, observation.batch_rows],
         }
         rate = observation.processed_rows_per_s
-        if executors and rate and seen["batch"] != memory.get("batch") and _ran_wholly_since(changed_s + self.settle_s, observation):
+        # A job without batches, such as a recorded Flink job, shows a throughput at every tick.
+        is_new = observation.batch_s is None or seen["batch"] != memory.get("batch")
+        if executors and rate and is_new and _ran_wholly_since(changed_s + self.settle_s, observation):
             seen["recent"] = [*seen["recent"], rate / executors][-_RECENT_BATCHES:]
             if self._lagging(observation):
                 seen["throughput"] = self._with_sample(seen["throughput"], str(executors), (now, rate))
@@ -132,4 +140,4 @@ class MeasuredThroughput:
 def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
     """Only a batch that began after the executors of this size were warm shows what the size can do."""
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
-    return observation.batch_s is not None and observation.t_s - running_s - observation.batch_s >= settled_s
+    return observation.t_s - running_s - (observation.batch_s or 0.0) >= settled_s

@@ -10,13 +10,43 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Slo
+from rheostat.policies.catch_up import CatchUp
+from rheostat.policies.conttune import ContTune
+from rheostat.policies.daedalus import Daedalus
+from rheostat.policies.dhalion import Dhalion
+from rheostat.policies.dhalion_adapted import DhalionAdapted
+from rheostat.policies.drs import Drs
+from rheostat.policies.ds2 import Ds2
+from rheostat.policies.ds2_modern import Ds2Modern, Ds2ModernAdapted
+from rheostat.policies.fixed import Fixed
+from rheostat.policies.flink import Flink
+from rheostat.policies.hpa import Hpa
 from rheostat.policies.measured_throughput import MeasuredThroughput
+from rheostat.policies.pid import Pid
 from rheostat.policies.spark_batch_ratio import SparkBatchRatio
+from rheostat.policies.threshold import Threshold
+from rheostat.policies.varga import VargaV1, VargaV2
 from rheostat.ports import Policy
 
 POLICIES: dict[str, type[Policy]] = {
+    "catch-up": CatchUp,
+    "conttune": ContTune,
+    "daedalus": Daedalus,
+    "dhalion": Dhalion,
+    "dhalion-adapted": DhalionAdapted,
+    "drs": Drs,
+    "ds2": Ds2,
+    "ds2-modern": Ds2Modern,
+    "ds2-modern-adapted": Ds2ModernAdapted,
+    "fixed": Fixed,
+    "flink": Flink,
+    "hpa": Hpa,
     "measured-throughput": MeasuredThroughput,
+    "pid": Pid,
     "spark-batch-ratio": SparkBatchRatio,
+    "threshold": Threshold,
+    "varga-v1": VargaV1,
+    "varga-v2": VargaV2,
 }
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from rheostat.model import Observation
 
@@ -34,16 +32,6 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         state_bytes=_total(q.state_bytes for q in queries),
         in_flight=max((q.in_flight for q in queries if q.in_flight), key=lambda batch: batch.elapsed_s, default=None),
     )
-
-
-def sound(observation: Observation) -> Observation:
-    """Return the observation with every number that is none (NaN, infinite) made absent."""
-    broken: dict[str, Any] = {field.name: None for field in fields(observation) if _is_broken(getattr(observation, field.name))}
-    return replace(observation, **broken) if broken else observation
-
-
-def _is_broken(value: object) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _load(query: Observation) -> float:

@@ -1,9 +1,15 @@
-"""Windows over samples ``(t_s, value)``, oldest first: least-squares slope, mean and growth per second."""
+"""Windows over samples ``(t_s, value)``, oldest first, with PromQL's meaning.
+
+The names in PromQL: ``mean`` is ``avg_over_time``, ``deriv``, ``rate`` and ``max_over_time`` are themselves, each on the samples
+that ``within`` leaves. A window is closed at both ends (t - w <= s <= t) as in Prometheus up to 2.x, which the source documents
+used; Prometheus 3 leaves its old end open. Compared with the answers of a Prometheus 2.42 (``scripts/promql_answers.py``).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 Samples: TypeAlias = Sequence[tuple[float, float]]
@@ -17,6 +23,30 @@ def within(samples: Samples, now: float, window_s: float) -> list[tuple[float, f
 def mean(samples: Samples) -> float | None:
     """Return the unweighted mean of the values (PromQL ``avg_over_time``); None without samples."""
     return sum(value for _, value in samples) / len(samples) if samples else None
+
+
+def max_over_time(samples: Samples) -> float | None:
+    """Return the largest value (PromQL ``max_over_time``); None without samples."""
+    return max((value for _, value in samples), default=None)
+
+
+def rate(samples: Samples, now: float, window_s: float) -> float | None:
+    """Return the growth per second of a counter over the window (PromQL ``rate``); None with fewer than two distinct times in it.
+
+    A value below the one before it is a reset to 0. The growth is extrapolated to the edges of the window where the
+    samples come near to them (1.1 times their mean distance), else by half that distance, and never to below 0.
+    """
+    inside = within(samples, now, window_s)
+    if len(inside) < 2 or inside[-1][0] <= inside[0][0]:
+        return None
+    grown = sum(late - early if late >= early else late for (_, early), (_, late) in pairwise(inside))
+    covered_s = inside[-1][0] - inside[0][0]
+    step_s = covered_s / (len(inside) - 1)
+    before_s, after_s = inside[0][0] - (now - window_s), now - inside[-1][0]
+    if grown > 0 and inside[0][1] >= 0:  # a counter was not below 0: no growth from before it was 0
+        before_s = min(before_s, covered_s * inside[0][1] / grown)
+    seen_s = covered_s + sum(gap_s if gap_s < 1.1 * step_s else step_s / 2 for gap_s in (before_s, after_s))
+    return grown * seen_s / covered_s / window_s
 
 
 def deriv(samples: Samples) -> float | None:

@@ -38,7 +38,7 @@ class Overhead:
         if self._bridge:
             parts["bridge"] = self._bridge[1] - self._bridge[0]
         now = self._thread_parts()
-        return parts | {part: spent - self._threads.get(part, 0.0) for part, spent in now.items()}
+        return parts | {part: max(0.0, spent - self._threads.get(part, 0.0)) for part, spent in now.items()}
 
     @property
     def elapsed_s(self) -> float:

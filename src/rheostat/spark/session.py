@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rheostat.config import LoopOptions
 from rheostat.errors import BadInput
@@ -24,7 +24,10 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.patience import Patience
-from rheostat.spark.sensor import LatestOffsets, SparkSensor
+from rheostat.spark.sensor import SparkSensor
+
+if TYPE_CHECKING:
+    from rheostat.kafka.offsets import Offsets
 
 _log = logging.getLogger("rheostat")
 DEFAULT_POLICY = "measured-throughput"
@@ -150,10 +153,11 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
     """Put the loop together, say what it will do, and start it."""
     options, capabilities = settings.loop, actuator.capabilities()
     journal = FolderJournal(settings.journal or _journal_folder(application_id(spark)))
+    offsets = _offsets(settings.kafka)
     sensor = SparkSensor(
         spark,
         endpoint=None if is_connect(spark) or is_local(spark) else _endpoint(spark),
-        offsets=_offsets(settings.kafka),
+        offsets=offsets,
         target=lambda: actuator.target,
         trigger_s=jvm.trigger_s if jvm else lambda _: None,
         registered=(lambda: len(jvm.executor_ids())) if jvm and capabilities.can_scale else None,
@@ -165,7 +169,13 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
     loop = Loop(sensor=sensor, policy=settings.make_policy(), guards=guards, actuator=actuator, journal=journal)
     overhead = Overhead(jvm.thread_cpu_s if jvm else None, jvm.process_id() if jvm else None)
     ended = jvm.stopped if jvm else lambda: has_ended(spark)
-    handle = Handle(loop, journal, capabilities, overhead, ended, actuator.close)
+
+    def close() -> None:
+        if offsets:
+            offsets.close()
+        actuator.close()
+
+    handle = Handle(loop, journal, capabilities, overhead, ended, close)
     _say(settings, capabilities, journal)
     handle.start(options.interval_s)
     return handle
@@ -194,7 +204,7 @@ def _endpoint(spark: Any) -> ExecutorsEndpoint:
     return ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId)
 
 
-def _offsets(kafka: Mapping[str, str] | None) -> LatestOffsets | None:
+def _offsets(kafka: Mapping[str, str] | None) -> Offsets | None:
     if kafka is None:
         return None
     try:

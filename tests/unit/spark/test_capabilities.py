@@ -60,7 +60,7 @@ def test_dynamic_allocation_that_would_move_is_a_conflict(finite):
 
 
 @pytest.mark.parametrize(
-    "forever", [FOREVER, {name: "12d" for name in FOREVER}, {name: "24h" for name in FOREVER}, {name: "86400" for name in FOREVER}]
+    "forever", [FOREVER, dict.fromkeys(FOREVER, "12d"), dict.fromkeys(FOREVER, "24h"), dict.fromkeys(FOREVER, "86400")]
 )
 def test_dynamic_allocation_that_never_moves_is_none(forever):
     assert lines(Session(decommission_enabled="true", dynamicAllocation_enabled="true", **forever)) == []
@@ -85,9 +85,14 @@ def test_a_cluster_with_a_ui_shows_all():
 
 @pytest.mark.parametrize(
     ("conf", "executors"),
-    [({}, None), ({"executor_instances": "3"}, 3), ({"executor_instances": "3", "dynamicAllocation_initialExecutors": "2"}, 2), ({"executor_instances": "many"}, None),
-     ({"executor_instances": "0"}, None)],
-)  # fmt: skip
+    [
+        ({}, None),
+        ({"executor_instances": "3"}, 3),
+        ({"executor_instances": "3", "dynamicAllocation_initialExecutors": "2"}, 2),
+        ({"executor_instances": "many"}, None),
+        ({"executor_instances": "0"}, None),
+    ],
+)
 def test_the_first_size_is_that_of_the_settings(conf, executors):
     assert initial_executors(Session(**conf)) == executors
 

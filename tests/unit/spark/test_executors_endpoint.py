@@ -23,7 +23,7 @@ class Answers(BaseHTTPRequestHandler):
 
     pages: dict[str, tuple[int, bytes]] = {}
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         status, body = self.pages.get(self.path, (404, b"no such page"))
         self.send_response(status)
         self.end_headers()
@@ -43,7 +43,7 @@ def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
     def start(body: object, status: int = 200) -> ExecutorsEndpoint:
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         server.RequestHandlerClass.pages = {  # type: ignore[attr-defined]
-            f"/api/v1/applications/app-1/{name}": (status, text) for name in ("executors", "allexecutors")
+            f"/api/v1/applications/app-1/{name}": (status, text) for name in ("executors", "allexecutors", "jobs")
         }
         return ExecutorsEndpoint(f"http://127.0.0.1:{server.server_port}", "app-1")
 
@@ -63,6 +63,12 @@ def test_the_registered_executors_are_those_that_are_active(ui):
     everyone = endpoint.all()
     assert [executor.id for executor in everyone] == ["0", "1"]
     assert (everyone[1].removed_s, everyone[1].peak_memory_bytes) == ("2026-01-01T00:01:00.000GMT", None)
+
+
+def test_failed_tasks_are_added_over_the_jobs(ui):
+    assert ui([{"jobId": 1, "numFailedTasks": 2}, {"jobId": 2, "numFailedTasks": 3}]).failed_tasks() == 5
+    assert ui([]).failed_tasks() == 0
+    assert ui([{"jobId": 1}]).failed_tasks() is None
 
 
 def test_no_executor_is_an_empty_list_and_not_an_absent_answer(ui):

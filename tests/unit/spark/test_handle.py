@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,16 @@ class Two:
         return Decision(target=2, reason="two"), memory
 
 
-def handle_of(folder: Path, job: Job, ended=lambda: False) -> tuple[Handle, RecordingActuator]:
+def nothing() -> None:
+    pass
+
+
+def handle_of(
+    folder: Path, job: Job, ended: Callable[[], bool] = lambda: False, closing: Callable[[], None] = nothing
+) -> tuple[Handle, RecordingActuator]:
     actuator, journal = RecordingActuator(), FolderJournal(folder)
     loop = Loop(sensor=job, policy=Two(), guards=standard_guards(Limits()), actuator=actuator, journal=journal)
-    return Handle(loop, journal, Capabilities(can_scale=True), Overhead(None, None), ended), actuator
+    return Handle(loop, journal, Capabilities(can_scale=True), Overhead(None, None), ended, closing), actuator
 
 
 def looked(job: Job, times: int) -> None:
@@ -54,7 +61,8 @@ def gone(handle: Handle) -> bool:
 
 
 def test_it_runs_until_it_is_stopped_and_journals_every_tick(tmp_path):
-    job, seen = Job(), []
+    job = Job()
+    seen: list[Record] = []
     handle, actuator = handle_of(tmp_path, job)
     handle.watch(seen.append)
     assert not handle.running
@@ -93,6 +101,22 @@ def test_it_ends_with_the_application_however_that_ends(tmp_path, fails):
     assert handle.running
     ended.set()
     assert gone(handle)
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_what_was_held_open_is_closed_when_the_loop_ends(tmp_path, fault):
+    closed = threading.Event()
+
+    def close() -> None:
+        closed.set()
+        if fault:
+            raise OSError("the session has gone")
+
+    handle, _ = handle_of(tmp_path, Job(), closing=close)
+    handle.start(TICK_S)
+    assert not closed.is_set()
+    handle.stop()
+    assert closed.is_set()
 
 
 def test_a_watcher_may_stop_it(tmp_path):

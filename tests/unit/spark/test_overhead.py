@@ -3,10 +3,13 @@ from __future__ import annotations
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from rheostat.spark.overhead import Overhead
+
+TASKS = Path("/proc/self/task")
 
 
 def burn(seconds: float) -> None:
@@ -17,7 +20,12 @@ def burn(seconds: float) -> None:
 
 def test_the_loop_is_the_thread_that_ticks():
     overhead = Overhead(None, None)
-    thread = threading.Thread(target=lambda: (burn(0.05), overhead.tick()))
+
+    def work() -> None:
+        burn(0.05)
+        overhead.tick()
+
+    thread = threading.Thread(target=work)
     thread.start()
     thread.join()
     assert 0.05 <= overhead.parts_s()["loop"] < 5
@@ -41,13 +49,12 @@ def test_a_jvm_that_tells_no_time_has_no_bridge():
     assert "bridge" not in overhead.parts_s()
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="threads by name need Linux's /proc")
+@pytest.mark.skipif(not TASKS.exists(), reason="threads by name need Linux's /proc")
 def test_the_threads_of_the_ui_are_found_by_their_name():
     done = threading.Event()
 
     def work() -> None:
-        with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as name:
-            name.write("SparkUI-77")
+        (TASKS / str(threading.get_native_id()) / "comm").write_text("SparkUI-77")
         burn(0.05)
         done.set()
         end.wait()

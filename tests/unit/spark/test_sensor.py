@@ -70,7 +70,8 @@ def batch(event, kafka):
 
     def make(number: int, start_s: float, duration_s: float, start: int, end: int, latest: int, **changes: Any) -> dict[str, Any]:
         source = kafka({"bids": {"0": start}}, {"bids": {"0": end}}, {"bids": {"0": latest}})
-        return event(number, start_s, duration_s, [source], **changes)
+        made: dict[str, Any] = event(number, start_s, duration_s, [source], **changes)
+        return made
 
     return make
 

@@ -8,7 +8,8 @@ import pytest
 
 from rheostat.guards import Bounds, Cooldown
 from rheostat.journal.folder import MemoryJournal
-from rheostat.model import Decision, Limits, hold
+from rheostat.model import Decision, Limits, Observation, hold
+from rheostat.policies.about import About
 from rheostat.testing.contracts import check_bounds, follow, guard_checks, journal_checks, minutes, policy_checks
 
 
@@ -93,6 +94,29 @@ class DividesByExecutors(Hold):
         return hold(observation, "why"), {}
 
 
+class Creeps(Hold):
+    about = About(formula="+1 a minute", source="-", fails_when="always", steady=Observation(t_s=0.0, executors=4))
+
+    def decide(self, observation, memory):
+        return Decision(target=(observation.size or 1) + (observation.t_s > 500), reason="later"), {}
+
+
+class ShrinksUnderLoad(Hold):
+    about = About(formula="-", source="-", fails_when="-", steady=Observation(t_s=0.0, executors=4, input_rows_per_s=10.0), monotone=True)
+
+    def decide(self, observation, memory):
+        if observation.input_rows_per_s is None:
+            return hold(observation, "why"), {}
+        return Decision(target=4 - (observation.input_rows_per_s > 15), reason="why"), {}
+
+
+class ShrinksForOneSource(ShrinksUnderLoad):
+    about = dataclasses.replace(ShrinksUnderLoad.about, steady=Observation(t_s=0.0, executors=4, inputs={"bids": 10.0}))
+
+    def decide(self, observation, memory):
+        return Decision(target=4 - ((observation.inputs or {}).get("bids", 0.0) > 15), reason="why"), {}
+
+
 POLICY, GUARD, JOURNAL = dict(policy_checks()), dict(guard_checks()), dict(journal_checks())
 BROKEN: dict[str, list[type[Any]]] = {
     "is deterministic": [Moody],
@@ -105,6 +129,8 @@ BROKEN: dict[str, list[type[Any]]] = {
     "bears repeated ticks and a clock that is put back": [NeedsAClock],
     "decides again after the clock was put back": [WaitsForItsClock],
     "bears zeros": [DividesByExecutors],
+    "keeps the size at its steady load": [Creeps],
+    "is monotone where it claims to be": [ShrinksUnderLoad, ShrinksForOneSource],
 }
 
 

@@ -1,0 +1,20 @@
+"""Parameters of a policy as they are written on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rheostat.errors import BadInput
+
+
+def pairs(given: Sequence[str]) -> dict[str, str]:
+    """Return ``name=value`` texts as a dict; raises BadInput for a text without ``=`` and for a name that is there twice."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(f"a parameter is written name=value, such as factor=0.3, but this one is {text!r}")
+        if name.strip() in found:
+            raise BadInput(f"the parameter {name.strip()} is set twice: {found[name.strip()]!r} and {value.strip()!r}")
+        found[name.strip()] = value.strip()
+    return found

@@ -1,0 +1,66 @@
+"""``rheostat policies [NAME]``: what there is, and what is to be known of one before it is trusted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rheostat.cli.output import write_out
+
+if TYPE_CHECKING:
+    from rheostat.policies.description import Description
+
+
+def policies(
+    name: Annotated[str | None, typer.Argument(help="A policy, or your own as module:Class; none: list all.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: an object with a name, else a list of them.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+) -> None:
+    """List the policies; with a name: formula, parameters with units and defaults, source, and when it fails.
+
+    Example: rheostat policies measured-throughput
+    """
+    from rheostat.policies.description import describe
+    from rheostat.policies.registry import POLICIES
+
+    found = [describe(each) for each in ([name] if name else POLICIES)]
+    text = json.dumps(asdict(found[0]) if name else [asdict(each) for each in found], indent=2)
+    if out:
+        write_out(out, [text])
+    if as_json:
+        typer.echo(text)
+    elif name:
+        _show(found[0])
+    elif not out:
+        _list(found)
+
+
+def _list(found: list[Description]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("policy", "what it does", box=None, header_style="bold")
+    for each in found:
+        table.add_row(each.name, each.title)
+    Console().print(table)
+    typer.echo("\nMore about one: rheostat policies NAME")
+
+
+def _show(each: Description) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(each.name)}[/bold]\n\n{escape(each.summary)}\n")
+    for title, text in (("formula", each.formula), ("source", each.source), ("fails when", each.fails_when)):
+        console.print(f"[bold]{title}[/bold]\n  " + escape(text.replace("\n", "\n  ")) + "\n")
+    table = Table("parameter", "default", "unit", "what it is", box=None, header_style="bold")
+    for parameter in each.parameters:
+        default = "none: must be given" if parameter.default is None else str(parameter.default)
+        table.add_row(*(escape(text) for text in (parameter.name, default, parameter.unit, parameter.help)))
+    Console(highlight=False).print(table if each.parameters else "It has no parameters.")

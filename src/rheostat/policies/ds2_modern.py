@@ -1,0 +1,88 @@
+"""DS2-modern (Koper 2022, section 3.5): the largest parallelism of DS2 as the number of executors, with a cooldown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
+from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
+
+_STEADY = Observation(
+    t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.9, lag_rows=1500.0, lag_s=0.5
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ds2Modern:
+    """slots = ceil((1 + factor) x max over i of ceil(pi_i)): rounded twice, as the thesis did; then ``cooldown_s`` of rest.
+
+    pi_i is DS2's, from the stages; where there are none, the job is one operator whose true rate is
+    ``processed_rows_per_s / busy``, which is all that the thesis' recordings allow.
+    """
+
+    about: ClassVar[About] = About(
+        formula="slots = ceil((1 + factor) x max over i of ceil(target rate_i / true rate_i)); at most one change per cooldown_s",
+        source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 3.5, equation 3.7",
+        fails_when="there is lag (it has no term for it), or the busy time is too low and so the true rate too high: then it is too small",
+        steady=_STEADY,
+    )
+
+    factor: float = field(default=0.0, metadata={"help": "over-provisioning; the thesis has 0, 0.33 and 0.66", "unit": "1"})
+    cooldown_s: float = field(default=240.0, metadata={"help": "least time between two changes", "unit": "s"})
+
+    def __post_init__(self) -> None:
+        if not (self.factor >= 0 and self.cooldown_s >= 0):
+            raise BadInput(f"factor and cooldown_s must be at least 0, but they are {self.factor} and {self.cooldown_s}")
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size, or the one that stands while it cools down."""
+        now, changed_s = observation.t_s, memory.get("changed_s")
+        if changed_s is not None and 0 <= now - changed_s < self.cooldown_s:
+            return hold(observation, f"cooling down since {now - changed_s:.0f} s"), memory
+        found = needs(observation)
+        if not found.operators:
+            return hold(observation, f"size kept: {found.told}"), {}
+        largest = max(found.operators, key=lambda operator: operator.slots)
+        slots = rounded_up((1 + self.factor) * max(1, rounded_up(largest.slots)))
+        target, evidence = executors_for(slots, observation), {"pi": largest.slots, "slots": slots}
+        if held := self._held(observation, target):
+            return hold(observation, held, evidence), {}
+        reason = f"{found.told}: {largest.name} needs {largest.slots:.2f} slots at {largest.rate_per_s:.0f} rows/s, {slots} with the factor"
+        return Decision(target=target, reason=reason, evidence=evidence), {"changed_s": now} if target != observation.size else {}
+
+    def _held(self, observation: Observation, target: int) -> str:
+        """Return why the size may not become ``target``; empty if it may."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ds2ModernAdapted(Ds2Modern):
+    """DS2-modern that scales out only while the event-time lag is above ``up_lag_s`` and in only while it is below ``down_lag_s``."""
+
+    about: ClassVar[About] = About(
+        formula="slots as ds2-modern; out only if lag_s > up_lag_s, in only if lag_s < down_lag_s; at most one change per cooldown_s",
+        source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 3.5.4",
+        fails_when="a step out is too small to work off the lag: every cooldown another one follows, each with its own disturbance",
+        steady=_STEADY,
+    )
+
+    up_lag_s: float = field(default=5.0, metadata={"help": "event-time lag above which it may scale out", "unit": "s"})
+    down_lag_s: float = field(default=1.0, metadata={"help": "event-time lag below which it may scale in", "unit": "s"})
+
+    def __post_init__(self) -> None:
+        Ds2Modern.__post_init__(self)
+        if not 0 <= self.down_lag_s <= self.up_lag_s:
+            raise BadInput(f"down_lag_s must be between 0 and up_lag_s, but they are {self.down_lag_s} and {self.up_lag_s}")
+
+    def _held(self, observation: Observation, target: int) -> str:
+        lag_s, size = observation.lag_s, observation.size or 1
+        if not is_known(lag_s):
+            return "size kept: the event-time lag is unknown"
+        if target > size and not lag_s > self.up_lag_s:
+            return f"size kept: {target} would be wanted, but the lag ({lag_s:.1f} s) is not above {self.up_lag_s} s"
+        if target < size and not lag_s < self.down_lag_s:
+            return f"size kept: {target} would do, but the lag ({lag_s:.1f} s) is not below {self.down_lag_s} s"
+        return ""

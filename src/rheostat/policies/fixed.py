@@ -1,0 +1,34 @@
+"""A fixed number of executors: the baseline that every autoscaler must beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+from rheostat.policies.about import About
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """executors = the number given; by default the size that was found first."""
+
+    about: ClassVar[About] = About(
+        formula="executors = executors given",
+        source="the baseline of every comparison: a constant 5 is better than all 54 runs of Koper (2022) by that thesis' own measure",
+        fails_when="the load is not constant: it pays for the peak all day, or falls behind",
+        steady=Observation(t_s=0.0, executors=4),
+        monotone=True,
+    )
+
+    executors: int = field(default=0, metadata={"help": "size at all times; 0: the size that was found first", "unit": "executors"})
+
+    def __post_init__(self) -> None:
+        if self.executors < 0:
+            raise BadInput(f"executors must be at least 0, but it is {self.executors}")
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the fixed size."""
+        size = self.executors or memory.get("executors") or observation.size
+        return Decision(target=size or 1, reason=f"fixed at {size or 1}"), {"executors": size}

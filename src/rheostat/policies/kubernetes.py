@@ -1,0 +1,145 @@
+"""The machinery of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), apart from which metrics it is fed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.signals.extremes import highest, lowest
+from rheostat.signals.resize import resized, seen
+
+SELECT = ("Max", "Min", "Disabled")
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingPolicy:
+    """At most ``value`` pods, or ``value`` percent of the size at its beginning, in any ``period_s`` seconds."""
+
+    kind: str
+    value: float
+    period_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How fast one direction may go: stabilization window, scaling policies, and which of these counts."""
+
+    window_s: float
+    policies: tuple[ScalingPolicy, ...]
+    select: str
+
+    def __post_init__(self) -> None:
+        if not self.window_s >= 0:
+            raise BadInput(f"a stabilization window must be at least 0 seconds, but it is {self.window_s}")
+        if self.select not in SELECT:
+            raise BadInput(f"a select policy must be one of {', '.join(SELECT)}, but it is {self.select!r}")
+
+    def limit(self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int) -> int:
+        """Return the furthest size that the policies allow (``sign`` 1: up, -1: down), never back past ``current``."""
+        if self.select == "Disabled" or not self.policies:
+            return current
+        steps = [_reach(policy, current, changes, now, sign) for policy in self.policies]
+        furthest = max if (self.select == "Max") == (sign > 0) else min
+        return max(current, furthest(steps)) if sign > 0 else min(current, furthest(steps))
+
+
+def _reach(policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int) -> int:
+    start = current - sum(change for t, change in changes if now - policy.period_s < t <= now)
+    if policy.kind == "Pods":
+        return start + sign * int(policy.value)
+    reached = round(start * (1 + sign * policy.value / 100), 9)
+    return math.ceil(reached) if sign > 0 else math.floor(reached)
+
+
+@lru_cache(maxsize=64)
+def parse_policies(text: str) -> tuple[ScalingPolicy, ...]:
+    """Return scaling policies from ``type value periodSeconds`` with commas between, as ``Percent 100 15, Pods 4 15``."""
+    return tuple(_parse_policy(part) for part in text.split(",") if part.strip())
+
+
+def _parse_policy(text: str) -> ScalingPolicy:
+    found = re.fullmatch(r"\s*(Pods|Percent)\s+(\d+)\s+(\d+)\s*", text, re.IGNORECASE)
+    if found is None or int(found[2]) == 0 or not 0 < int(found[3]) <= 1800:
+        raise BadInput(f"a scaling policy is 'Pods N SECONDS' or 'Percent N SECONDS' (1 to 1800 s), but it is {text.strip()!r}")
+    return ScalingPolicy(found[1].capitalize(), float(found[2]), float(found[3]))
+
+
+def proposal(ratio: float, current: int, ready: int, up: float, down: float) -> int:
+    """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance (1 - down .. 1 + up).
+
+    Executors that are on their way (ready below current) count as idle when scaling up: they may turn the tolerance, never
+    the direction. A ratio above 1 therefore never proposes less than ``current``.
+    """
+    if 1 - down <= round(ratio, 9) <= 1 + up:
+        return current
+    if ratio > 1 and ready < current and round(ratio * ready / current, 9) <= 1 + up:
+        return current
+    return math.ceil(round(ratio * ready, 9))
+
+
+@dataclass(frozen=True, slots=True)
+class Autoscaler:
+    """From ratios metric / target to a size: tolerance, missing metrics, stabilization windows, scaling policies."""
+
+    up: Rules
+    down: Rules
+    tolerance_up: float = 0.1
+    tolerance_down: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not (self.tolerance_up >= 0 and 0 <= self.tolerance_down < 1):
+            raise BadInput(f"tolerances must be at least 0, down below 1, but they are {self.tolerance_up} up, {self.tolerance_down} down")
+
+    def decide(self, ratios: Mapping[str, float | None], observation: Observation, memory: Memory) -> tuple[Decision, dict[str, Any]]:
+        """Return the largest proposal over all metrics after windows and policies; an absent metric blocks scaling down."""
+        kept = self._remember(observation, memory)
+        known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
+        current, ready = observation.size, _ready(observation)
+        if not current or not ready or not known:
+            return hold(observation, f"size kept: no {'metric is known' if current and ready else 'executor is ready'}", ratios), kept
+        proposed = {name: proposal(ratio, current, ready, self.tolerance_up, self.tolerance_down) for name, ratio in known.items()}
+        leading = max(proposed, key=lambda name: (proposed[name], known[name]))
+        wanted, evidence = proposed[leading], {**ratios, "wanted": proposed[leading]}
+        if wanted < current and len(known) < len(ratios):
+            absent = ", ".join(name for name in ratios if name not in known)
+            return hold(observation, f"size kept: {absent} is unknown, which forbids scaling down", evidence), kept
+        recommended = self._stabilize(current, wanted, observation.t_s, kept)
+        limited = self._rated(current, recommended, kept["changes"], observation.t_s)
+        reason = f"{leading} is {known[leading]:.2f} of its target: {wanted}"
+        reason += f"; {recommended} by the stabilization window" if recommended != wanted else ""
+        reason += f"; {limited} by the scaling policies" if limited != recommended else ""
+        return Decision(target=max(1, limited), reason=reason, evidence=evidence), kept
+
+    def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
+        """The first recommendation is the size that was found, so that nothing shrinks before one window is over."""
+        now, size, change = observation.t_s, observation.size, resized(observation, memory)
+        longest_s = max((policy.period_s for rules in (self.up, self.down) for policy in rules.policies), default=0.0)
+        found = [(now, size)] if size else []
+        return {
+            "highest": memory.get("highest") or found,
+            "lowest": memory.get("lowest") or found,
+            "changes": [*((t, n) for t, n in memory.get("changes", ()) if now - longest_s < t <= now), *([change] if change[1] else [])],
+            "seen": seen(observation),
+        }
+
+    def _stabilize(self, current: int, wanted: int, now: float, kept: dict[str, Any]) -> int:
+        """Up goes the smallest recommendation of its window, down the largest of its."""
+        kept["highest"] = highest(kept["highest"], now, wanted, self.down.window_s)
+        kept["lowest"] = lowest(kept["lowest"], now, wanted, self.up.window_s)
+        return int(min(max(current, kept["lowest"][0][1]), kept["highest"][0][1]))
+
+    def _rated(self, current: int, wanted: int, changes: list[tuple[float, int]], now: float) -> int:
+        if wanted > current:
+            return min(wanted, self.up.limit(current, changes, now, 1))
+        return max(wanted, self.down.limit(current, changes, now, -1))
+
+
+def _ready(observation: Observation) -> int:
+    size = observation.size or 0
+    return size if observation.executors is None else min(size, observation.executors)

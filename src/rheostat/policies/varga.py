@@ -1,0 +1,138 @@
+"""Varga et al., Towards autoscaling of Apache Flink jobs (2021): utilization and the gated change of lag, decided by an HPA."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+from rheostat.policies.about import About
+from rheostat.policies.kubernetes import Autoscaler, Rules, parse_policies
+from rheostat.signals.lag import queued_rows
+from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change
+from rheostat.signals.utilization import DEFINITIONS, utilization
+from rheostat.signals.windows import deriv, within
+
+_EMPTY: tuple[list[tuple[float, float]], ...] = ([], [], [])
+_FORMULA = (
+    "executors = max of ceil(executors x utilization / target_utilization) and ceil(executors x gated / lag_target)\n"
+    "gated = sign(lag_rows - threshold_rows) x (1 + deriv(lag_rows) / avg(processed_rows_per_s)); an HPA decides"
+)
+_STEADY = Observation(t_s=0.0, executors=4, busy=0.7, idle=0.3, lag_rows=1000.0, input_rows_per_s=3000.0, processed_rows_per_s=3000.0)
+
+
+@dataclass(frozen=True, slots=True)
+class VargaV1:
+    """hpa over {utilization / target, sign(lag - threshold) x (1 + deriv(lag) / consumed rate) / lag target}.
+
+    Windows of one minute (eq. 3, 4, 5); 50,000 rows and 480 s are Koper's values (section 4.6). ``scope=pod`` takes lag,
+    slope and threshold per executor and averages the signed values, as Koper ran it.
+    """
+
+    about: ClassVar[About] = About(
+        formula=_FORMULA,
+        source="Varga, Balassi, Kiss, Towards autoscaling of Apache Flink jobs (2021), eq. 1 to 5; Koper (2022), section 3.3",
+        fails_when="a rescaling itself builds lag (it scales again); no row is consumed: the lag metric is absent and forbids scaling down",
+        steady=_STEADY,
+    )
+
+    target_utilization: float = field(default=0.7, metadata={"help": "target of utilization (Koper: 0.3, 0.5, 0.7)", "unit": "1"})
+    lag_target: float = field(default=1.0, metadata={"help": "target of the lag metric; below 1 overshoots to catch up", "unit": "1"})
+    threshold_rows: float = field(default=50_000.0, metadata={"help": "lag from which the lag metric counts", "unit": "rows"})
+    down_window_s: float = field(default=480.0, metadata={"help": "stabilization window for scaling down", "unit": "s"})
+    window_s: float = field(default=60.0, metadata={"help": "window of the slope of the lag and of the mean rate", "unit": "s"})
+    lag: str = field(default="sum", metadata={"help": "which lag: sum (true) or upper (eq. 2)", "unit": "text"})
+    scope: str = field(default="job", metadata={"help": "lag, slope and threshold of the job, or of each pod (executor)", "unit": "text"})
+    utilization: str = field(default="koper", metadata={"help": "its definition: varga (busy) or koper (not idle)", "unit": "text"})
+
+    def __post_init__(self) -> None:
+        for name in ("target_utilization", "lag_target", "window_s", "down_window_s"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not self.threshold_rows >= 0:
+            raise BadInput(f"threshold_rows must be at least 0, but it is {self.threshold_rows}")
+        for name, choices in (("lag", ("sum", "upper")), ("scope", ("job", "pod")), ("utilization", DEFINITIONS)):
+            if getattr(self, name) not in choices:
+                raise BadInput(f"{name} must be {' or '.join(choices)}, but it is {getattr(self, name)!r}")
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size and both metrics over their targets."""
+        lags = self._lags(observation, memory)
+        return self._hpa(self._ratios(observation, lags), observation, memory, {"lags": lags})
+
+    def _ratios(self, observation: Observation, lags: Mapping[str, Any]) -> dict[str, float | None]:
+        used, gated = utilization(observation, self.utilization), self._gated(observation.t_s, lags)
+        return {
+            "utilization": None if used is None else used / self.target_utilization,
+            "lag": None if gated is None else gated / self.lag_target,
+        }
+
+    def _hpa(
+        self, ratios: dict[str, float | None], observation: Observation, memory: Memory, kept: dict[str, Any]
+    ) -> tuple[Decision, Memory]:
+        down = Rules(self.down_window_s, parse_policies("Percent 100 15"), "Max")
+        decision, behaviour = Autoscaler(_UP, down).decide(ratios, observation, memory)
+        return decision, {**behaviour, **kept}
+
+    def _lags(self, observation: Observation, memory: Memory) -> dict[str, Any]:
+        """Windows of (lag, consumed, arrivals), one for the job or one for each executor that is there."""
+        earlier = memory.get("lags", {})
+        return {
+            name: [self._extended(past, observation.t_s, value) for past, value in zip(earlier.get(name, _EMPTY), values, strict=True)]
+            for name, values in self._sources(observation).items()
+        }
+
+    def _sources(self, observation: Observation) -> dict[str, tuple[float | None, float | None, float | None]]:
+        if self.scope == "pod":
+            return {name: (sample.lag_rows, sample.rows_per_s, None) for name, sample in (observation.by_executor or {}).items()}
+        rows = observation.lag_rows_upper if self.lag == "upper" else queued_rows(observation)
+        return {"": (rows, observation.processed_rows_per_s, observation.input_rows_per_s)}
+
+    def _extended(self, past: list[tuple[float, float]], now: float, value: float | None) -> list[tuple[float, float]]:
+        return [*within(past, now, self.window_s), *([] if value is None else [(now, value)])]
+
+    def _gated(self, now: float, lags: Mapping[str, Any]) -> float | None:
+        found = []
+        for lag, consumed, arrivals in lags.values():
+            change = relative_lag_change(lag, consumed_per_s(consumed, arrivals, lag))
+            if lag and lag[-1][0] == now and (gated := gated_lag_change(lag[-1][1], self.threshold_rows, change)) is not None:
+                found.append(gated)
+        return sum(found) / len(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class VargaV2(VargaV1):
+    """varga-v1 with both metrics multiplied by [deriv(registered executors, cooldown) == 0] (Koper, eq. 3.6).
+
+    The cooldown begins when executors register, not at the decision; its zeros enter the stabilization window, which
+    must be longer than the cooldown.
+    """
+
+    about: ClassVar[About] = About(
+        formula=_FORMULA + "\nboth metrics x [deriv(executors, cooldown_s) == 0]",
+        source="Koper (2022), section 3.3.4, eq. 3.6; Varga et al. (2021)",
+        fails_when="executors come and go on their own (failures, spot): it is then blind for a cooldown each time",
+        steady=_STEADY,
+    )
+
+    cooldown_s: float = field(default=120.0, metadata={"help": "both metrics are 0 this long after a change of executors", "unit": "s"})
+
+    def __post_init__(self) -> None:
+        VargaV1.__post_init__(self)
+        if not 0 < self.cooldown_s < self.down_window_s:
+            raise BadInput(f"cooldown_s must be above 0 and below down_window_s ({self.down_window_s}), but it is {self.cooldown_s}")
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size and both metrics over their targets, 0 while executors have just changed."""
+        now, lags = observation.t_s, self._lags(observation, memory)
+        sample = [] if observation.executors is None else [(now, observation.executors)]
+        executors = [*within(memory.get("executors", ()), now, self.cooldown_s), *sample]
+        slope = deriv(executors)
+        calm = None if slope is None else int(slope == 0)
+        ratios = {name: None if ratio is None or calm is None else ratio * calm for name, ratio in self._ratios(observation, lags).items()}
+        return self._hpa(ratios, observation, memory, {"lags": lags, "executors": executors})
+
+
+_UP = Rules(0.0, parse_policies("Percent 100 15, Pods 4 15"), "Max")

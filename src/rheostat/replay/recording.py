@@ -1,0 +1,111 @@
+"""A recording as moments: CSV, Parquet or a journal, with the columns of ``Observation`` or the header of the thesis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from rheostat.errors import BadInput
+from rheostat.journal.folder import segments
+from rheostat.journal.reading import records
+from rheostat.replay import thesis
+from rheostat.replay.cells import observation_of
+from rheostat.replay.tables import Table, read_csv, read_parquet
+from rheostat.replay.validate import Moment, check, check_columns, check_numbers, check_times
+from rheostat.signals.application import combine
+
+Recording: TypeAlias = Mapping[str | None, Sequence[Moment]]
+"""The moments of every application, in the order of time; None where the recording names none."""
+
+
+def packaged() -> dict[str, Path]:
+    """Return the recordings that come with the package, by name."""
+    folder = Path(str(files("rheostat.replay") / "telemetry"))
+    return {path.stem: path for path in sorted(folder.glob("*.csv"))}
+
+
+def find(name: str) -> Path:
+    """Return the path of a recording: a file, a folder, or the name of one that comes with the package; raises BadInput."""
+    path = Path(name)
+    if path.exists():
+        return path
+    known = packaged()
+    if name.removesuffix(".csv") not in known:
+        raise BadInput(f"there is no recording {name}; it is a file, a journal's folder, or one of {', '.join(known)}")
+    return known[name.removesuffix(".csv")]
+
+
+def read(path: Path) -> Recording:
+    """Return the observations of a recording by application.
+
+    The kind of the file is seen from its content. A missing column and an empty cell are absent signals. Raises
+    BadInput, naming the row and the value, for what ``validate`` refuses and for a recording without rows.
+    """
+    kind = kind_of(path)
+    moments = list(_of_journal(path) if kind == "journal" else moments_of(_table(path, kind), path.name))
+    if not moments:
+        raise BadInput(f"{path} holds no observations; a recording needs at least one row")
+    return by_application(moments)
+
+
+def kind_of(path: Path) -> str:
+    """Return ``csv``, ``parquet`` or ``journal`` by what is in a file or folder."""
+    if path.is_dir():
+        return "journal" if segments(path) or not any(path.rglob("*.parquet")) else "parquet"
+    try:
+        with path.open("rb") as file:
+            start = file.read(64).lstrip()
+    except OSError as error:
+        raise BadInput(f"the recording {path} cannot be read: {error.strerror}") from None
+    return "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
+
+
+def moments_of(table: Table, recording: str) -> Iterator[Moment]:
+    """Yield the checked observations of a table; ``recording`` is its name, for messages and for the thesis' query 3."""
+    of_thesis, names = thesis.is_thesis(table.columns), names_of(table.columns, recording)
+    for where, cells in table.rows:
+        fields: dict[str, Any] = {name: cells[column] for name, column in names.items()}
+        moment = Moment(where, observation_of(thesis.amend(fields) if of_thesis else fields, names, where))
+        check(moment, names)
+        yield moment
+
+
+def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
+    """Return the fields of ``Observation`` and the columns that they are in; raises BadInput for a header that is none."""
+    names = thesis.translate(columns, recording) if thesis.is_thesis(columns) else {column: column for column in columns}
+    check_columns(columns, recording, names)
+    return names
+
+
+def by_application(moments: Iterable[Moment]) -> Recording:
+    """Return the moments of every application, its queries' rows of the same time as one; raises BadInput for times that do not rise."""
+    found: dict[str | None, list[Moment]] = {}
+    for moment in moments:
+        found.setdefault(moment.observation.application, []).append(moment)
+    for those in found.values():
+        check_times(those)
+    return {application: [_together(list(tick)) for _, tick in groupby(those, _time)] for application, those in found.items()}
+
+
+def _together(tick: Sequence[Moment]) -> Moment:
+    whole = combine([moment.observation for moment in tick])
+    return tick[0] if whole is None or len(tick) == 1 else Moment(tick[0].where, whole)
+
+
+def _time(moment: Moment) -> float:
+    return moment.observation.t_s
+
+
+def _table(path: Path, kind: str) -> Table:
+    return read_parquet(path) if kind == "parquet" else read_csv(path)
+
+
+def _of_journal(path: Path) -> Iterator[Moment]:
+    for where, record in records(path):
+        if record.observation is not None:
+            moment = Moment(where, record.observation)
+            check_numbers(moment)
+            yield moment

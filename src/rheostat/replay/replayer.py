@@ -1,0 +1,121 @@
+"""A policy on a recording, teacher-forced: each decision from what was recorded up to then."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.guards import Bounds, StaleData, guard
+from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.policies.registry import create
+from rheostat.ports import Policy
+from rheostat.replay.recording import Recording
+from rheostat.replay.validate import Moment
+
+CEILING = 1000
+"""The default of max executors: in effect none, but a target that is fed back must end somewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked of a recording: the policy by name, its parameters, the limits, and how it is fed.
+
+    ``interval_s`` is the time between two decisions (default None: one at every recorded time); ``initial`` starts from
+    that many executors and feeds every decision back as the size that stands (default None: the recorded one stands).
+    """
+
+    policy: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = field(default_factory=lambda: Limits.between(1, CEILING))
+    interval_s: float | None = None
+    initial: int | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.limits.min_executors, self.limits.max_executors
+        if self.interval_s is not None and not 0 < self.interval_s < math.inf:
+            raise BadInput(f"the interval must be above 0 seconds, but it is {self.interval_s}")
+        if self.initial is not None and not low <= self.initial <= high:
+            raise BadInput(f"the initial number of executors must be within {low} and {high}, but it is {self.initial}")
+
+    def make(self) -> Policy:
+        """Return a fresh policy; raises BadInput for an unknown one or a wrong parameter."""
+        return create(self.policy, self.parameters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What the policy said at a moment, after the limits."""
+
+    t_s: float
+    application: str | None
+    size: int | None
+    """The size that stood."""
+    decision: Decision
+
+
+def replay(recording: Recording, request: Request) -> Iterator[Decided]:
+    """Yield the decisions on every application of a recording, each with a fresh policy.
+
+    Raises BadInput, with the row, for what the policy itself refuses.
+    """
+    for application, moments in recording.items():
+        yield from replay_one(application, moments, request)
+
+
+def replay_one(application: str | None, moments: Sequence[Moment], request: Request) -> Iterator[Decided]:
+    """Yield the decisions on the moments of one application."""
+    policy, guards = request.make(), (StaleData(), Bounds(request.limits))
+    memory: Memory = {}
+    kept: Mapping[str, Memory] = {}
+    size = request.initial
+    for now, moment in _ticks(moments, request.interval_s):
+        seen = _sized(moment.observation, size, forced=request.initial is not None)
+        raw, memory = _decide(policy, seen, memory, moment.where)
+        guarded = guard(guards, raw, seen, kept, now)
+        kept = guarded.memory
+        yield Decided(t_s=now, application=application, size=seen.size, decision=guarded.decision)
+        size = seen.size if request.initial is None else guarded.decision.target
+
+
+def as_line(decided: Decided, several: bool = False) -> str:
+    """Return a decision as one JSON object: ``t_s``, ``target``, ``reason``, ``evidence``.
+
+    ``actions`` where the policy asks for some, and ``application`` where the recording has several.
+    """
+    decision = decided.decision
+    evidence = {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in decision.evidence.items()}
+    line: dict[str, Any] = {"t_s": decided.t_s, "target": decision.target, "reason": decision.reason, "evidence": evidence}
+    if decision.actions:
+        line["actions"] = list(decision.actions)
+    return json.dumps({"application": decided.application, **line} if several else line, allow_nan=False)
+
+
+def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tuple[float, Moment]]:
+    """Yield the times of decisions, each with the newest moment up to then."""
+    if interval_s is None:
+        yield from ((moment.observation.t_s, moment) for moment in moments)
+        return
+    start, end, newest = moments[0].observation.t_s, moments[-1].observation.t_s, 0
+    for tick in range(math.floor((end - start) / interval_s + 1e-9) + 1):
+        now = start + tick * interval_s
+        while newest + 1 < len(moments) and moments[newest + 1].observation.t_s <= now + 1e-6:
+            newest += 1
+        yield now, moments[newest]
+
+
+def _sized(seen: Observation, size: int | None, forced: bool) -> Observation:
+    """Return the observation at the size that was fed back; where none was recorded, the last known one is the target that stands."""
+    if forced:
+        return replace(seen, executors=size, target=size)
+    return replace(seen, target=size) if not seen.size and size else seen
+
+
+def _decide(policy: Policy, seen: Observation, memory: Memory, where: str) -> tuple[Decision, Memory]:
+    try:
+        return policy.decide(seen, memory)
+    except BadInput as wrong:
+        raise BadInput(f"{where}: {wrong}") from None

@@ -1,0 +1,60 @@
+"""The header of the thesis' recordings (delftdata/espa-autoscaling, ``full_data``) and what its columns are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "timestamp": ("t_s",),
+    "input_rate": ("input_rows_per_s",),
+    "backpressure": ("backpressure_ms_per_s",),
+    "busy_time": ("busy",),
+    "idle_time": ("idle",),
+    "CPU_load": ("cpu",),
+    "lag": ("lag_rows",),
+    "latency": ("lag_s",),
+    "taskmanager": ("executors",),
+    "throughput": ("output_rows_per_s", "processed_rows_per_s"),
+}
+"""Column of the thesis -> fields of ``Observation``; docs/replay.md shows this table."""
+
+IGNORED = frozenset({"", "Unnamed: 0", "index", "datetime", "seconds", "minutes"})
+"""Row numbers, and the time said once more."""
+
+_RECOGNISED_BY = frozenset({"timestamp", "input_rate", "taskmanager"})
+_SLOTS_PER_TASKMANAGER = 1
+
+
+def is_thesis(columns: Iterable[str]) -> bool:
+    """Tell whether a header is that of the thesis' recordings."""
+    return set(columns) >= _RECOGNISED_BY
+
+
+def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
+    """Return field of ``Observation`` -> column of the thesis; a column that is unknown stands for itself.
+
+    The throughput is what the sink receives. Queries 1 and 11 give it as many rows as are read, so it is also the rate
+    of reading; query 3 filters and joins, so a recording with ``query-3`` in its name has no rate of reading.
+    """
+    known = {column: COLUMNS.get(column, (column,)) for column in columns if column not in IGNORED}
+    found = {field: column for column, fields in known.items() for field in fields}
+    if "query-3" in recording:
+        found.pop("processed_rows_per_s", None)
+    return found
+
+
+def amend(cells: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a row with what was not measured absent: no executors (a registration gap), a wait of 0 or below."""
+    amended = {**cells, "slots_per_executor": _SLOTS_PER_TASKMANAGER}
+    for name in ("executors", "lag_s"):
+        if _is_at_most_0(cells.get(name)):
+            amended[name] = None
+    return amended
+
+
+def _is_at_most_0(cell: object) -> bool:
+    try:
+        return -float("inf") < float(str(cell)) <= 0
+    except ValueError:
+        return False

@@ -1,0 +1,36 @@
+"""How fast lag grows, relative to what is consumed: the metrics of Varga et al., section 4.1."""
+
+from __future__ import annotations
+
+import math
+
+from rheostat.signals.windows import Samples, deriv, mean
+
+
+def relative_lag_change(lag: Samples, consumed_per_s: float | None) -> float | None:
+    """Return 1 + deriv(lag) / consumed rate: the factor by which executors must grow to keep up (eq. 3).
+
+    None where the slope or the rate is absent, or nothing is consumed (x/0 and 0/0 are no numbers). Below 0 where lag
+    drains faster than the smoothed rate.
+    """
+    slope = deriv(lag)
+    return None if slope is None or consumed_per_s is None or consumed_per_s <= 0 else 1 + slope / consumed_per_s
+
+
+def gated_lag_change(lag_rows: float, threshold_rows: float, relative: float | None) -> float | None:
+    """Return sign(lag - threshold) x relative lag change (eq. 4): below the threshold it is to be negative and claims nothing.
+
+    Mind: where ``relative`` is itself negative, the product is positive below the threshold. None at lag = threshold
+    (0/0) and without a relative change.
+    """
+    if relative is None or lag_rows == threshold_rows:
+        return None
+    return math.copysign(1.0, lag_rows - threshold_rows) * relative
+
+
+def consumed_per_s(consumed: Samples, arrivals: Samples, lag: Samples) -> float | None:
+    """Return the mean rate at which rows are consumed (V's totalRate); where none was measured, what arrives and does not queue."""
+    if consumed:
+        return mean(consumed)
+    slope, arrived = deriv(lag), mean(arrivals)
+    return None if slope is None or arrived is None else arrived - slope

@@ -1,0 +1,29 @@
+"""The M/M/k queue: Erlang's formulas, as far as a policy needs them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """k servers of rate ``mu`` each, customers at rate ``lam``; ``blocking`` is Erlang's B(k, lam / mu)."""
+
+    lam: float
+    mu: float
+    k: int = 0
+    blocking: float = 1.0
+
+    @property
+    def time_s(self) -> float:
+        """Mean time from arrival to departure: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k > a."""
+        if self.k * self.mu <= self.lam:
+            return math.inf
+        waiting = self.blocking / (1 - self.lam / (self.k * self.mu) * (1 - self.blocking))  # Erlang C from B
+        return waiting / (self.k * self.mu - self.lam) + 1 / self.mu
+
+    def with_one_more(self) -> Station:
+        """Return the station with a server more: B(k) = a B(k-1) / (k + a B(k-1)), stable for any k."""
+        offered = self.lam / self.mu * self.blocking
+        return replace(self, k=self.k + 1, blocking=offered / (self.k + 1 + offered))

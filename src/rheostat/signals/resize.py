@@ -1,0 +1,21 @@
+"""When the size that stands changed last, and by how much."""
+
+from __future__ import annotations
+
+from rheostat.model import Memory, Observation
+
+
+def resized(observation: Observation, memory: Memory) -> tuple[float, int]:
+    """Return (time, change) of a change of size since the observation that ``memory`` holds as ``seen``; (now, 0) without one.
+
+    The time is that of the earlier observation: what was decided upon it came into force between the two.
+    """
+    seen, size = memory.get("seen"), observation.size
+    if seen is None or size is None or seen[1] is None or size == seen[1]:
+        return observation.t_s, 0
+    return min(seen[0], observation.t_s), size - seen[1]
+
+
+def seen(observation: Observation) -> tuple[float, int | None]:
+    """Return what to remember as ``seen``."""
+    return observation.t_s, observation.size

@@ -1,0 +1,33 @@
+"""docs/policies is what the registry says: complete, and nothing else."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from rheostat.policies.registry import POLICIES, parameters
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "policies"
+
+
+@pytest.fixture(scope="module")
+def made():
+    return runpy.run_path(str(ROOT / "scripts" / "policy_pages.py"))["pages"]()
+
+
+def test_every_policy_has_its_page_and_every_page_its_policy(made):
+    assert {path.stem for path in FOLDER.glob("*.md")} == {*POLICIES, "README"} == {name.removesuffix(".md") for name in made}
+
+
+def test_the_pages_are_what_the_script_makes(made):
+    kept = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    stale = sorted(name for name in made if kept.get(name) != made[name])
+    assert stale == [], "run: python scripts/policy_pages.py"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_page_has_formula_parameters_source_and_weakness(made, policy):
+    page, about = made[f"{policy}.md"], POLICIES[policy].about  # type: ignore[attr-defined]
+    assert all(text in page for text in (about.formula, about.source, about.fails_when))
+    assert all(f"| `{field.name}` | " in page for field in parameters(POLICIES[policy]))

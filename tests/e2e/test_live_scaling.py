@@ -1,0 +1,194 @@
+"""A real application under a real load, sized live: one session, a query without and one with state, real executors."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+import rheostat
+from rheostat.config import LoopOptions
+from rheostat.journal.folder import STOP_FILE, read
+from rheostat.kafka.broker import Broker
+from rheostat.kafka.jars import source_jars
+from rheostat.lab.bid_topic import open_topic
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.executor_options import session_options
+from rheostat.lab.pipeline import start_query
+from rheostat.lab.session import start_session
+from rheostat.lab.verdict import verify
+from rheostat.machine.process import Child
+from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.spark.executors import ExecutorsEndpoint
+
+pytestmark = pytest.mark.e2e
+PARTITIONS, RATE = 6, 100
+DEADLINE_S = 120.0
+TOPIC = "bids"
+LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
+
+
+class Wanted:
+    """A policy that asks for what the test wants."""
+
+    def __init__(self) -> None:
+        self.executors = 1
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        return Decision(target=self.executors, reason="as the test wants"), memory
+
+
+def until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}"
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with Broker() as broker:
+        broker.create_topic(TOPIC, PARTITIONS)
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster(cores=3) as cluster, pytest.MonkeyPatch.context() as environment:
+        for name, value in cluster.driver_environment().items():
+            environment.setenv(name, value)
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def spark(cluster: Cluster) -> Iterator[SparkSession]:
+    options = session_options(Limits(max_executors=3), jars=source_jars().paths, quiet=True)
+    session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "3"}, "live scaling")
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+    # The JVM too: another module's session may need other options of its JVM.
+    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=30)
+
+
+@pytest.fixture
+def load(broker: Broker, tmp_path: Path) -> Iterator[Child]:
+    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", TOPIC]
+    with Child([*command, "--workload", "constant", "--set", f"rate={RATE}", "--seconds", "600"], log=tmp_path / "load.log") as load:
+        yield load
+
+
+class Queries:
+    """The running queries, each with its sink in a folder of its own."""
+
+    def __init__(self, spark: SparkSession, bootstrap: str, folder: Path) -> None:
+        self._spark, self._bootstrap, self._folder = spark, bootstrap, folder
+        self.running: dict[str, Any] = {}
+
+    def start(self, name: str, service_ms: float) -> None:
+        self.running[name] = start_query(self._spark, name, self._bootstrap, TOPIC, str(self._folder / name), service_ms, 1.0)
+
+    def run_on(self, more: int = 3) -> None:
+        """Wait for some more batches of every query."""
+        reached = self._batches() + more
+        until(f"{more} more batches", lambda: self._batches() >= reached)
+
+    def _batches(self) -> int:
+        return min(-1 if query.lastProgress is None else int(query.lastProgress["batchId"]) for query in self.running.values())
+
+    def assert_exact(self) -> None:
+        for name, query in self.running.items():
+            query.processAllAvailable()
+            assert query.isActive
+            verdict = verify(name, self._bootstrap, TOPIC, self._folder / name / "sink")
+            assert verdict.exact, verdict.detail
+            assert verdict.rows_in > 1000
+
+
+@pytest.fixture
+def queries(spark: SparkSession, broker: Broker, tmp_path: Path) -> Iterator[Queries]:
+    queries = Queries(spark, broker.bootstrap, tmp_path)
+    yield queries
+    for query in queries.running.values():
+        query.stop()
+
+
+def failed_tasks(spark: SparkSession) -> int:
+    failed = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId).failed_tasks()
+    assert failed is not None
+    return failed
+
+
+def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
+    spark: SparkSession, cluster: Cluster, broker: Broker, load: Child, queries: Queries, tmp_path: Path
+) -> None:
+    policy, journal = Wanted(), tmp_path / "journal"
+    queries.start("q1", service_ms=2.0)
+    handle = rheostat.attach(spark, policy=policy, limits=(1, 3), kafka={"bootstrap.servers": broker.bootstrap}, journal=journal, loop=LOOP)
+    assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
+
+    def sized(executors: int) -> None:
+        policy.executors = executors
+        until(f"{executors} executors", lambda: len(cluster.executors()) == executors)
+        until("steady", lambda: handle.last is not None and (handle.last.rescaling.phase, handle.last.target) == ("steady", executors))
+        queries.run_on()
+
+    for executors in (1, 3, 1):
+        sized(executors)
+    assert failed_tasks(spark) == 0
+
+    queries.start("q11", service_ms=0.0)
+    sized(2)
+    oldest = cluster.executors()[0]
+    os.kill(oldest.pid, signal.SIGKILL)
+    until("a new executor", lambda: oldest not in cluster.executors() and len(cluster.executors()) == 2)
+    queries.run_on()
+
+    (journal / STOP_FILE).touch()
+    decided = sum(1 for record in read(journal) if record.target is not None)
+    until("halted", lambda: not handle.running)
+    policy.executors = 3
+    *ticks, last = read(journal)
+    assert last.rescaling.phase == "halted"
+    assert len(ticks) <= decided + 1
+    queries.run_on()
+    assert len(cluster.executors()) == 2
+
+    load.stop()
+    topic = open_topic(broker.bootstrap, TOPIC, seed=7)
+    topic.write(10_000_000, 1, int((time.time() + 60) * 1000))  # from the future: it closes every session but its own
+    assert topic.flush(30) == 0
+    queries.assert_exact()
+
+    assert [target for target, _ in groupby(tick.target for tick in ticks)] == [1, 3, 1, 2]
+    seen = [tick.observation for tick in ticks if tick.observation]
+    assert {observation.executors for observation in seen} >= {1, 2, 3}
+    assert {tick.rescaling.phase for tick in ticks} == {"steady", "growing", "shrinking"}
+    assert all(tick.raw is not None and tick.raw.reason == "as the test wants" for tick in ticks)
+    assert max(observation.input_rows_per_s or 0.0 for observation in seen) > RATE
+    assert any(len(tick.queries) == 2 for tick in ticks)
+    assert all(observation.lag_rows is not None for observation in seen[-5:])
+
+
+def test_stop_ends_it_and_the_end_of_the_application_too(spark: SparkSession, tmp_path: Path) -> None:
+    stopped, left = (rheostat.shadow(spark, journal=tmp_path / name, loop=LOOP) for name in ("stopped", "left"))
+    until("a tick of both", lambda: stopped.last is not None and left.last is not None)
+    stopped.stop()
+    assert not stopped.running
+    assert left.running
+    attached = rheostat.attach(spark, journal=tmp_path / "attached", loop=LOOP)
+    until("a tick", lambda: attached.last is not None)
+    spark.stop()
+    until("both ended with the application", lambda: not left.running and not attached.running)

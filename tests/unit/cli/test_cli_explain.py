@@ -1,0 +1,98 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from rheostat.cli.app import run
+from rheostat.journal.folder import FolderJournal
+from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
+
+START_S = 1_769_850_000.0  # 2026-01-31 09:00:00 UTC
+
+
+def tick(n: int, size: int, target: int) -> Record:
+    t_s = START_S + 5.0 * n
+    seen = Observation(t_s=t_s, executors=size, target=size, input_rows_per_s=1500.0, lag_s=4.0)
+    raw = Decision(target=target + 1, reason="lag", evidence={"rate": 1500.0})
+    change = GuardChange(guard="bounds", before=target + 1, after=target, reason="max executors is 8")
+    rescaling = Rescaling(phase="growing", detail="waiting for 2") if target > size else Rescaling(phase="steady")
+    return Record(t_s=t_s, observation=seen, queries=(), raw=raw, guards=(change,), target=target, actions=(), rescaling=rescaling)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    folder = tmp_path / "journal"
+    kept = FolderJournal(folder)
+    for n, (size, target) in enumerate([(2, 2), (2, 4), (4, 4), (4, 3)]):
+        kept.append(tick(n, size, target), {})
+    kept.close()
+    return folder
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = run(["explain", *map(str, arguments)])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_all_changes_are_told_in_words(capsys, journal):
+    code, out, _ = said(capsys, journal)
+    assert code == 0
+    assert [line for line in out.splitlines() if not line.startswith(" ")] == [
+        "2026-01-31 09:00:05 UTC (1769850005): out from 2 to 4 executors", "",
+        "2026-01-31 09:00:15 UTC (1769850015): in from 4 to 3 executors",
+    ]  # fmt: skip
+    assert "seen: 2 executors, 1500 rows/s arrive, 4 s is their wait" in out
+    assert "the policy wanted 5: lag [rate 1500]" in out
+    assert "bounds changed 5 to 4: max executors is 8" in out
+    assert "rescaling: growing, waiting for 2" in out
+
+
+@pytest.mark.parametrize("at", ["1769850012", "2026-01-31T09:00:12", "2026-01-31T09:00:12Z", "2026-01-31T10:00:12+01:00"])
+def test_the_decision_in_force_at_a_time_is_told(capsys, journal, at):
+    code, out, _ = said(capsys, journal, "--at", at)
+    assert code == 0
+    assert out.startswith("2026-01-31 09:00:10 UTC (1769850010): stay at 4 executors")
+
+
+def test_json_and_out_are_the_records(capsys, journal, tmp_path):
+    code, out, _ = said(capsys, journal, "--json", "--out", tmp_path / "a.jsonl")
+    assert code == 0
+    assert [json.loads(line)["target"] for line in out.splitlines()] == [4, 3]
+    assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == out
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [("now", "--at must be seconds or a UTC time like"), ("nan", "--at must be a finite time"), ("5", "begins at 2026-01-31 09:00:00")],
+)
+def test_a_wrong_time_is_one_line(capsys, journal, at, expected):
+    code, _, err = said(capsys, journal, "--at", at)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert expected in err
+
+
+def test_a_corrupt_whole_line_is_one_line_with_its_number(capsys, journal):
+    path = journal / "segment-00000.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[0], lines[1][:40], *lines[2:]]) + "\n", encoding="utf-8")
+    code, _, err = said(capsys, journal)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "segment-00000.jsonl, line 2: this is no record of a journal" in err
+
+
+def test_a_last_line_that_was_cut_off_is_left_out(capsys, journal):
+    path = journal / "segment-00000.jsonl"
+    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    code, out, _ = said(capsys, journal)
+    assert code == 0
+    assert "09:00:15" not in out
+
+
+def test_no_journal_and_an_empty_one_are_one_line(capsys, tmp_path):
+    for path, expected in ((tmp_path / "none", "there is no journal"), (tmp_path, "there is no journal in")):
+        code, _, err = said(capsys, path)
+        assert (code, len(err.splitlines())) == (2, 1)
+        assert expected in err
+    (tmp_path / "segment-00000.jsonl").write_text("", encoding="utf-8")
+    assert "holds no records" in said(capsys, tmp_path)[2]
