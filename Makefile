@@ -30,7 +30,7 @@ thorough: .venv/.ready ## the tests that take longer
 	@$(PYTEST) -m thorough $(TESTS) $(ARGS)
 
 check: .venv/.ready ## style, types, layers, version
-	@.venv/bin/ruff check src tests scripts
+	@.venv/bin/ruff check src tests scripts benchmarks
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python scripts/same_version.py

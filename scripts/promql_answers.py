@@ -47,7 +47,8 @@ def series() -> dict[str, list[tuple[float, float]]]:
 
 def questions() -> list[tuple[str, str, float, float]]:
     """Return (function, series, now, window): edges on samples and between them, windows without and with few samples."""
-    asked = [(now, window) for now in (30.0, 60.0, 299.5, 300.0, 345.0, 420.0, 640.0, 901.0, 902.0, 960.0) for window in (15.0, 60.0, 75.0, 300.0)]
+    times = (30.0, 60.0, 299.5, 300.0, 345.0, 420.0, 640.0, 901.0, 902.0, 960.0)
+    asked = [(now, window) for now in times for window in (15.0, 60.0, 75.0, 300.0)]
     return [(function, name, now, window) for function in FUNCTIONS for name in series() for now, window in asked]
 
 

@@ -71,7 +71,8 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def spark(cluster: Cluster) -> Iterator[SparkSession]:
-    options = session_options(Limits(max_executors=3), jars=source_jars().paths, quiet=True)
+    quick_start = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    options = session_options(Limits(max_executors=3), jars=source_jars().paths, quiet=True, user=quick_start)
     session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "3"}, "live scaling")
     session.sparkContext.setLogLevel("OFF")
     yield session
@@ -100,7 +101,7 @@ class Queries:
     def start(self, name: str, service_ms: float) -> None:
         self.running[name] = start_query(self._spark, name, self._bootstrap, TOPIC, str(self._folder / name), service_ms, 1.0)
 
-    def run_on(self, more: int = 3) -> None:
+    def run_on(self, more: int = 2) -> None:
         """Wait for some more batches of every query."""
         reached = self._batches() + more
         until(f"{more} more batches", lambda: self._batches() >= reached)
