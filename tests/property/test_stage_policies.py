@@ -33,7 +33,7 @@ observations = st.builds(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(script=st.lists(observations, min_size=1, max_size=6))
 def test_any_row_of_observations_gives_whole_sizes_reasons_and_a_plain_memory(name, script):
     decisions, memory = follow(create(name, QUICK.get(name)), script)

@@ -16,8 +16,8 @@ from rheostat.spark.progress import Batch, batch_of
 
 _KEPT_POINTS = 240
 _IDLE_S = 10.0
-_POLL_S = 10.0
-"""The executors' endpoint is asked this often: 20 ms of the driver's CPU a call while its JVM is young."""
+_POLL_S = 15.0
+"""The executors' endpoint is asked this often: 20 to 60 ms of the driver's CPU a call while its JVM is young."""
 
 
 class LatestOffsets(Protocol):
