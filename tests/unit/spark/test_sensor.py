@@ -223,9 +223,9 @@ def test_an_endpoint_without_an_answer_leaves_the_executors_absent(batch):
 
 
 def test_how_busy_the_slots_were_is_task_time_over_slot_time():
-    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 8.0), ("1", 99.0)], [("0", 999.0), ("1", 99.0)]))
-    seen = [sensor.observe(now)[0] for now in (1000.0, 1010.0, 1020.0)]
-    assert [each.busy for each in seen] == [None, 0.4, 1.0]  # of 2 slots x 10 s; one that has just come is not counted
+    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 16.0), ("1", 99.0)], [("0", 999.0), ("1", 99.0)]))
+    seen = [sensor.observe(now)[0] for now in (1000.0, 1020.0, 1040.0)]
+    assert [each.busy for each in seen] == [None, 0.4, 1.0]  # of 2 slots x 20 s; one that has just come is not counted
     assert seen[-1].memory_bytes == 100
 
 
