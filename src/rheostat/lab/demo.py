@@ -39,6 +39,8 @@ from rheostat.spark.session import attach
 
 MEMORY_BYTES = 6 * 1024**3
 _DRIVER_MEMORY_MIB = 768
+_LINGER_S = {"q1": 1.0, "q11": 5.0}
+"""How long a leaving executor stays at least; q1 has no shuffle whose files it would have to keep."""
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """A driver of four minutes on two shared cores: compiling well costs more than it brings."""
 _TOPIC = "bids"
@@ -154,6 +156,7 @@ def play(lab: Lab, name: str, size: int | None = None) -> Run:
         archive_flags=lab.archive_flags,
         driver_memory_mib=_DRIVER_MEMORY_MIB,
         quiet=True,
+        linger_s=_LINGER_S[demo.query],
         user={"spark.driver.extraJavaOptions": _DRIVER_FLAGS},
     )
     records: list[Record] = []
