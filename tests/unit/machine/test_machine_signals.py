@@ -12,6 +12,8 @@ from rheostat.machine.signals import orderly_end
 WAITING = """
 import signal, sys, time
 from rheostat.machine.signals import orderly_end
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)  # a shell starts its background jobs with SIGINT ignored
 if "nohup" in sys.argv:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 with orderly_end():
