@@ -28,6 +28,7 @@ test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark 
 
 thorough: .venv/.ready ## the tests that take longer
 	@$(PYTEST) -m thorough $(TESTS) $(ARGS)
+	@HYPOTHESIS_PROFILE=searching $(PYTEST) tests/property tests/contract
 
 check: .venv/.ready ## style, types, layers, version
 	@.venv/bin/ruff check src tests scripts benchmarks

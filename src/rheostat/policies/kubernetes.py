@@ -99,7 +99,7 @@ class Autoscaler:
     def decide(self, ratios: Mapping[str, float | None], observation: Observation, memory: Memory) -> tuple[Decision, dict[str, Any]]:
         """Return the largest proposal over all metrics after windows and policies; an absent metric blocks scaling down."""
         kept = self._remember(observation, memory)
-        known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
+        known = {name: ratio for name, ratio in ratios.items() if ratio is not None and math.isfinite(ratio)}
         current, ready = observation.size, _ready(observation)
         if not current or not ready or not known:
             return hold(observation, f"size kept: no {'metric is known' if current and ready else 'executor is ready'}", ratios), kept

@@ -10,11 +10,14 @@ from rheostat.signals.windows import Samples, deriv, mean
 def relative_lag_change(lag: Samples, consumed_per_s: float | None) -> float | None:
     """Return 1 + deriv(lag) / consumed rate: the factor by which executors must grow to keep up (eq. 3).
 
-    None where the slope or the rate is absent, or nothing is consumed (x/0 and 0/0 are no numbers). Below 0 where lag
-    drains faster than the smoothed rate.
+    None where the slope or the rate is absent, or (next to) nothing is consumed: x/0 and 0/0 are no numbers. Below 0
+    where lag drains faster than the smoothed rate.
     """
     slope = deriv(lag)
-    return None if slope is None or consumed_per_s is None or consumed_per_s <= 0 else 1 + slope / consumed_per_s
+    if slope is None or consumed_per_s is None or consumed_per_s <= 0:
+        return None
+    change = 1 + slope / consumed_per_s
+    return change if math.isfinite(change) else None
 
 
 def gated_lag_change(lag_rows: float, threshold_rows: float, relative: float | None) -> float | None:

@@ -33,3 +33,7 @@ def test_the_consumed_rate_is_measured_or_what_arrives_and_does_not_queue():
     assert consumed_per_s([], arrivals, line(500.0)) == pytest.approx(2500.0)
     assert consumed_per_s([], [], line(500.0)) is None
     assert consumed_per_s([], arrivals, line(500.0, count=1)) is None
+
+
+def test_next_to_nothing_consumed_is_no_number_either():
+    assert relative_lag_change([(0.0, 0.0), (1.0, 1.0)], 5e-324) is None
