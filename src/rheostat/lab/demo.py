@@ -90,6 +90,14 @@ class Demo:
         """The latency objective."""
         return Slo(latency_s=self.slo_s)
 
+    def in_words(self) -> str:
+        """Say what will be shown, and what stands for what."""
+        return (
+            f"Nexmark {self.query}, a day in {self.seconds / 60:g} minutes: {self.low:g} to {self.peak:g} bids/s; each waits "
+            f"{self.service_ms:g} ms, standing for a call to an outside system; trigger {self.trigger_s:g} s, objective {self.slo_s:g} s, "
+            f"policy {self.policy}, {self.min_executors} to {self.max_executors} executors, a decision every {self.interval_s:g} s"
+        )
+
 
 class Lab:
     """The parts that several runs share: a broker that is kept alive, a cluster, the JARs and the class archive."""
@@ -282,6 +290,7 @@ def publish(run: Run, summary: Summary, out: Path) -> None:
 def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
     """Do the demo from the set-up to the report; with ``full`` also at fixed sizes."""
     shutil.rmtree(demo.out, ignore_errors=True)
+    view.note(demo.in_words())
     with ExitStack() as stack:
         lab = Lab(demo, view, stack)
         run = play(lab, "autoscaled")
