@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from rheostat.model import Observation
@@ -20,6 +20,15 @@ def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
     if not committed or any(partition not in latest for partition in committed):
         return None
     return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in latest.items())
+
+
+def lag_rows_upper(lags_by_task: Iterable[Sequence[int]]) -> int:
+    """Return the upper bound of the lag: the sum over source tasks of their largest partition lag x their partitions.
+
+    A task of Spark's Kafka source reads one partition, and the bound is then the true sum. Source: Varga et al., eq. 2,
+    for clients that report only their largest lag.
+    """
+    return sum(max(lags) * len(lags) for lags in lags_by_task if lags)
 
 
 def wait_s(rows: float | None, rate_per_s: float | None) -> float | None:

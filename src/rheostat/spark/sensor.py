@@ -131,6 +131,7 @@ class SparkSensor:
             processed_rows_per_s=None if idle else _per_s(batch.rows, batch),
             output_rows_per_s=None if idle else _per_s(batch.output_rows, batch),
             lag_rows=rows,
+            lag_rows_upper=rows,  # a task of the Kafka source reads one partition: the bound is the sum
             lag_s=wait_s(rows, rate),
             latency_s=mean_s(ArrivalCurve(seen.arrivals).latencies(first_row, end_row, batch.commit_s)),
             batch_s=0.0 if idle else batch.duration_s,

@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.model import Observation
-from rheostat.signals.lag import lag_rows, queued_rows, wait_s
+from rheostat.signals.lag import lag_rows, lag_rows_upper, queued_rows, wait_s
 
 
 def test_lag_is_summed_over_partitions():
@@ -14,6 +14,14 @@ def test_a_new_partition_counts_from_its_beginning():
 
 def test_an_old_answer_of_the_broker_is_no_negative_lag():
     assert lag_rows({("a", 0): 10, ("a", 1): 20}, {("a", 0): 12, ("a", 1): 15}) == 5
+
+
+def test_the_upper_bound_takes_the_largest_lag_of_a_task_for_all_its_partitions():
+    assert lag_rows_upper([[5, 1, 0], [2], []]) == 5 * 3 + 2
+
+
+def test_the_upper_bound_of_tasks_with_one_partition_is_the_sum():
+    assert lag_rows_upper([[5], [1], [0]]) == 6
 
 
 def test_lag_is_unknown_rather_than_zero():
