@@ -271,7 +271,7 @@ def measured_baselines(lab: Lab, run: Run) -> dict[int, Latency]:
     sizes = {baseline.executors for baseline in summarize(run).baselines}
     found = {}
     for size in sorted(sizes):
-        lab.view.note(f"the same load at a fixed size of {size} executors ({lab.demo.seconds / 60:g} minutes)")
+        lab.view.note(f"the same load at a fixed size of {size} executors ({lab.demo.seconds:g} seconds)")
         found[size] = latency(play(lab, f"fixed{size}", size))
     return found
 
