@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import rheostat
@@ -70,18 +69,13 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def spark(cluster: Cluster) -> Iterator[SparkSession]:
+def spark(cluster: Cluster, own_jvm: None) -> Iterator[SparkSession]:
     quick_start = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
     options = session_options(Limits(max_executors=3), jars=source_jars().paths, quiet=True, user=quick_start)
     session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "3"}, "live scaling")
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
-    # The JVM too: another module's session may need other options of its JVM.
-    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(timeout=30)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from rheostat.cli.app import run
@@ -27,7 +26,7 @@ STAGES = '"[{""name"": ""map"", ""upstream"": [""bids""], ""rows_in"": 90, ""bus
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
+def spark(own_jvm: None) -> Iterator[SparkSession]:
     python = os.environ.get("PYSPARK_PYTHON")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
@@ -37,11 +36,6 @@ def spark() -> Iterator[SparkSession]:
     yield session
     session.stop()
     os.environ.pop("PYSPARK_PYTHON") if python is None else os.environ.update(PYSPARK_PYTHON=python)
-    # The JVM too: another module's session may need other options of its JVM.
-    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(timeout=30)
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any
 
 import pyspark
-from pyspark.sql import SparkSession
 
 from rheostat.lab.nexmark import queries
 from rheostat.lab.run import Batch, ExecutorLife
+from rheostat.lab.session import start_session
 from rheostat.model import Record
 from rheostat.spark import progress
 from rheostat.spark.executors import ExecutorsEndpoint
@@ -64,11 +64,8 @@ class Pipeline:
 
     def start(self, master: str, options: Mapping[str, str]) -> None:
         """Start the session."""
-        builder = SparkSession.builder.master(master).appName(f"rheostat demo {self.name}")
         files = {"spark.sql.streaming.checkpointFileManagerClass": checkpoint_files_class(pyspark.__version__)}
-        for option, value in {**_OPTIONS, **files, **options}.items():
-            builder = builder.config(option, value)
-        self.spark = builder.getOrCreate()
+        self.spark = start_session(master, {**_OPTIONS, **files, **options}, f"rheostat demo {self.name}")
         self.spark.sparkContext.setLogLevel("OFF")
 
     def warm_up(self, topic: str, batches: int = 10, deadline_s: float = 60.0) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 import socket
 import subprocess
 import sys
@@ -13,16 +12,6 @@ import pytest
 from rheostat.cli.app import run
 
 COMMANDS = ["run", "demo", "replay", "policies", "explain", "cluster up", "cluster down", "kafka up", "kafka down"]
-
-
-@pytest.fixture(autouse=True)
-def log() -> Iterator[None]:
-    """Puts the logger back: the command line gives it a handler of its own."""
-    rheostat = logging.getLogger("rheostat")
-    kept = list(rheostat.handlers), rheostat.level, rheostat.propagate
-    yield
-    rheostat.handlers, rheostat.propagate = kept[0], kept[2]
-    rheostat.setLevel(kept[1])
 
 
 @pytest.fixture
