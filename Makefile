@@ -3,7 +3,7 @@
 
 SETUP  = scripts/setup.sh pyproject.toml
 PYTEST = .venv/bin/python -m pytest
-TESTS  = $(wildcard tests/unit tests/contract tests/property tests/docs tests/e2e)
+TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
 
 .PHONY: help setup demo demo-full test thorough check matrix lock clean $(MATRIX:%=matrix-%) matrix-newest

@@ -1,0 +1,1 @@
+"""The protocols of a change of size, as data and pure functions."""
