@@ -8,10 +8,11 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.model import Decision, Limits, Observation, Slo
 
 if TYPE_CHECKING:
+    from rheostat.spark.doctor import examine as doctor
     from rheostat.spark.handle import Handle
     from rheostat.spark.session import attach, shadow
 
-__all__ = ["BadInput", "Decision", "Handle", "Limits", "Observation", "RheostatError", "Slo", "attach", "shadow"]
+__all__ = ["BadInput", "Decision", "Handle", "Limits", "Observation", "RheostatError", "Slo", "attach", "doctor", "shadow"]
 
 
 def __getattr__(name: str) -> Any:
@@ -20,6 +21,10 @@ def __getattr__(name: str) -> Any:
         from rheostat.spark import handle, session
 
         return handle.Handle if name == "Handle" else getattr(session, name)
+    if name == "doctor":
+        from rheostat.spark.doctor import examine
+
+        return examine
     if name == "__version__":
         from importlib.metadata import version
 

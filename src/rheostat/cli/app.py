@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import typer
 
-from rheostat.cli import cluster, demo, explain, kafka, policies, replay, run_app
+from rheostat.cli import cluster, demo, doctor, explain, kafka, policies, replay, run_app
 from rheostat.errors import RheostatError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command("demo")(demo.demo)
 app.command("replay")(replay.replay)
 app.command("policies")(policies.policies)
 app.command("explain")(explain.explain)
+app.command("doctor")(doctor.doctor)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
 

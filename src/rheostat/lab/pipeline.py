@@ -18,10 +18,11 @@ from rheostat.lab.session import start_session
 from rheostat.model import Record
 from rheostat.spark import progress
 from rheostat.spark.executors import ExecutorsEndpoint
+from rheostat.spark.shape import checkpoint_files_class
 
 QUERIES = {"q1": queries.q1, "q11": queries.q11}
 _KEPT_BATCHES = 100_000
-_OPTIONS = {
+QUERY_OPTIONS = {
     "spark.sql.shuffle.partitions": "8",
     "spark.sql.streaming.numRecentProgressUpdates": str(_KEPT_BATCHES),
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -38,13 +39,6 @@ def start_query(spark: Any, name: str, bootstrap: str, topic: str, folder: str, 
     bids = queries.with_service_time(queries.read_bids(spark, bootstrap, topic), service_ms)
     writer = QUERIES[name](bids).writeStream.format("parquet").queryName(name).trigger(processingTime=f"{trigger_s:g} seconds")
     return writer.option("path", f"{folder}/sink").option("checkpointLocation", f"{folder}/checkpoint").start()
-
-
-def checkpoint_files_class(spark_version: str) -> str:
-    """Return the checkpoint file manager that renames files of a local disk directly: 16 instead of 90 ms a batch."""
-    package = "org.apache.spark.sql.execution.streaming"
-    moved = tuple(map(int, spark_version.split(".")[:2])) >= (4, 1)
-    return f"{package}.checkpointing.FileSystemBasedCheckpointFileManager" if moved else f"{package}.FileSystemBasedCheckpointFileManager"
 
 
 class Pipeline:
@@ -65,7 +59,7 @@ class Pipeline:
     def start(self, master: str, options: Mapping[str, str]) -> None:
         """Start the session."""
         files = {"spark.sql.streaming.checkpointFileManagerClass": checkpoint_files_class(pyspark.__version__)}
-        self.spark = start_session(master, {**_OPTIONS, **files, **options}, f"rheostat demo {self.name}")
+        self.spark = start_session(master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}")
         self.spark.sparkContext.setLogLevel("OFF")
 
     def warm_up(self, topic: str, batches: int = 10, deadline_s: float = 60.0) -> None:

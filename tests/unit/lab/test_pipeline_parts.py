@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from rheostat.lab.pipeline import _unix_s, checkpoint_files_class, requested
+from rheostat.lab.pipeline import _unix_s, requested
 from rheostat.lab.run import ExecutorLife
 from rheostat.model import Record, Rescaling
 
@@ -30,20 +28,6 @@ def test_ticks_without_a_target_are_no_raises():
 def test_the_life_of_an_executor_is_otherwise_as_it_was():
     life = ExecutorLife("7", None, 30.0, 50.0)
     assert requested([life], [record(10, 1), record(20, 2)]) == [ExecutorLife("7", 20, 30.0, 50.0)]
-
-
-@pytest.mark.parametrize(
-    ("version", "package"),
-    [
-        ("3.5.7", "streaming"),
-        ("4.0.0", "streaming"),
-        ("4.1.0", "streaming.checkpointing"),
-        ("4.3.0", "streaming.checkpointing"),
-        ("5.0.0.dev1", "streaming.checkpointing"),
-    ],
-)
-def test_the_checkpoint_s_file_manager_has_moved_with_spark_4_1(version, package):
-    assert checkpoint_files_class(version) == f"org.apache.spark.sql.execution.{package}.FileSystemBasedCheckpointFileManager"
 
 
 def test_times_of_the_rest_interface_are_unix_times():

@@ -1,0 +1,91 @@
+"""``rheostat doctor``: what works here, what stays idle and why, and what a query's shape costs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.output import write_out
+from rheostat.cli.pairs import pairs
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rheostat.lab.shape_experiment import Gain
+    from rheostat.spark.shape import Finding
+
+
+def doctor(
+    checkpoint: Annotated[Path | None, typer.Option(help="The checkpoint of a query, on a local disk.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--conf", help="A setting of your session, name=value; repeat it.")] = None,
+    slots: Annotated[int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)] = None,
+    measure: Annotated[bool, typer.Option("--measure", help="Measure what each advice brings, on a local cluster; two minutes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+) -> None:
+    """Say what Rheostat finds on this computer and what would be better in the shape of a query.
+
+    A session that runs is examined from inside: rheostat.doctor(spark).
+
+    Example: rheostat doctor --checkpoint /data/checkpoints/orders --slots 8
+    """
+    from rheostat.lab.surroundings import surroundings
+
+    findings = [*surroundings(), *_shape(checkpoint, pairs(settings or ()), slots)]
+    gains = _measured(quiet=as_json) if measure else []
+    text = json.dumps({"findings": [asdict(each) for each in findings], "measured": [asdict(each) for each in gains]}, indent=2)
+    if out:
+        write_out(out, [text])
+    if as_json:
+        typer.echo(text)
+    elif not out:
+        _show(findings, gains)
+
+
+def _shape(checkpoint: Path | None, settings: dict[str, Any], slots: int | None) -> tuple[Finding, ...]:
+    from rheostat.lab.spark_home import find_spark_home
+    from rheostat.spark.checkpoint import read_checkpoint
+    from rheostat.spark.shape import Query, shape
+
+    known = read_checkpoint(checkpoint) if checkpoint else None
+    query = Query(name=known.name, state_partitions=known.state_partitions, slots=slots) if known else None
+    kept = {**(known.settings if known else {}), **{name: str(value) for name, value in settings.items()}}
+    return shape(kept, query, spark_version=find_spark_home().version, checkpoint=str(checkpoint) if checkpoint else None)
+
+
+def _measured(quiet: bool) -> list[Gain]:
+    from rheostat.lab.shape_experiment import measure
+    from rheostat.lab.shape_session import shape_session
+
+    with shape_session() as spark:
+        return measure(spark, (lambda _: None) if quiet else lambda line: typer.echo(f"measuring: {line}", err=True))
+
+
+def _show(findings: list[Finding], gains: list[Gain]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console, colours = Console(highlight=False, soft_wrap=True), {"good": "green", "advice": "yellow", "idle": "yellow"}
+    for each in findings:
+        console.print(f"[{colours[each.state]}]{each.state:6}[/] [bold]{escape(each.topic)}[/bold]: {escape(each.line)}")
+        if each.setting:
+            console.print(f"         {escape(each.setting)}")
+    console.print("\nWhat the advice brings here is measured with: rheostat doctor --measure" if not gains else "")
+    if gains:
+        console.print(_table(gains))
+
+
+def _table(gains: list[Gain]) -> Table:
+    from rich.table import Table
+
+    title = "a keyed count of 2,000 rows a batch on two slots, measured here"
+    columns = ("", "s a batch without", "with", "less", "95 % interval", "n")
+    table = Table(*columns, box=None, header_style="bold", title=title, title_justify="left")
+    for gain in gains:
+        interval = f"{gain.low_s:.3f} to {gain.high_s:.3f}"
+        table.add_row(gain.setting, f"{gain.without_s:.3f}", f"{gain.with_s:.3f}", f"{gain.gain_s:.3f}", interval, str(gain.n))
+    return table

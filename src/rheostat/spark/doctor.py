@@ -1,0 +1,57 @@
+"""A running session, examined: what of Rheostat works here, what stays idle and why, and the shape of its queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rheostat.spark.capabilities import is_connect, obstacles
+from rheostat.spark.jvm import Jvm
+from rheostat.spark.progress import Batch, batch_of
+from rheostat.spark.shape import Finding, Query, shape
+
+_SETTINGS = (
+    "spark.sql.shuffle.partitions",
+    "spark.sql.streaming.stateStore.providerClass",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled",
+    "spark.sql.streaming.checkpointFileManagerClass",
+)
+
+
+def examine(spark: Any) -> tuple[Finding, ...]:
+    """Return what is to be said of a live session and its running queries; touches nothing, asks for a progress per query."""
+    settings = {name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None}
+    queries: list[Query | None] = [known for query in spark.streams.active if (known := _query(spark, query))]
+    found = [finding for query in queries or [None] for finding in shape(settings, query, spark_version=spark.version)]
+    return (*_scaling(spark), *dict.fromkeys(found))
+
+
+def _scaling(spark: Any) -> list[Finding]:
+    seen = obstacles(spark)
+    lines = [Finding(topic="live scaling", state="idle", line=line) for line in (*seen.blocking, *seen.degrading)]
+    return lines or [Finding(topic="live scaling", state="good", line="executors can be added and asked to leave")]
+
+
+def _query(spark: Any, query: Any) -> Query | None:
+    """Return what the progress of a stateful query tells; None for one without state or before its first batch."""
+    batches = [batch_of(event) for event in query.recentProgress[-20:]]
+    if not batches or not batches[-1].state_partitions:
+        return None
+    return Query(
+        name=batches[-1].query,
+        state_partitions=batches[-1].state_partitions,
+        slots=_slots(spark),
+        trigger_s=None if is_connect(spark) else Jvm(spark).trigger_s(query),
+        reads_all=_reads_all(batches),
+    )
+
+
+def _reads_all(batches: list[Batch]) -> bool | None:
+    """Tell whether every batch took all that the broker had; None without a Kafka source."""
+    known = [batch for batch in batches if batch.latest]
+    return all(batch.committed == batch.latest for batch in known) if known else None
+
+
+def _slots(spark: Any) -> int | None:
+    """Return the slots at the ceiling of the application's size, as far as its settings tell."""
+    cores = spark.conf.get("spark.cores.max", None)
+    return int(cores) if cores and str(cores).isdecimal() else None
