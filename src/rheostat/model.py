@@ -94,8 +94,11 @@ class Observation:
     cpu: float | None = None
     """CPU share per slot, JVM only."""
     cpu_python: float | None = None
+    """CPU share per slot, Python workers only."""
     memory_bytes: int | None = None
     """Peak memory over the executors."""
+    load_per_core: float | None = None
+    """Processes that run or wait for a CPU, mean of a minute, over the cores of the executors' computer (``getloadavg``)."""
     batch_s: float | None = None
     """Duration of the last micro-batch."""
     batch_parts_s: Mapping[str, float] | None = None
@@ -188,7 +191,7 @@ class GuardChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescaling:
-    """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``advised`` or ``blocked``."""
+    """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``balancing``, ``advised`` or ``blocked``."""
 
     phase: str
     detail: str = ""

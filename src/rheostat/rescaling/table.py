@@ -1,0 +1,86 @@
+"""A protocol as a table: which event leads from which phase to which, and what is ordered on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from rheostat.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """In ``phase``, when ``event`` holds: give the order of that name (if any) and go to ``to``."""
+
+    phase: str
+    event: str
+    to: str
+    order: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All transitions of a protocol; of those of a phase the first whose event holds is taken.
+
+    Raises BadInput when an event stands twice in a phase, a phase cannot be reached from ``start``, ``end`` cannot be
+    reached from a phase, or something leads on from ``end``.
+    """
+
+    start: str
+    end: str
+    transitions: tuple[Transition, ...]
+
+    def __post_init__(self) -> None:
+        pairs = [(each.phase, each.event) for each in self.transitions]
+        for phase, event in pairs:
+            if pairs.count((phase, event)) > 1:
+                raise BadInput(f"the event {event!r} must stand once in phase {phase!r}, but it stands {pairs.count((phase, event))} times")
+        if self.of(self.end):
+            raise BadInput(f"the last phase must be final, but {self.of(self.end)[0].event!r} leads on from {self.end!r}")
+        forth = _closure({self.start}, ((each.phase, each.to) for each in self.transitions))
+        back = _closure({self.end}, ((each.to, each.phase) for each in self.transitions))
+        for phase in self.phases:
+            if phase not in forth:
+                raise BadInput(f"every phase must be reachable from {self.start!r}, but {phase!r} is not")
+            if phase not in back:
+                raise BadInput(f"every phase must have a way to {self.end!r}, but {phase!r} has none")
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """All phases, in the order in which they first stand in the table; the end is the last."""
+        named = dict.fromkeys(name for each in self.transitions for name in (each.phase, each.to))
+        return (*(name for name in named if name != self.end), self.end)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """All events, in the order in which they first stand in the table."""
+        return tuple(dict.fromkeys(each.event for each in self.transitions))
+
+    def of(self, phase: str) -> tuple[Transition, ...]:
+        """Return the transitions of a phase in their order."""
+        return tuple(each for each in self.transitions if each.phase == phase)
+
+    def after(self, phase: str, events: Collection[str]) -> Transition | None:
+        """Return the first transition of a phase among those of ``events``; None where there is none."""
+        return next((each for each in self.of(phase) if each.event in events), None)
+
+    def mermaid(self, phases: Collection[str]) -> str:
+        """Return the part of the table between ``phases`` as a Mermaid state diagram."""
+        shown = [each for each in self.transitions if each.phase in phases and each.to in phases]
+        lines = [f"    {each.phase} --> {each.to}: {each.event}{f' / {each.order}' if each.order else ''}" for each in shown]
+        first = [f"    [*] --> {self.start}"] if self.start in phases else []
+        last = [f"    {self.end} --> [*]"] if self.end in phases else []
+        return "\n".join(["stateDiagram-v2", *first, *lines, *last])
+
+    def rows(self, words: Mapping[str, str]) -> str:
+        """Return the whole table in Markdown, with what each event means in ``words``."""
+        body = [f"| {each.phase} | {each.event} | {each.to} | {each.order} | {words[each.event]} |" for each in self.transitions]
+        return "\n".join(["| phase | event | next | order | the event holds when |", "|---|---|---|---|---|", *body])
+
+
+def _closure(names: set[str], arrows: Iterable[tuple[str, str]]) -> set[str]:
+    """Return everything that can be reached along the arrows."""
+    known = list(arrows)
+    while new := {end for begin, end in known if begin in names} - names:
+        names = names | new
+    return names

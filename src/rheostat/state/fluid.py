@@ -1,0 +1,49 @@
+"""Fluid migration: a move of state is cut into steps that the slack of a batch can carry (Megaphone, VLDB 2019, for Spark's batches)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+
+from rheostat.state.assignment import moves
+from rheostat.state.units import Unit
+
+
+def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
+    """Return how many partitions an executor may load in a batch: what fits its slack, and at least one.
+
+    ``slack_s``: seconds that a batch may take longer; ``load_s``: seconds to load one partition. Where either is unknown
+    the answer is one. A ``load_s`` of 0 (nothing to load) knows no limit.
+    """
+    if slack_s is None or load_s is None or slack_s <= 0:
+        return 1
+    if load_s <= 0:
+        return 1_000_000
+    return max(1, math.floor(slack_s / load_s))
+
+
+def too_big(slack_s: float | None, load_s: float | None) -> str | None:
+    """Say in words that a single partition does not fit the slack of a batch; None where it does or is not known."""
+    if slack_s is None or load_s is None or load_s <= slack_s:
+        return None
+    return f"one state partition takes {load_s:.1f} s to load, a batch has {max(0.0, slack_s):.1f} s to spare: its move will be felt"
+
+
+def next_moves(
+    current: Mapping[Unit, str | None], wanted: Mapping[Unit, str], per_executor: int, first: Collection[str] = ()
+) -> tuple[Unit, ...]:
+    """Return the units to move at this batch boundary: at most ``per_executor`` onto any one executor.
+
+    Units that nobody holds (None: lost with their executor, or never placed) have to be loaded anyway: all of them at once, beyond
+    the limit. Units on executors in ``first`` (which are leaving) go before others.
+    """
+    pending = moves(current, wanted)
+    chosen = [unit for unit in pending if current.get(unit) is None]
+    room = dict.fromkeys(wanted.values(), per_executor)
+    for unit in chosen:
+        room[wanted[unit]] -= 1
+    for unit in sorted((u for u in pending if current.get(u) is not None), key=lambda u: (current[u] not in first, u)):
+        if room[wanted[unit]] > 0:
+            room[wanted[unit]] -= 1
+            chosen.append(unit)
+    return tuple(sorted(chosen))

@@ -1,0 +1,79 @@
+"""Flink's key groups: which subtask keeps the state of a key, and what moves when their number changes.
+
+Source: Flink's ``KeyGroupRangeAssignment`` and ``MathUtils``. A key belongs for ever to one of ``max_parallelism`` key groups;
+subtasks get contiguous ranges of them, so a change of the parallelism reads contiguous pieces of state.
+"""
+
+from __future__ import annotations
+
+from rheostat.errors import BadInput
+
+UPPER_BOUND_MAX_PARALLELISM = 1 << 15
+LOWER_BOUND_MAX_PARALLELISM = 1 << 7
+_MASK = 0xFFFFFFFF
+
+
+def murmur_hash(code: int) -> int:
+    """Return Flink's hash (``MathUtils.murmurHash``) of a 32-bit integer: 0 to 2**31 - 1.
+
+    The absolute value of one round of MurmurHash3 with seed 0, and 0 for the one value that has none.
+    """
+    code = code * 0xCC9E2D51 & _MASK
+    code = (code << 15 | code >> 17) & _MASK
+    code = code * 0x1B873593 & _MASK
+    code = (code << 13 | code >> 19) & _MASK
+    code = (code * 5 + 0xE6546B64) & _MASK
+    code ^= 4
+    code = (code ^ code >> 16) * 0x85EBCA6B & _MASK
+    code = (code ^ code >> 13) * 0xC2B2AE35 & _MASK
+    signed = _signed(code ^ code >> 16)
+    return abs(signed) if signed != -(1 << 31) else 0
+
+
+def java_string_hash(text: str) -> int:
+    """Return Java's ``String.hashCode``: over UTF-16 units, as a signed 32-bit integer."""
+    code = 0
+    units = text.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (code * 31 + (high << 8 | low)) & _MASK
+    return _signed(code)
+
+
+def key_group(key: int | str, max_parallelism: int) -> int:
+    """Return the key group of a key: an int (as Java's Integer) or a string. Raises BadInput for other keys and bounds."""
+    _check_max(max_parallelism)
+    if isinstance(key, str):
+        return murmur_hash(java_string_hash(key)) % max_parallelism
+    if not -(1 << 31) <= key < 1 << 31:
+        raise BadInput(f"a key must be a string or fit 32 bits, but it is {key}")
+    return murmur_hash(key) % max_parallelism
+
+
+def operator_index(group: int, max_parallelism: int, parallelism: int) -> int:
+    """Return the subtask that keeps a key group: ``group * parallelism // max_parallelism``."""
+    return group * parallelism // max_parallelism
+
+
+def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range:
+    """Return the key groups of a subtask; it is empty where there are more subtasks than key groups."""
+    if not 0 <= index < parallelism:
+        raise BadInput(f"a subtask's index must be 0 to {parallelism - 1}, but it is {index}")
+    first = (index * max_parallelism + parallelism - 1) // parallelism
+    return range(first, ((index + 1) * max_parallelism - 1) // parallelism + 1)
+
+
+def default_max_parallelism(parallelism: int) -> int:
+    """Return the maximum parallelism that Flink gives a job of which none was named: 1.5 times, as a power of 2, 128 to 32768."""
+    if parallelism < 1:
+        raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")
+    rounded = 1 << (parallelism + parallelism // 2 - 1).bit_length()
+    return min(max(rounded, LOWER_BOUND_MAX_PARALLELISM), UPPER_BOUND_MAX_PARALLELISM)
+
+
+def _signed(code: int) -> int:
+    return code - (1 << 32) if code >> 31 else code
+
+
+def _check_max(max_parallelism: int) -> None:
+    if not 1 <= max_parallelism <= UPPER_BOUND_MAX_PARALLELISM:
+        raise BadInput(f"the maximum parallelism must be 1 to {UPPER_BOUND_MAX_PARALLELISM}, but it is {max_parallelism}")

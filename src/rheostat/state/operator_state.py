@@ -1,0 +1,65 @@
+"""Redistribution of Flink's operator (non-keyed) state when the number of subtasks changes.
+
+Source: Flink's ``RoundRobinOperatorStateRepartitioner``. ``subtasks`` holds for each old subtask its named lists of items;
+each function returns the same for the new subtasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+from rheostat.errors import BadInput
+
+T = TypeVar("T")
+Named: TypeAlias = Mapping[str, Sequence[T]]
+
+
+def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
+    """Return each list cut into consecutive, even pieces; at the same parallelism everybody keeps its own.
+
+    What does not divide goes one each to the first subtasks, and the next named list begins with the subtask after them, so
+    that many short lists do not meet on the same one. Raises BadInput for a parallelism below 1.
+    """
+    _check(parallelism)
+    if len(subtasks) == parallelism:
+        return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
+    found: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
+    first = 0
+    for name, items in _together(subtasks).items():
+        share, rest = divmod(len(items), parallelism)
+        begin = 0
+        for n in range(parallelism):
+            end = begin + share + (n < rest)
+            if end > begin:
+                found[(first + n) % parallelism][name] = items[begin:end]
+            begin = end
+        first = (first + rest) % parallelism
+    return found
+
+
+def union(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
+    """Return all items of every list for each new subtask. Raises BadInput for a parallelism below 1."""
+    _check(parallelism)
+    return [_together(subtasks) for _ in range(parallelism)]
+
+
+def broadcast(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
+    """Return for each new subtask what one old one had (all had the same), in turn. Raises BadInput for a parallelism below 1."""
+    _check(parallelism)
+    if not subtasks:
+        return [{} for _ in range(parallelism)]
+    return [{name: list(items) for name, items in subtasks[n % len(subtasks)].items()} for n in range(parallelism)]
+
+
+def _together(subtasks: Sequence[Named[T]]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for subtask in subtasks:
+        for name, items in subtask.items():
+            found.setdefault(name, []).extend(items)
+    return found
+
+
+def _check(parallelism: int) -> None:
+    if parallelism < 1:
+        raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")

@@ -1,0 +1,41 @@
+"""Balancing partitions of different size: few moves until no executor carries more than the largest partition beyond another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rheostat.state.units import Unit
+
+
+def balance_weights(current: Mapping[Unit, str | None], executors: Sequence[str], weights: Mapping[Unit, float]) -> dict[Unit, str]:
+    """Return an assignment in which the loads differ by at most the largest weight.
+
+    What nobody holds goes to the least loaded executor, the heaviest first (Graham's LPT rule); then the most loaded gives
+    the least loaded the partition nearest to half their difference, as long as they differ by more than the largest
+    weight. Each such move brings the loads nearer to each other, so it ends.
+    """
+    weight = _filled(current, weights)
+    assigned = {unit: str(holder) for unit, holder in sorted(current.items(), key=lambda item: item[0]) if holder in executors}
+    load = {executor: sum(weight[unit] for unit in assigned if assigned[unit] == executor) for executor in executors}
+    for unit in sorted((unit for unit in current if unit not in assigned), key=lambda unit: (-weight[unit], unit)):
+        lightest = min(executors, key=lambda e: load[e])
+        assigned[unit] = lightest
+        load[lightest] += weight[unit]
+    tolerance = max(weight.values()) * (1 + 1e-9)
+    while (gap := max(load.values()) - min(load.values())) > tolerance:
+        giver, taker = max(executors, key=lambda e: load[e]), min(executors, key=lambda e: load[e])
+        given = _nearest(gap / 2, {unit: weight[unit] for unit in assigned if assigned[unit] == giver and weight[unit] > 0})
+        assigned[given] = taker
+        load[giver] -= weight[given]
+        load[taker] += weight[given]
+    return assigned
+
+
+def _nearest(wished: float, weight: Mapping[Unit, float]) -> Unit:
+    return min(weight, key=lambda unit: (abs(weight[unit] - wished), unit))
+
+
+def _filled(current: Mapping[Unit, str | None], weights: Mapping[Unit, float]) -> dict[Unit, float]:
+    known = [weights[unit] for unit in current if unit in weights]
+    mean = sum(known) / len(known)
+    return {unit: max(0.0, weights.get(unit, mean)) for unit in current}

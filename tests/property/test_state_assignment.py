@@ -1,0 +1,142 @@
+"""Assignments are complete, even, cheapest and the same each time; the bounds are computed here in another way."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rheostat.state.assignment import Unit, contiguous, minimal_movement, moves
+from rheostat.state.fluid import next_moves
+from rheostat.state.key_groups import key_group_range, murmur_hash, operator_index
+from rheostat.state.operator_state import split, union
+
+executors = st.integers(1, 9).map(lambda n: [str(e) for e in range(n)])
+holder = st.none() | st.integers(0, 12).map(str)
+subtasks = st.lists(st.dictionaries(st.sampled_from("xyz"), st.lists(st.integers(), max_size=9)), max_size=5)
+current = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.integers(0, 30)), holder, max_size=60)
+
+
+def keepable(now: Mapping[Unit, str | None], able: Sequence[str]) -> int:
+    """Return the most units that can stay where they are when no executor may have more than its even share."""
+    held = sorted((Counter(now.values())[executor] for executor in able), reverse=True)
+    share, larger = divmod(len(now), len(able))
+    return sum(min(count, share + (n < larger)) for n, count in enumerate(held))
+
+
+@settings(max_examples=150)
+@given(now=current, able=executors)
+def test_every_unit_once_the_sums_within_one_and_as_few_moves_as_any_even_assignment_needs(now, able):
+    new = minimal_movement(now, able)
+    counts = [list(new.values()).count(executor) for executor in able]
+    assert new.keys() == now.keys()
+    assert set(new.values()) <= set(able)
+    assert max(counts) - min(counts) <= 1
+    assert len(moves(now, new)) == len(now) - keepable(now, able)
+
+
+@settings(max_examples=150)
+@given(now=current, able=executors)
+def test_what_is_even_stays_and_the_same_is_answered_in_whatever_order_it_is_asked(now, able):
+    new = minimal_movement(now, able)
+    assert minimal_movement(dict(new), able) == new
+    assert minimal_movement(dict(reversed(now.items())), able) == new
+
+
+@settings(max_examples=150)
+@given(sizes=st.lists(st.integers(1, 20), max_size=4), able=executors)
+def test_units_that_are_all_to_be_placed_are_even_within_each_query(sizes, able):
+    now = {(str(query), n): None for query, size in enumerate(sizes) for n in range(size)}
+    assert unevenness(minimal_movement(now, able), able) == 0
+
+
+def unevenness(new: Mapping[Unit, str], able: Sequence[str]) -> int:
+    """Return by how many units the queries' counts lie beside the floor or the ceiling of their means."""
+    beside = 0
+    for query, total in Counter(query for query, _ in new).items():
+        counts = [sum(new[unit] == executor for unit in new if unit[0] == query) for executor in able]
+        beside += sum(max(0, total // len(able) - count, count - -(-total // len(able))) for count in counts)
+    return beside
+
+
+@settings(max_examples=60)
+@given(
+    now=st.dictionaries(st.tuples(st.sampled_from("pqr"), st.integers(0, 3)), st.sampled_from([None, *"012x"]), max_size=6),
+    able=st.integers(1, 3).map(lambda n: [str(e) for e in range(n)]),
+)
+def test_no_even_assignment_has_fewer_moves_or_as_few_and_evener_queries(now, able):
+    """All assignments there are, tried out."""
+    new = minimal_movement(now, able)
+    every = (dict(zip(now, found, strict=True)) for found in itertools.product(able, repeat=len(now)))
+    even = (other for other in every if max(c := [list(other.values()).count(e) for e in able]) - min(c) <= 1)
+    assert (len(moves(now, new)), unevenness(new, able)) == min((len(moves(now, other)), unevenness(other, able)) for other in even)
+
+
+@settings(max_examples=150)
+@given(now=current, able=executors, data=st.data())
+def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_stays(now, able, data):
+    assume(now)
+    weights = {unit: data.draw(st.floats(0, 1e9)) for unit in now}
+    new = minimal_movement(now, able, weights)
+    loads = [sum(weights[unit] for unit, executor in new.items() if executor == e) for e in able]
+    assert new.keys() == now.keys()
+    assert max(loads) - min(loads) <= max([*weights.values(), 1.0]) * (1 + 1e-6)
+    assert minimal_movement(dict(new), able, weights) == new
+
+
+@settings(max_examples=100)
+@given(now=current, able=executors, per_executor=st.integers(1, 4), leaving=st.sets(st.integers(0, 12).map(str)))
+def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(now, able, per_executor, leaving):
+    wanted, steps = minimal_movement(now, able), 0
+    held = dict(now)
+    while step := next_moves(held, wanted, per_executor, leaving):
+        arrived = Counter(wanted[unit] for unit in step if held[unit] is not None)
+        assert max(arrived.values(), default=0) <= per_executor
+        assert all(held[unit] != wanted[unit] for unit in step)
+        held.update({unit: wanted[unit] for unit in step})
+        steps += 1
+    assert held == wanted
+    assert steps <= len(now)
+
+
+@settings(max_examples=100)
+@given(groups=st.integers(1, 32768), subtasks=st.integers(1, 64), group=st.integers(0, 32767))
+def test_a_key_group_lies_in_the_range_of_its_subtask_and_the_ranges_cover_all(groups, subtasks, group):
+    ranges = [key_group_range(groups, subtasks, n) for n in range(subtasks)]
+    assert sum(len(own) for own in ranges) == groups
+    assert group % groups in ranges[operator_index(group % groups, groups, subtasks)]
+
+
+@settings(max_examples=200)
+@given(code=st.integers(-(2**31), 2**31 - 1))
+def test_a_hash_is_never_negative_and_fits_31_bits(code):
+    assert 0 <= murmur_hash(code) < 2**31
+
+
+@settings(max_examples=100)
+@given(now=current, able=executors)
+def test_ranges_are_contiguous_even_and_complete(now, able):
+    new = contiguous(list(now), able)
+    assert new.keys() == now.keys()
+    for query in {query for query, _ in now}:
+        places = [able.index(new[unit]) for unit in sorted(new) if unit[0] == query]
+        assert places == sorted(places)
+        assert max(Counter(places).values()) <= -(-len(places) // len(able))
+
+
+@settings(max_examples=100)
+@given(old=subtasks, parallelism=st.integers(1, 6))
+def test_split_keeps_every_item_in_order_and_evenly_and_union_gives_all(old, parallelism):
+    assume(len(old) != parallelism)
+    new = split(old, parallelism)
+    for name in "xyz":
+        items = [item for subtask in old for item in subtask.get(name, [])]
+        pieces = [subtask.get(name, []) for subtask in new]
+        assert sorted(item for piece in pieces for item in piece) == sorted(items)
+        assert max(map(len, pieces)) - min(map(len, pieces)) <= 1
+        assert all(subtask.get(name, []) == items for subtask in union(old, parallelism))
+    totals = [sum(len(items) for items in subtask.values()) for subtask in new]
+    assert max(totals) - min(totals) <= 1
