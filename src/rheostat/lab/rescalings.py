@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rheostat.model import Evidence, Record
 
-_NOT_EXECUTED = ("advised", "blocked", "halted", "idle")
+_NOT_EXECUTED = ("advised", "halted", "idle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Change:
 
 
 def rescalings(records: Sequence[Record]) -> list[Change]:
-    """Return the executed changes of target in their order; advice and what was blocked is none."""
+    """Return the executed changes of target in their order; advice is none."""
     found: list[Change] = []
     size: int | None = None
     for record in records:

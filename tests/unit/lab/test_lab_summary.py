@@ -99,7 +99,7 @@ def test_a_change_in_the_first_tick_counts() -> None:
 
 
 def test_advice_is_no_rescaling() -> None:
-    assert rescalings([record(0, 1, 3, "advised"), record(3, 1, 4, "blocked")]) == []
+    assert rescalings([record(0, 1, 3, "advised"), record(3, 1, 4, "idle")]) == []
 
 
 def test_the_overhead_is_cpu_seconds_per_second_of_one_core() -> None:
