@@ -1,0 +1,86 @@
+"""The arrival curve of a simulated job: how many rows have arrived by a moment, and when a row did."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+
+import numpy as np
+
+from rheostat.errors import BadInput
+from rheostat.sim.plant import Floats
+from rheostat.workloads.workload import Workload
+
+_CHUNK = 512
+
+
+class Arrivals:
+    """The integral of a workload's rate, which is taken in the middle of each step of ``step_s`` and held for that step.
+
+    With ``noise`` each step brings a Poisson number of rows of that mean, so two plants with generators of one seed meet the
+    same arrivals. The curve grows as it is asked for, in chunks that do not depend on what was asked before.
+    """
+
+    def __init__(self, workload: Workload, *, start_s: float = 0.0, step_s: float = 1.0, noise: np.random.Generator | None = None) -> None:
+        if not step_s > 0:
+            raise BadInput(f"the step of an arrival curve must be above 0 seconds, but it is {step_s}")
+        self._workload, self._start_s, self._step_s, self._noise = workload, start_s, step_s, noise
+        self._rows = [0.0]
+        """Rows that have arrived at the beginning of each step."""
+        self._moments = [0.0]
+        """Sum of their arrival times, counted from the start."""
+
+    def rows_at(self, t_s: float) -> float:
+        """Return the rows that have arrived by ``t_s``; none before the start."""
+        step, into = self._place(t_s)
+        rows = self._rows
+        return rows[step] + into * (rows[step + 1] - rows[step])
+
+    def rate_at(self, t_s: float) -> float:
+        """Return the rows per second that arrive at ``t_s``."""
+        step, _ = self._place(t_s)
+        return (self._rows[step + 1] - self._rows[step]) / self._step_s
+
+    def time_of(self, row: float, by_s: float) -> float:
+        """Return when there are more than ``row`` rows first; infinite where that is not by about ``by_s``."""
+        while self._rows[-1] <= row:
+            if self._start_s + (len(self._rows) - 1) * self._step_s > by_s:
+                return math.inf
+            self._grow()
+        step = bisect_right(self._rows, row) - 1
+        share = (row - self._rows[step]) / (self._rows[step + 1] - self._rows[step])
+        return self._start_s + (step + share) * self._step_s
+
+    def mean_time(self, first_row: float, end_row: float) -> float:
+        """Return the mean arrival time of the rows from ``first_row`` up to ``end_row``, which have all arrived by the time last asked."""
+        return self._start_s + (self._moment(end_row) - self._moment(first_row)) / (end_row - first_row)
+
+    def curve(self, until_s: float) -> tuple[Floats, Floats]:
+        """Return the curve up to ``until_s`` as a polyline: times and rows that have arrived by them."""
+        step, _ = self._place(until_s)
+        times = self._start_s + self._step_s * np.arange(step + 1)
+        return np.append(times, until_s), np.append(self._rows[: step + 1], self.rows_at(until_s))
+
+    def _place(self, t_s: float) -> tuple[int, float]:
+        steps = max(0.0, t_s - self._start_s) / self._step_s
+        step = int(steps)
+        while step + 1 >= len(self._rows):
+            self._grow()
+        return step, steps - step
+
+    def _moment(self, row: float) -> float:
+        """Return the sum of the arrival times of the first ``row`` rows: within a step they arrive evenly."""
+        row = min(row, self._rows[-1])
+        step = max(0, bisect_left(self._rows, row) - 1)
+        more, all_of_it = row - self._rows[step], self._rows[step + 1] - self._rows[step]
+        share = more / all_of_it if more > 0 else 0.0
+        return self._moments[step] + more * (step + share / 2) * self._step_s
+
+    def _grow(self) -> None:
+        known = len(self._rows) - 1
+        middles = [(known + i + 0.5) * self._step_s for i in range(_CHUNK)]
+        rows = np.array([max(0.0, self._workload.rate_per_s(t)) for t in middles]) * self._step_s
+        if self._noise is not None:
+            rows = self._noise.poisson(rows).astype(np.float64)
+        self._rows += (self._rows[-1] + np.cumsum(rows)).tolist()
+        self._moments += (self._moments[-1] + np.cumsum(rows * middles)).tolist()

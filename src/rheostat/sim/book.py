@@ -1,0 +1,80 @@
+"""The book-keeping of a plant: it notes what happens, and at the end there is a ledger."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.plant import Floats, Ledger, Steps
+
+
+class Book:
+    """Notes commits, sizes and downtime, each at a time that never falls; the arrival curve is known already.
+
+    ``batches`` says how rows are committed: all rows of an entry at its time (micro-batches), or evenly since the entry
+    before (a continuous job).
+    """
+
+    def __init__(self, arrivals: Arrivals, start_s: float, executors: int, *, batches: bool) -> None:
+        self._arrivals, self._start_s, self._batches = arrivals, start_s, batches
+        self._commits: list[tuple[float, float]] = [(start_s, 0.0)]
+        self._registered = [(start_s, float(executors))]
+        self._paid = [(start_s, float(executors))]
+        self._targets = [(start_s, float(executors))]
+        self.downtime_s = 0.0
+        self.executors_started = 0
+
+    def committed(self, t_s: float, total_rows: float) -> None:
+        """Note that ``total_rows`` since the start are committed at ``t_s``."""
+        self._commits.append((t_s, total_rows))
+
+    def registered(self, t_s: float, executors: int) -> None:
+        """Note the registered executors."""
+        _note(self._registered, t_s, executors)
+
+    def paid(self, t_s: float, executors: int) -> None:
+        """Note the executors that are paid for: those asked for, starting, working and leaving."""
+        _note(self._paid, t_s, executors)
+
+    def target(self, t_s: float, executors: int) -> None:
+        """Note a change of the target."""
+        _note(self._targets, t_s, executors)
+
+    def ledger(self, end_s: float) -> Ledger:
+        """Return all that was noted, up to ``end_s``."""
+        commit_t, commit_rows = np.array(self._commits).T
+        arrival_t, arrival_rows = self._arrivals.curve(max(end_s, self._start_s))
+        done, arrived = float(commit_rows[-1]), float(arrival_rows[-1])
+        middle, rows = _pieces(arrival_rows, commit_rows)
+        came_s = np.interp(middle, arrival_rows, arrival_t)
+        if self._batches:
+            went_s = commit_t[np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)]
+        else:
+            went_s = np.interp(middle, commit_rows, commit_t)
+        gone = middle < done
+        lag_t = np.unique(np.concatenate((arrival_t, commit_t)))
+        committed_then = Steps(commit_t, commit_rows).at(lag_t) if self._batches else np.interp(lag_t, commit_t, commit_rows)
+        return Ledger(
+            start_s=self._start_s, end_s=end_s, arrived_rows=arrived, committed_rows=done,
+            latency_s=np.maximum(0.0, went_s - came_s)[gone], rows=rows[gone], commit_s=went_s[gone],
+            left_age_s=(end_s - came_s)[~gone], left_rows=rows[~gone],
+            lag_t_s=lag_t, lag_rows=np.interp(lag_t, arrival_t, arrival_rows) - committed_then,
+            registered=_steps(self._registered), paid=_steps(self._paid), targets=_steps(self._targets),
+            executors_started=self.executors_started, downtime_s=self.downtime_s,
+        )  # fmt: skip
+
+
+def _pieces(arrival_rows: Floats, commit_rows: Floats) -> tuple[Floats, Floats]:
+    """Cut the rows at every knot of the two curves; return the middle row and the number of rows of each piece."""
+    edges = np.unique(np.concatenate((arrival_rows, np.minimum(commit_rows, arrival_rows[-1]))))
+    return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+
+
+def _note(steps: list[tuple[float, float]], t_s: float, value: int) -> None:
+    if steps[-1][1] != value:
+        steps.append((t_s, float(value)))
+
+
+def _steps(noted: list[tuple[float, float]]) -> Steps:
+    times, values = np.array(noted).T
+    return Steps(times, values)

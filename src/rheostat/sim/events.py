@@ -1,0 +1,39 @@
+"""One clock and one heap of events: what is due first happens first, and of two at one time the one that was planned first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import TypeAlias
+
+Action: TypeAlias = Callable[[float], None]
+"""Called with the event's time."""
+
+
+class Events:
+    """The events of a simulation; ``now`` is the time of the last one that happened, or up to which the clock was moved."""
+
+    def __init__(self, start_s: float = 0.0) -> None:
+        self.now = start_s
+        self._heap: list[tuple[float, int, Action]] = []
+        self._planned = 0
+
+    def at(self, t_s: float, action: Action) -> None:
+        """Plan an action; one in the past happens now."""
+        self._planned += 1
+        heapq.heappush(self._heap, (max(t_s, self.now), self._planned, action))
+
+    def run(self, until_s: float) -> None:
+        """Let all that is due up to and at ``until_s`` happen, what it plans included, and move the clock there."""
+        heap = self._heap
+        while heap and heap[0][0] <= until_s:
+            self.now, _, action = heapq.heappop(heap)
+            action(self.now)
+        self.now = max(self.now, until_s)
+
+    def run_next(self) -> bool:
+        """Let the next event happen; False if there is none."""
+        if not self._heap:
+            return False
+        self.run(self._heap[0][0])
+        return True

@@ -1,0 +1,165 @@
+"""What goes wrong: executors are lost or slow, metrics are late or missing; each fault is a plant around a plant."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from rheostat.errors import BadInput
+from rheostat.model import Capabilities, Decision, Observation, Rescaling
+from rheostat.sim.plant import Ledger, Plant
+
+_KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
+"""What the driver itself knows: never late and never missing."""
+_SIGNALS = tuple(each.name for each in dataclasses.fields(Observation) if each.name not in _KNOWN)
+
+
+class Breakable(Plant, Protocol):
+    """A plant whose executors can fail."""
+
+    def lose_executor(self, now: float) -> None:
+        """Lose an executor at once."""
+        ...
+
+    def slow_executor(self, factor: float, until_s: float, now: float) -> None:
+        """Let an executor take ``factor`` times as long until ``until_s``."""
+        ...
+
+
+class _Around:
+    """A plant around a plant that changes nothing."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return what the plant shows."""
+        self.advance(now)
+        return self._plant.observe(now)
+
+    def capabilities(self) -> Capabilities:
+        """Return the plant's."""
+        return self._plant.capabilities()
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Hand the target on."""
+        self.advance(now)
+        return self._plant.rescale(decision, now)
+
+    def advance(self, now: float) -> None:
+        """Let the plant advance."""
+        self._plant.advance(now)
+
+    def ledger(self) -> Ledger:
+        """Return the plant's."""
+        return self._plant.ledger()
+
+
+class _Failing(_Around):
+    """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds apart."""
+
+    def __init__(self, plant: Breakable, mean_s: float, generator: np.random.Generator) -> None:
+        if not mean_s > 0:
+            raise BadInput(f"faults must be more than 0 seconds apart on average, but they are {mean_s}")
+        super().__init__(plant)
+        self._breakable, self._mean_s, self._generator = plant, mean_s, generator
+        self._next_s: float | None = None
+
+    def advance(self, now: float) -> None:
+        """Let the plant advance to each fault that is due, and to ``now``."""
+        if self._next_s is None:
+            self._next_s = now + self._generator.exponential(self._mean_s)
+        while self._next_s <= now:
+            self._breakable.advance(self._next_s)
+            self._fail(self._next_s)
+            self._next_s += self._generator.exponential(self._mean_s)
+        self._breakable.advance(now)
+
+    def lose_executor(self, now: float) -> None:
+        """Hand it on, so that faults can be around each other."""
+        self._breakable.lose_executor(now)
+
+    def slow_executor(self, factor: float, until_s: float, now: float) -> None:
+        """Hand it on."""
+        self._breakable.slow_executor(factor, until_s, now)
+
+    def _fail(self, now: float) -> None:
+        raise NotImplementedError
+
+
+class ExecutorLoss(_Failing):
+    """Loses an executor every ``mean_s`` seconds on average."""
+
+    def _fail(self, now: float) -> None:
+        self.lose_executor(now)
+
+
+class Stragglers(_Failing):
+    """Makes an executor slow every ``mean_s`` seconds on average: ``factor`` times as long, for ``lasting_s`` seconds."""
+
+    def __init__(
+        self, plant: Breakable, mean_s: float, generator: np.random.Generator, *, factor: float = 5.0, lasting_s: float = 60.0
+    ) -> None:
+        if not (factor >= 1 and lasting_s > 0):
+            raise BadInput(f"a straggler needs a factor of 1 or more for more than 0 seconds, but has {factor} for {lasting_s} s")
+        super().__init__(plant, mean_s, generator)
+        self._factor, self._lasting_s = factor, lasting_s
+
+    def _fail(self, now: float) -> None:
+        self.slow_executor(self._factor, now + self._lasting_s, now)
+
+
+class LateMetrics(_Around):
+    """Shows the signals as they were ``delay_s`` ago, with the time they are from; sizes are known at once.
+
+    A tick shows the newest signals that are old enough; before there are any, they are absent.
+    """
+
+    def __init__(self, plant: Plant, delay_s: float) -> None:
+        if not delay_s >= 0:
+            raise BadInput(f"metrics must be late by 0 seconds or more, but it is {delay_s}")
+        super().__init__(plant)
+        self._delay_s = delay_s
+        self._on_the_way: deque[tuple[float, Sequence[Observation]]] = deque()
+        self._shown: tuple[float, Sequence[Observation]] | None = None
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return the old signals with the sizes of now."""
+        fresh = super().observe(now)
+        self._on_the_way.append((now, fresh))
+        while self._on_the_way and self._on_the_way[0][0] <= now - self._delay_s:
+            self._shown = self._on_the_way.popleft()
+        if self._shown is None:
+            return tuple(_without(each, _SIGNALS) for each in fresh)
+        return tuple(_with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False))
+
+
+class MissingMetrics(_Around):
+    """Leaves out each signal with probability ``share`` at each tick; sizes are always known."""
+
+    def __init__(self, plant: Plant, share: float, generator: np.random.Generator) -> None:
+        if not 0 <= share <= 1:
+            raise BadInput(f"the share of missing metrics must be between 0 and 1, but it is {share}")
+        super().__init__(plant)
+        self._share, self._generator = share, generator
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return what is left."""
+        return tuple(_without(each, self._drawn()) for each in super().observe(now))
+
+    def _drawn(self) -> list[str]:
+        missing = self._generator.random(len(_SIGNALS)) < self._share
+        return [name for name, gone in zip(_SIGNALS, missing, strict=True) if gone]
+
+
+def _without(observation: Observation, names: Sequence[str]) -> Observation:
+    absent: dict[str, None] = dict.fromkeys(names)
+    return dataclasses.replace(observation, **absent)  # type: ignore[arg-type]
+
+
+def _with_sizes_of(new: Observation, old: Observation) -> Observation:
+    return dataclasses.replace(old, executors=new.executors, slots_per_executor=new.slots_per_executor, target=new.target)

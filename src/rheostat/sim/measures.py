@@ -1,0 +1,142 @@
+"""How a run is judged: latency of rows, cost, rescalings, and the elasticity metrics of SPEC."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.model import Slo
+from rheostat.sim.plant import Floats, Ledger
+
+_WINDOW_S = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elasticity:
+    """Supply against demand, in percent. Source: Herbst et al., SPEC-RG-2016-01 (arXiv 1604.03470).
+
+    ``accuracy_*``: mean of the executors that are missing (under) or too many (over), over the demand; ``timeshare_*``: share of
+    the time with some missing or too many.
+    """
+
+    accuracy_under: float
+    accuracy_over: float
+    timeshare_under: float
+    timeshare_over: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """The measures of a run, its warm-up left out; latencies are row-weighted and None where no row was committed."""
+
+    latency_mean_s: float | None
+    latency_p50_s: float | None
+    latency_p95_s: float | None
+    latency_p99_s: float | None
+    within: float | None
+    """Share of rows within the objective; rows that wait still count as late once they are older than it."""
+    worst_window: float | None
+    """The same in the worst window of five minutes."""
+    attained: bool
+    """The objective: 99 % of the rows within it over the run and 90 % in every five minutes."""
+    late_s: float
+    """Time in which the oldest row that waited was older than the objective."""
+    executor_hours: float
+    """From each executor's request to its end."""
+    executors_mean: float
+    """Registered executors, over time."""
+    rescalings: int
+    """Executed changes of the target."""
+    rescalings_registered: int
+    """Changes of the registered executors between samples 15 s apart: the rule of Koper's thesis."""
+    executors_started: int
+    downtime_s: float
+    lag_max_rows: float
+    lag_end_rows: float
+    latency_plus_executors: float | None
+    """The thesis' sum: mean latency in seconds + mean executors."""
+    elasticity: Elasticity | None
+
+
+def measures(ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Callable[[float], float] | None = None) -> Measures:
+    """Return the measures of a run.
+
+    ``demand(t_s)`` is the least number of executors that holds the objective with the load at that time; without it there is
+    no elasticity. ``warm_up_s`` seconds from the start are left out, of rows by their commit.
+    """
+    start_s, end_s = ledger.start_s + warm_up_s, ledger.end_s
+    counted = ledger.commit_s >= start_s
+    latency, rows, commit = ledger.latency_s[counted], ledger.rows[counted], ledger.commit_s[counted]
+    p50, p95, p99 = _quantiles(latency, rows, (0.5, 0.95, 0.99))
+    mean = float(latency @ rows / rows.sum()) if rows.sum() > 0 else None
+    late = ledger.left_age_s > slo.latency_s
+    left_late = float(ledger.left_rows[late].sum())
+    in_time = float(rows[latency <= slo.latency_s].sum())
+    judged = float(rows.sum()) + left_late
+    within = in_time / judged if judged > 0 else None
+    worst = _worst_window(commit - start_s, rows, latency <= slo.latency_s, within)
+    executors_mean = ledger.registered.integral(start_s, end_s) / max(end_s - start_s, 1e-9)
+    return Measures(
+        latency_mean_s=mean, latency_p50_s=p50, latency_p95_s=p95, latency_p99_s=p99,
+        within=within, worst_window=worst, attained=within is not None and worst is not None and within >= 0.99 and worst >= 0.9,
+        late_s=_late_s(ledger, slo.latency_s, start_s),
+        executor_hours=ledger.paid.integral(start_s, end_s) / 3600, executors_mean=executors_mean,
+        rescalings=ledger.targets.changes(start_s), rescalings_registered=_sampled_changes(ledger, start_s),
+        executors_started=ledger.executors_started, downtime_s=ledger.downtime_s,
+        lag_max_rows=float(ledger.lag_rows[ledger.lag_t_s >= start_s].max(initial=0.0)), lag_end_rows=float(ledger.lag_rows[-1]),
+        latency_plus_executors=None if mean is None else mean + executors_mean,
+        elasticity=_elasticity(ledger, demand, start_s) if demand else None,
+    )  # fmt: skip
+
+
+def quantile_s(latency_s: Floats, rows: Floats, q: float) -> float | None:
+    """Return the latency that a share ``q`` of the rows does not exceed; None without rows."""
+    return _quantiles(latency_s, rows, (q,))[0]
+
+
+def _quantiles(latency_s: Floats, rows: Floats, shares: tuple[float, ...]) -> list[float | None]:
+    if rows.sum() <= 0:
+        return [None] * len(shares)
+    order = np.argsort(latency_s, kind="stable")
+    reached = np.cumsum(rows[order])
+    places = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
+    return [float(latency_s[order[place]]) for place in places]
+
+
+def _worst_window(since_s: Floats, rows: Floats, in_time: np.ndarray[tuple[int], np.dtype[np.bool_]], none: float | None) -> float | None:
+    if not len(since_s):
+        return none
+    window = (since_s // _WINDOW_S).astype(np.int64)
+    total, good = np.bincount(window, rows), np.bincount(window, rows * in_time)
+    filled = total > 0
+    return float((good[filled] / total[filled]).min())
+
+
+def _late_s(ledger: Ledger, objective_s: float, start_s: float) -> float:
+    """Return the time in which some row was older than the objective: the union of (arrival + objective, commit) over the rows."""
+    latency = np.concatenate((ledger.latency_s, ledger.left_age_s))
+    until = np.concatenate((ledger.commit_s, np.full(len(ledger.left_age_s), ledger.end_s)))
+    late = latency > objective_s
+    begin, end = np.maximum((until - latency)[late] + objective_s, start_s), until[late]
+    covered = np.concatenate(([-math.inf], end))[:-1]  # rows are in their order: who came later is committed no sooner
+    return float(np.maximum(0.0, end - np.maximum(begin, covered)).sum())
+
+
+def _sampled_changes(ledger: Ledger, start_s: float, sample_s: float = 15.0) -> int:
+    sampled = ledger.registered.at(np.arange(start_s, ledger.end_s, sample_s))
+    return int(np.count_nonzero(np.diff(sampled)))
+
+
+def _elasticity(ledger: Ledger, demand: Callable[[float], float], start_s: float, step_s: float = 1.0) -> Elasticity:
+    t_s = np.arange(start_s, ledger.end_s, step_s)
+    needed = np.array([demand(float(t)) for t in t_s])
+    supply = ledger.registered.at(t_s)
+    missing, surplus = np.maximum(needed - supply, 0.0), np.maximum(supply - needed, 0.0)
+    share = np.maximum(needed, 1.0)
+    return Elasticity(
+        accuracy_under=100 * float((missing / share).mean()), accuracy_over=100 * float((surplus / share).mean()),
+        timeshare_under=100 * float((missing > 0).mean()), timeshare_over=100 * float((surplus > 0).mean()),
+    )  # fmt: skip

@@ -1,0 +1,93 @@
+"""A simulated job: a sensor, an actuator, time, and a ledger of what has happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rheostat.model import Capabilities, Decision, Observation, Rescaling
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Plant(Protocol):
+    """A simulated job: what the loop sees of it and does to it, and what only a simulation knows."""
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return one observation per query at ``now``; an absent signal is None."""
+        ...
+
+    def capabilities(self) -> Capabilities:
+        """Say what can be done here."""
+        ...
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Move towards the target and return where that stands; idempotent, called every tick."""
+        ...
+
+    def advance(self, now: float) -> None:
+        """Let everything happen that is due up to and at ``now``; a time that has passed changes nothing."""
+        ...
+
+    def ledger(self) -> Ledger:
+        """Return what has happened up to the last ``advance``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A number that holds from a moment until the next: ``values[i]`` from ``t_s[i]`` on; the times never fall."""
+
+    t_s: Floats
+    values: Floats
+
+    def at(self, t_s: Floats) -> Floats:
+        """Return the value that holds at each time; before the first moment the first value."""
+        return self.values[np.maximum(np.searchsorted(self.t_s, t_s, side="right") - 1, 0)]
+
+    def integral(self, start_s: float, end_s: float) -> float:
+        """Return value x seconds from ``start_s`` to ``end_s``, nothing before the first moment."""
+        edges = np.append(self.t_s, max(end_s, float(self.t_s[-1])))
+        held_s = np.diff(np.clip(edges, start_s, end_s))
+        return float(held_s @ self.values)
+
+    def changes(self, start_s: float) -> int:
+        """Return how often the value changed from ``start_s`` on."""
+        later = self.t_s[1:] >= start_s
+        return int(np.count_nonzero((np.diff(self.values) != 0) & later))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What has happened to a job from ``start_s`` to ``end_s``.
+
+    ``latency_s``, ``rows`` and ``commit_s`` have one entry per piece of the rows, in the order of their arrival: so many rows
+    of this mean latency (commit of their batch minus arrival), committed then. ``left_age_s`` and ``left_rows`` are the same
+    for rows that wait still.
+    ``lag_t_s`` and ``lag_rows`` are the rows that have arrived and are not committed, over time.
+    """
+
+    start_s: float
+    end_s: float
+    arrived_rows: float
+    committed_rows: float
+    latency_s: Floats
+    rows: Floats
+    commit_s: Floats
+    left_age_s: Floats
+    left_rows: Floats
+    lag_t_s: Floats
+    lag_rows: Floats
+    registered: Steps
+    """Registered executors."""
+    paid: Steps
+    """Executors that are paid for: from the request to the process's end."""
+    targets: Steps
+    """The target in force; each change of it is a rescaling."""
+    executors_started: int
+    downtime_s: float
+    """Seconds in which nothing was processed because of a change of size (0 where changes are live)."""

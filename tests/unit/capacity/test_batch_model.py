@@ -1,0 +1,111 @@
+"""T(rows, slots), and its inversions."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.capacity.batch import BatchModel, StageCost, Trigger
+from rheostat.capacity.usl import Usl
+from rheostat.errors import BadInput
+
+MODEL = BatchModel(0.3, (StageCost(tasks=24, row_s=1e-4, task_s=0.01), StageCost(tasks=24, row_s=2e-4, task_s=0.03, rows_in=0.5)))
+
+models = st.builds(
+    lambda fixed_s, tasks, row_s, task_s, skew, sigma: BatchModel(
+        fixed_s, (StageCost(tasks=tasks, row_s=row_s, task_s=task_s, skew=min(skew, tasks)),), Usl(sigma)
+    ),
+    st.floats(0.01, 2), st.integers(1, 60), st.floats(1e-6, 1e-2), st.floats(0, 0.1), st.floats(1, 5), st.floats(0, 0.2),
+)  # fmt: skip
+
+
+def test_a_batch_is_its_fixed_cost_and_waves_of_tasks() -> None:
+    one = BatchModel(0.5, (StageCost(tasks=10, row_s=0.001, task_s=0.2),))
+    assert one.batch_s(1000, 1) == pytest.approx(0.5 + 10 * (0.2 + 0.1))
+    assert one.batch_s(1000, 4) == pytest.approx(0.5 + 3 * (0.2 + 0.1))  # three waves: 4, 4, 2
+    assert one.batch_s(1000, 10) == one.batch_s(1000, 99) == pytest.approx(0.8)
+
+
+def test_no_slot_helps_the_largest_task() -> None:
+    skewed = BatchModel(0.0, (StageCost(tasks=10, row_s=0.001, skew=4.0),))
+    assert skewed.batch_s(1000, 10) == pytest.approx(0.4)
+    assert skewed.batch_s(1000, 1) == pytest.approx(1.0)
+
+
+def test_stages_take_turns_and_see_the_rows_that_reach_them() -> None:
+    assert MODEL.batch_s(24_000, 24) == pytest.approx(0.3 + (0.01 + 0.1) + (0.03 + 0.1))
+
+
+def test_slots_that_wait_for_each_other_slow_the_work_of_rows_only() -> None:
+    slow = BatchModel(0.0, (StageCost(tasks=4, row_s=0.001, task_s=0.5),), Usl(sigma=1.0))
+    assert slow.batch_s(400, 4) == pytest.approx(0.5 + 0.1 * 4)
+
+
+@given(model=models, rate=st.floats(1, 1e5), slots=st.integers(1, 40), interval_s=st.sampled_from([0.0, 1.0, 10.0]))
+def test_a_steady_batch_takes_just_what_arrived_since_the_one_before(model: BatchModel, rate: float, slots: int, interval_s: float) -> None:
+    steady_s = model.steady_s(rate, slots, Trigger(interval_s=interval_s))
+    if steady_s is None:
+        assert rate >= 0.999 * model.capacity_rows_per_s(slots, Trigger())
+    else:
+        assert model.batch_s(rate * max(interval_s, steady_s), slots) == pytest.approx(steady_s, rel=1e-4)
+
+
+@given(model=models, rate=st.floats(1, 1e5), objective_s=st.floats(1, 60), interval_s=st.sampled_from([0.0, 1.0, 10.0]))
+def test_the_least_slots_hold_the_objective_and_one_less_does_not(
+    model: BatchModel, rate: float, objective_s: float, interval_s: float
+) -> None:
+    trigger = Trigger(interval_s=interval_s)
+    slots = model.slots_for(rate, objective_s, trigger, most=40)
+    latencies = {n: model.latency_s(rate, n, trigger) for n in range(1, 41)}
+    holds = [n for n, latency_s in latencies.items() if latency_s is not None and latency_s <= objective_s]
+    assert slots == (holds[0] if holds else None)
+
+
+def test_an_interval_above_the_objective_is_held_by_no_number_of_slots() -> None:
+    assert MODEL.slots_for(100.0, 10.0, Trigger(interval_s=10.0), most=1000) is None
+    assert MODEL.slots_for(100.0, 11.0, Trigger(interval_s=10.0), most=1000) is not None
+
+
+def test_a_limit_of_rows_is_a_capacity() -> None:
+    trigger = Trigger(interval_s=10.0, max_rows=5_000)
+    assert MODEL.capacity_rows_per_s(24, trigger) == 500.0
+    assert MODEL.steady_s(499.0, 24, trigger) is not None
+    assert MODEL.steady_s(501.0, 24, trigger) is None
+
+
+def test_without_an_interval_capacity_is_one_over_the_work_of_a_row() -> None:
+    assert MODEL.capacity_rows_per_s(1, Trigger()) == pytest.approx(1 / 2e-4, rel=1e-6)
+    assert MODEL.capacity_rows_per_s(24, Trigger()) == pytest.approx(24 / 2e-4, rel=1e-6)
+    assert BatchModel(1.0, ()).capacity_rows_per_s(1, Trigger()) == math.inf
+
+
+def test_an_available_now_run_is_full_batches_and_the_rest() -> None:
+    assert MODEL.drain_s(25_000, 4, max_rows=10_000) == pytest.approx(2 * MODEL.batch_s(10_000, 4) + MODEL.batch_s(5_000, 4))
+    assert MODEL.drain_s(20_000, 4, max_rows=10_000) == pytest.approx(2 * MODEL.batch_s(10_000, 4))
+    assert MODEL.drain_s(25_000, 4) == MODEL.batch_s(25_000, 4)
+
+
+def test_the_least_slots_to_drain_in_time() -> None:
+    slots = MODEL.slots_to_drain(1e6, 60.0, most=100)
+    assert slots is not None
+    assert MODEL.drain_s(1e6, slots) <= 60.0 < MODEL.drain_s(1e6, slots - 1)
+    assert MODEL.slots_to_drain(1e6, 1.0, most=100) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: StageCost(tasks=0, row_s=1.0),
+        lambda: StageCost(tasks=2, row_s=1.0, skew=3.0),
+        lambda: StageCost(tasks=2, row_s=-1.0),
+        lambda: StageCost(tasks=2, row_s=float("nan")),
+        lambda: Trigger(interval_s=-1.0),
+        lambda: Trigger(max_rows=0),
+        lambda: BatchModel(-0.1, ()),
+        lambda: MODEL.batch_s(10, 0),
+    ],
+)
+def test_what_cannot_be_is_bad_input(wrong: object) -> None:
+    with pytest.raises(BadInput):
+        wrong()  # type: ignore[operator]
