@@ -23,6 +23,8 @@ from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.workload import Workload
 
 HISTORY_S = 3600
+VARIANTS = ("varga-v1 scope=pod", "varga-v2 scope=pod", "ds2 read=sum")
+"""What takes another way than the defaults; measured beside the registered policies."""
 
 
 def moment(t: int, executors: int, load: Workload) -> Observation:
@@ -46,7 +48,8 @@ def moment(t: int, executors: int, load: Workload) -> Observation:
 
 def measure(name: str, script: list[Observation], n: int) -> dict[str, float]:
     """Return median and p99 of the last ``n`` decisions of a policy on the script, and the size of what it remembers."""
-    policy = create(name)
+    registered, *parameters = name.split()
+    policy = create(registered, dict(pair.split("=") for pair in parameters))
     memory: Memory = {}
     took_ms: list[float] = []
     for observation in script:
@@ -61,7 +64,7 @@ def main(arguments: list[str]) -> None:
     """Print one row per policy; write the same as JSON where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--n", type=int, default=2000, help="decisions measured, after an hour of history")
-    parser.add_argument("--policy", action="append", choices=list(POLICIES), help="only these (default: all)")
+    parser.add_argument("--policy", action="append", choices=[*POLICIES, *VARIANTS], help="only these (default: all)")
     parser.add_argument("--executors", type=int, default=16)
     parser.add_argument("--out", type=Path, help="write the result as JSON")
     given = parser.parse_args(arguments)
@@ -69,7 +72,7 @@ def main(arguments: list[str]) -> None:
     script = [moment(t, given.executors, load) for t in range(HISTORY_S + given.n)]
     gc.freeze()  # a job has no thousands of observations that its collector would walk over
     table, found = Table("policy", "median ms", "p99 ms", "memory bytes"), {}
-    for name in given.policy or POLICIES:
+    for name in given.policy or (*POLICIES, *VARIANTS):
         found[name] = measure(name, script, given.n)
         table.add_row(name, f"{found[name]['median_ms']:.4f}", f"{found[name]['p99_ms']:.4f}", f"{found[name]['memory_bytes']}")
     Console().print(table)

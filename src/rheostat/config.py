@@ -19,3 +19,17 @@ class LoopOptions:
     def __post_init__(self) -> None:
         if not self.interval_s > 0:
             raise BadInput(f"the decision interval must be above 0 seconds, but it is {self.interval_s}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardOptions:
+    """The guards that are off unless asked for; 0 or nothing is off. ``guards.guards_of`` makes them, and refuses what is out of range."""
+
+    over_provisioning: float = field(default=0.0, metadata={"help": "share added to a size that is asked for"})
+    stabilization_out_s: float = field(default=0.0, metadata={"help": "scale out to the least size asked for in so many seconds"})
+    stabilization_in_s: float = field(default=0.0, metadata={"help": "scale in to the largest size asked for in so many seconds"})
+    undo: bool = field(default=False, metadata={"help": "take a scale-out back that did not help"})
+    step_out: int = field(default=0, metadata={"help": "at most so many executors more at a time"})
+    step_in: int = field(default=0, metadata={"help": "at most so many executors fewer at a time"})
+    budget: float = field(default=0.0, metadata={"help": "slot-hours a day (UTC)"})
+    excluded: str = field(default="", metadata={"help": "no changes in these hours (UTC), as '08:00-09:30 Mon-Fri; 23:00-01:00'"})

@@ -73,6 +73,26 @@ def test_a_registered_policy_explains_itself_and_its_parameters(policy):
     assert all(field.default is not dataclasses.MISSING for field in parameters(POLICIES[policy]))
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_a_policy_needs_of_a_live_job_are_fields_of_an_observation(policy):
+    assert set(getattr(create(policy), "live_signals", ())) <= {field.name for field in dataclasses.fields(Observation)}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters_given", "needed"),
+    [
+        ("hpa", {}, {"cpu"}),
+        ("hpa", {"metrics": "busy 0.7, lag_rows 1000 each"}, {"busy", "lag_rows"}),
+        ("pid", {"signal": "cpu"}, {"cpu"}),
+        ("varga-v2", {}, set()),
+        ("varga-v2", {"scope": "pod"}, {"by_executor"}),
+        ("ds2", {}, {"stages"}),
+    ],
+)
+def test_what_a_policy_needs_follows_its_parameters(name, parameters_given, needed):
+    assert create(name, parameters_given).live_signals == needed  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(("name", "check"), guard_checks(), ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.parametrize("rule", GUARDS)
 def test_a_standard_guard_keeps_the_contract(rule, name, check):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -14,4 +15,10 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         print(f"rheostat: the command line needs {missing.name}; install it with: pip install 'rheostat[cli]'", file=sys.stderr)
         sys.exit(2)
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has gone: what is left goes nowhere, and quietly
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or 141
+    sys.exit(code)

@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
+from rheostat.cli.options import takes
+from rheostat.config import GuardOptions
 
+
+@takes(guards=GuardOptions)
 def demo(
     query: Annotated[str, typer.Option(help="Nexmark query: q1 (map) or q11 (session windows).")] = "q1",
     full: Annotated[bool, typer.Option("--full", help="Play the same load at fixed sizes, too (8 minutes more).")] = False,
@@ -19,6 +23,8 @@ def demo(
     seed: Annotated[int, typer.Option(help="Seed of the bids and of the load's noise.")] = 7,
     out: Annotated[Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")] = Path("out/demo"),
     end_with_parent: Annotated[bool, typer.Option("--end-with-parent", hidden=True, help="End when the calling process does.")] = False,
+    *,
+    guards: GuardOptions,
 ) -> int:
     """Show an autoscaled PySpark query on real Kafka: a day in four minutes, 1 to 8 real executors, the output checked.
 
@@ -31,7 +37,7 @@ def demo(
     from rheostat.policies.registry import create
 
     wanted = Demo(query=query, seconds=seconds, policy=policy, min_executors=minimum, max_executors=maximum,
-                  service_ms=service_ms, seed=seed, out=out)  # fmt: skip
+                  service_ms=service_ms, seed=seed, guards=guards, out=out)  # fmt: skip
     create(policy, None, wanted.slo)
     with orderly_end(end_with_parent), open_view("Rheostat", maximum, wanted.slo_s) as view:
         run, summary = perform(wanted, view, full)

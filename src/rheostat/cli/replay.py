@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rheostat.cli.options import takes
 from rheostat.cli.output import write_out
 from rheostat.cli.pairs import pairs
+from rheostat.config import GuardOptions
 from rheostat.model import Limits
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _SHOWN = 40
 
 
+@takes(guards=GuardOptions)
 def replay(
     file: Annotated[str, typer.Argument(help="CSV, Parquet, a journal, or the name of a recording of the package.")],
     policy: Annotated[str, typer.Option(help="Policy by name, or your own as module:Class.")] = "measured-throughput",
@@ -32,6 +35,8 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line and decision.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON lines to this file.")] = None,
     spark: Annotated[str | None, typer.Option(help="Run as a Spark job on this master, one group an application.")] = None,
+    *,
+    guards: GuardOptions,
 ) -> None:
     """Feed a recording to a policy, each decision from what was recorded up to then, and print what it says.
 
@@ -44,7 +49,7 @@ def replay(
     from rheostat.replay.replayer import replay as decisions
 
     limits = Limits.between(minimum, CEILING if maximum is None else maximum)
-    request = Request(policy=policy, parameters=pairs(parameters or ()), limits=limits, interval_s=interval, initial=initial)
+    request = Request(policy=policy, parameters=pairs(parameters or ()), limits=limits, interval_s=interval, initial=initial, guards=guards)
     request.make()
     path = recording.find(file)
     if spark:

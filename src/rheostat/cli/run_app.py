@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rheostat.cli.options import takes
 from rheostat.cli.pairs import pairs
-from rheostat.config import LoopOptions
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.machine.signals import orderly_end
+
+if TYPE_CHECKING:
+    from rheostat.spark.warm_start import WarmStart
 
 DEFAULT_CEILING = 8
 
 
+@takes(loop=LoopOptions, guards=GuardOptions)
 def run(
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its own arguments, after --.")] = None,
@@ -24,12 +31,15 @@ def run(
     minimum: Annotated[int, typer.Option("--min", help="Floor of the number of executors.")] = 1,
     maximum: Annotated[int | None, typer.Option("--max", help="Ceiling of the number of executors; default: --local, else 8.")] = None,
     slo: Annotated[float, typer.Option(help="Latency objective in seconds.")] = 10.0,
-    interval: Annotated[float, typer.Option(help="Seconds between two decisions.")] = 5.0,
     shadow: Annotated[bool, typer.Option("--shadow", help="Only watch and advise; nothing is touched.")] = False,
     master: Annotated[str | None, typer.Option(help="Spark master; default: the one of your environment, else a local cluster.")] = None,
     local: Annotated[int | None, typer.Option(help="A local Standalone cluster with room for this many executors.", min=1)] = None,
     kafka: Annotated[str | None, typer.Option(help="Ask this broker, host:port, for the lag; a local cluster gets Kafka's source.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Folder of the journal; default: in the user's state folder.")] = None,
+    placement: Annotated[str, typer.Option(help="Move state with the executors: auto (where a soak allows it), force, off.")] = "auto",
+    *,
+    loop: LoopOptions,
+    guards: GuardOptions,
 ) -> int:
     """Run an unchanged PySpark script, sized live; its exit code is the script's.
 
@@ -43,7 +53,7 @@ def run(
 
     settings = settings_of(
         policy=policy, parameters=pairs(parameters or ()), slo=slo, limits=(minimum, _ceiling(maximum, local)), journal=journal,
-        kafka={"bootstrap.servers": kafka} if kafka else None, loop=LoopOptions(interval_s=interval),
+        kafka={"bootstrap.servers": kafka} if kafka else None, loop=loop, guards=guards, placement=placement,
     )  # fmt: skip
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
@@ -53,7 +63,7 @@ def run(
         raise BadInput(f"--max {maximum} does not fit into a local cluster with room for {local}; raise --local or lower --max")
     with ExitStack() as stack:
         stack.enter_context(orderly_end())
-        options = _options(stack, settings, master or (None if local else master_of_environment()), local, shadow)
+        options = _options(stack, settings, master or (None if local else master_of_environment()), local, shadow, script)
         return run_script(script, arguments or (), options, lambda spark: _start(spark, settings, shadow))
 
 
@@ -67,7 +77,7 @@ def _start(spark: Any, settings: Any, shadow: bool) -> Any:
     return session.watch(spark, settings) if shadow else session.size(spark, settings)
 
 
-def _options(stack: ExitStack, settings: Any, master: str | None, local: int | None, shadow: bool) -> dict[str, str]:
+def _options(stack: ExitStack, settings: Any, master: str | None, local: int | None, shadow: bool, script: Path) -> dict[str, str]:
     """Return the static options of the session, and start a local cluster where there is no master."""
     from rheostat.lab import executor_options
 
@@ -81,5 +91,17 @@ def _options(stack: ExitStack, settings: Any, master: str | None, local: int | N
     jars = source_jars().paths if settings.kafka else ()
     cluster = stack.enter_context(Cluster(cores=local or settings.limits.max_executors))
     os.environ.update(cluster.driver_environment())
-    options = executor_options.session_options(settings.limits, jars=jars)
-    return {"spark.master": cluster.url, **options}
+    warm = _warm(script, cluster.folder, jars)
+    options = executor_options.session_options(settings.limits, jars=jars, archive_flags=warm.flags if warm else ())
+    return {"spark.master": cluster.url, **options, **(warm.settings if warm else {})}
+
+
+def _warm(script: Path, folder: Path, jars: Sequence[Path]) -> WarmStart | None:
+    """Return how executors of the local cluster arrive warm; where they cannot, ``rheostat doctor`` says why."""
+    from rheostat.lab.arrivals import arrivals
+    from rheostat.spark.warm_start import of_script
+
+    warm, cold = arrivals(of_script(script), folder, jars)
+    if cold:
+        logging.getLogger("rheostat").info("rheostat: %s", cold)
+    return warm

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.guards.bounds import Bounds
 from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown
@@ -19,7 +20,7 @@ from rheostat.model import Decision, GuardChange, Limits, Memory, Observation
 
 __all__ = [
     "Bounds", "Budget", "Cooldown", "Guard", "Guarded", "OverProvisioning", "Schedule", "Stabilization", "StaleData", "StepLimits", "Undo",
-    "guard", "standard_guards",
+    "guard", "guards_of", "standard_guards",
 ]  # fmt: skip
 
 
@@ -65,6 +66,26 @@ def standard_guards(
     asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
     allowed = (step_limits, budget, schedule, cooldown or Cooldown(), Bounds(limits))
     return tuple(rule for rule in (*asked, *allowed) if rule is not None)
+
+
+def guards_of(limits: Limits, options: GuardOptions, loop: LoopOptions | None = None) -> tuple[Guard, ...]:
+    """Return the guards that the options ask for, in their one order; without ``loop`` (a recording) there is no cooldown.
+
+    Raises BadInput for an option that is out of range.
+    """
+    smooth = options.stabilization_out_s or options.stabilization_in_s
+    rules = standard_guards(
+        limits,
+        Cooldown(out_s=loop.cooldown_out_s, in_s=loop.cooldown_in_s) if loop else None,
+        StaleData(after_s=loop.stale_after_s) if loop else None,
+        over_provisioning=OverProvisioning(options.over_provisioning) if options.over_provisioning else None,
+        stabilization=Stabilization(out_s=options.stabilization_out_s, in_s=options.stabilization_in_s) if smooth else None,
+        undo=Undo() if options.undo else None,
+        step_limits=StepLimits(options.step_out or None, options.step_in or None) if options.step_out or options.step_in else None,
+        budget=Budget(slot_hours=options.budget, keep=limits.min_executors) if options.budget else None,
+        schedule=Schedule(options.excluded) if options.excluded else None,
+    )
+    return rules if loop else tuple(rule for rule in rules if not isinstance(rule, Cooldown))
 
 
 def guard(guards: tuple[Guard, ...], decision: Decision, observation: Observation, memory: Mapping[str, Memory], now: float) -> Guarded:

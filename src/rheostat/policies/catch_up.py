@@ -9,6 +9,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.downtime import learn_downtimes, predicted_downtime_s
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
@@ -51,6 +52,7 @@ class CatchUp:
             given = f"{self.threshold_s}, {self.downtime_s} and {self.quantile}"
             raise BadInput(f"threshold_s and downtime_s must be at least 0 and quantile a share, but they are {given}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the smallest size that clears the lag in time; while a change of size settles, only a larger one."""
         seen = learn_downtimes(observation, memory, self.settle_s, self.samples)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.gaussian_process import posterior_mean
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
@@ -51,6 +52,7 @@ class ContTune:
             given = f"{self.alpha}, {self.backlog_s} and {self.big}"
             raise BadInput(f"alpha and backlog_s must be at least 0 and big at least 1, but they are {given}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size of the big or of the small step, and which of them it was."""
         load, p, ability, lag_s = observation.input_rows_per_s, observation.executors, job_true_rate(observation), observation.lag_s

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.regression import Line, trend
 from rheostat.signals.true_rates import busy_share, consumed_rows_per_s, is_known
@@ -43,10 +44,12 @@ class Daedalus:
         ),
     )  # fmt: skip
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"cpu", "by_executor"})
+
     loop_s: float = field(default=60.0, metadata={"help": "time between two decisions", "unit": "s"})
     first_s: float = field(default=300.0, metadata={"help": "no change of size before", "unit": "s"})
     pause_s: float = field(default=180.0, metadata={"help": "no change of size so soon after one", "unit": "s"})
-    grace_s: float = field(default=600.0, metadata={"help": "so soon after a change only if the load is beyond the capacity", "unit": "s"})
+    grace_s: float = field(default=600.0, metadata={"help": "so soon after a change only if the load reaches the capacity", "unit": "s"})
     recovery_s: float = field(default=600.0, metadata={"help": "longest recovery time", "unit": "s"})
     forecast_s: float = field(default=900.0, metadata={"help": "forecast that a new size must have room for", "unit": "s"})
     trend_s: float = field(default=600.0, metadata={"help": "past that the forecast's line is laid through", "unit": "s"})
@@ -63,6 +66,7 @@ class Daedalus:
             given = f"{self.max_executors} and {self.recovery_s}"
             raise BadInput(f"max_executors must be at least 1 and recovery_s beyond the downtimes, but they are {given}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the smallest size that will do, once a minute; between, and while it rests after a change, the size is kept."""
         now, load, p, lag = observation.t_s, observation.input_rows_per_s, observation.executors, queued_rows(observation)
@@ -73,7 +77,7 @@ class Daedalus:
         capacity, ahead = seen["capacity"][str(p)], trend(seen["load"], self.forecast_s, _STEP_S)
         soon = max([load, *ahead[:6]])
         evidence = {"load": load, "capacity": capacity, "lag_rows": lag, "forecast_max": max([load, *ahead])}
-        if why := self._rests(now, seen, capacity < soon):
+        if why := self._rests(now, seen, capacity <= soon):
             return hold(observation, why, evidence), seen
         target = next((q for q in range(1, self.max_executors + 1) if self._will_do(q, p, load, lag, ahead, seen)), self.max_executors)
         seen["decided_s"] = now

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows, wait_s
 
@@ -33,6 +34,8 @@ class Dhalion:
         steady=Observation(t_s=0.0, executors=4, backpressure_ms_per_s=20.0, lag_rows=9000.0, input_rows_per_s=3000.0),
     )
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"by_executor"})
+
     backpressure_ms: float = field(default=100.0, metadata={"help": "from here on there is backpressure", "unit": "ms/s"})
     pending_s: float = field(default=2.0, metadata={"help": "fewer pending rows than arrive in this time are close to none", "unit": "s"})
     apart: float = field(default=2.0, metadata={"help": "so many times the median of pending rows stand out", "unit": "1"})
@@ -50,6 +53,7 @@ class Dhalion:
             given = f"{self.scale_down}, {self.relief} and {self.apart}"
             raise BadInput(f"scale_down must be below 1, relief at most 1 and apart above 1, but they are {given}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the actions that resolve what was diagnosed."""
         suspended, now = suspended_share(observation, self.objective_s), observation.t_s

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.resize import resized, seen
@@ -33,6 +34,8 @@ class DhalionAdapted:
         monotone=True,
     )
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"cpu"})
+
     latency_threshold_s: float = field(default=5.0, metadata={"help": "rows that wait longer are late (Koper: 1, 5, 10)", "unit": "s"})
     factor: float = field(default=0.2, metadata={"help": "over-provisioning when scaling up", "unit": "1"})
     scale_down: float = field(default=0.2, metadata={"help": "share of executors removed when scaling down", "unit": "1"})
@@ -53,6 +56,7 @@ class DhalionAdapted:
         if self.throughput not in ("sink", "source"):
             raise BadInput(f"throughput must be sink or source, but it is {self.throughput!r}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the signals that it was decided upon."""
         kept = self._remember(observation, memory)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.queueing import Station
 from rheostat.signals.true_rates import executors_for, needs
 
@@ -33,6 +34,8 @@ class Drs:
         ),
     )  # fmt: skip
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
     objective_s: float = field(default=10.0, metadata={"help": "mean time that a row may spend in the job", "unit": "s"})
     max_slots: int = field(default=1000, metadata={"help": "the greedy search ends here", "unit": "slots"})
 
@@ -40,6 +43,7 @@ class Drs:
         if not (self.objective_s > 0 and self.max_slots >= 1):
             raise BadInput(f"objective_s must be above 0 and max_slots at least 1, but they are {self.objective_s} and {self.max_slots}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size at which the network's mean sojourn time meets the objective."""
         found = needs(observation)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, Stage, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.true_rates import Needs, executors_for, job_slots, needs, rounded_up
 
 READINGS = ("per operator", "max", "sum")
@@ -43,6 +44,8 @@ class Ds2:
         monotone=True,
     )  # fmt: skip
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
     read: str = field(default="per operator", metadata={"help": "per operator, max or sum", "unit": "name"})
     factor: float = field(default=0.0, metadata={"help": "over-provisioning", "unit": "1"})
     fixed_s: float = field(default=0.0, metadata={"help": "fixed cost of a batch where its parts are unknown (read: sum)", "unit": "s"})
@@ -60,6 +63,7 @@ class Ds2:
         if not self.activation >= 1:
             raise BadInput(f"activation must be at least 1 epoch, but it is {self.activation}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size of this epoch; between epochs, in the warm-up and before the activation the size is kept."""
         seen = self._epoch(observation, memory)

@@ -8,6 +8,8 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
+from rheostat.signals.resize import resized, seen
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
 
 _STEADY = Observation(
@@ -18,6 +20,9 @@ _STEADY = Observation(
 @dataclass(frozen=True, slots=True)
 class Ds2Modern:
     """slots = ceil((1 + factor) x max over i of ceil(pi_i)): rounded twice, as the thesis did; then ``cooldown_s`` of rest.
+
+    The rest begins with a change of size that is seen, whoever made it (the thesis' scripts look at the slope of the registered
+    executors), so one that a guard refused starts none.
 
     pi_i is DS2's, from the stages; where there are none, the job is one operator whose true rate is
     ``processed_rows_per_s / busy``, which is all that the thesis' recordings allow.
@@ -30,6 +35,8 @@ class Ds2Modern:
         steady=_STEADY,
     )
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
     factor: float = field(default=0.0, metadata={"help": "over-provisioning; the thesis has 0, 0.33 and 0.66", "unit": "1"})
     cooldown_s: float = field(default=240.0, metadata={"help": "least time between two changes", "unit": "s"})
 
@@ -37,21 +44,27 @@ class Ds2Modern:
         if not (self.factor >= 0 and self.cooldown_s >= 0):
             raise BadInput(f"factor and cooldown_s must be at least 0, but they are {self.factor} and {self.cooldown_s}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size, or the one that stands while it cools down."""
-        now, changed_s = observation.t_s, memory.get("changed_s")
+        now, (at_s, change) = observation.t_s, resized(observation, memory)
+        changed_s = at_s if change else memory.get("changed_s")
+        kept = {"changed_s": changed_s, "seen": seen(observation)}
         if changed_s is not None and 0 <= now - changed_s < self.cooldown_s:
-            return hold(observation, f"cooling down since {now - changed_s:.0f} s"), memory
+            return hold(observation, f"cooling down since {now - changed_s:.0f} s"), kept
+        return self._decide(observation), kept
+
+    def _decide(self, observation: Observation) -> Decision:
         found = needs(observation)
         if not found.operators:
-            return hold(observation, f"size kept: {found.told}"), {}
+            return hold(observation, f"size kept: {found.told}")
         largest = max(found.operators, key=lambda operator: operator.slots)
         slots = rounded_up((1 + self.factor) * max(1, rounded_up(largest.slots)))
         target, evidence = executors_for(slots, observation), {"pi": largest.slots, "slots": slots}
         if held := self._held(observation, target):
-            return hold(observation, held, evidence), {}
+            return hold(observation, held, evidence)
         reason = f"{found.told}: {largest.name} needs {largest.slots:.2f} slots at {largest.rate_per_s:.0f} rows/s, {slots} with the factor"
-        return Decision(target=target, reason=reason, evidence=evidence), {"changed_s": now} if target != observation.size else {}
+        return Decision(target=target, reason=reason, evidence=evidence)
 
     def _held(self, observation: Observation, target: int) -> str:
         """Return why the size may not become ``target``; empty if it may."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Fixed:
         if self.executors < 0:
             raise BadInput(f"executors must be at least 0, but it is {self.executors}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the fixed size."""
         size = self.executors or memory.get("executors") or observation.size

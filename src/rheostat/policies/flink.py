@@ -20,11 +20,12 @@ from rheostat.policies.flink_metrics import (
     Window,
     average,
     busy_rate,
-    extended,
     observed_rate,
     sample,
     vertices,
 )
+from rheostat.policies.order import in_order
+from rheostat.signals.columns import extended
 from rheostat.signals.true_rates import executors_for, job_slots
 
 
@@ -70,6 +71,8 @@ class Flink:
         ),
     )  # fmt: skip
 
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
     metrics_window_s: float = field(default=900.0, metadata={"help": "metrics.window", "unit": "s"})
     stabilization_interval_s: float = field(default=300.0, metadata={"help": "stabilization.interval after a change of size", "unit": "s"})
     utilization_target: float = field(default=0.7, metadata={"help": "utilization.target", "unit": "1"})
@@ -89,8 +92,8 @@ class Flink:
     observed_min_observations: int = field(
         default=2, metadata={"help": "observed-true-processing-rate.min-observations", "unit": "samples"}
     )
-    effectiveness_detection: int = field(
-        default=0, metadata={"help": "scaling.effectiveness.detection.enabled: 1 blocks after a step that did not help", "unit": "0/1"}
+    effectiveness_detection: bool = field(
+        default=False, metadata={"help": "scaling.effectiveness.detection.enabled: blocks after a step that did not help", "unit": "yes/no"}
     )
     effectiveness_threshold: float = field(default=0.1, metadata={"help": "scaling.effectiveness.threshold", "unit": "1"})
     alignment: str = field(default="BALANCED", metadata={"help": "scaling.parallelism-alignment.mode: " + ", ".join(MODES), "unit": "name"})
@@ -110,6 +113,7 @@ class Flink:
             given = f"{self.scale_down_max_factor}, {self.vertex_min_parallelism} and {self.vertex_max_parallelism}"
             raise BadInput(f"scale_down_max_factor must be at most 1 and the least parallelism at most the most, but they are {given}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Collect, evaluate, decide: return the executors of the largest vertex once the window is full."""
         now, p = observation.t_s, job_slots(observation)
@@ -126,7 +130,7 @@ class Flink:
         wanted, backlog = window.targets(graph, self.catch_up_duration_s), self._is_backlog(window)
         wishes = [self._wish(vertex, window, wanted[vertex.name], backlog, p) for vertex in graph]
         largest = max(wishes, key=lambda wish: wish.size)
-        size, outside, why = self._patient(largest.size, any(wish.outside for wish in wishes), p, now, seen)
+        size, outside, why = self._patient(largest.size, self._outside(wishes, p), p, now, seen)
         if why or not outside:
             return hold(observation, why or "true rate within its bounds", _evidence(largest, p)), seen
         return self._act(observation, largest, size, p, seen)
@@ -154,8 +158,7 @@ class Flink:
             rate = observed_rate(row, observation, self.observed_lag_threshold_s)
             earlier = seen["columns"][name][OBSERVED]
             row.append(rate if rate is not None else average(earlier, self.observed_min_observations))
-        window = extended(seen["times"], seen["columns"], now, values, self.metrics_window_s)
-        seen.update(times=window.times, columns=window.columns)
+        seen["times"], seen["columns"] = extended(seen["times"], seen["columns"], now, values, self.metrics_window_s)
         if now >= seen["since_s"] + self.stabilization_interval_s:
             seen.setdefault("full_s", now + self.metrics_window_s)
         return seen
@@ -178,6 +181,12 @@ class Flink:
             up_below=demand.capacity(1.0 if backlog else self._utilization_max(), with_restart=False),
             down_above=demand.capacity(0.0 if backlog else self._utilization_min(), with_restart=True),
         )
+
+    def _outside(self, wishes: Sequence[_Wish], p: int) -> bool:
+        """Tell whether a vertex is out of its bounds; one that keeps its size does not count, nor one whose shrinking is to wait."""
+        grows = any(wish.size > p for wish in wishes)
+        waits = grows and self.scale_down_interval_s > 0
+        return any(wish.outside for wish in wishes if wish.size > p or (wish.size < p and not waits))
 
     def _patient(self, size: int, outside: bool, p: int, now: float, seen: dict[str, Any]) -> tuple[int, bool, str]:
         """Return the size, whether it is called for, and why not yet: fewer slots must be wished for an hour; the largest wish counts."""

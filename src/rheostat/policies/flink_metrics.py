@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
+from rheostat.signals.columns import Columns
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.true_rates import busy_share, consumed_rows_per_s, in_order, is_known, job_slots
 
 IN, OUT, BUSY, LAG, OBSERVED = range(5)
-Columns: TypeAlias = Mapping[str, Sequence[Sequence[float | None]]]
-"""Per vertex a column of samples for each of the five."""
+"""A vertex has a column of samples for each of the five."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +60,6 @@ def observed_rate(values: Sequence[float | None], observation: Observation, lag_
     if not rows_in or lag is None or pressed_ms is None or lag < lag_threshold_s * rows_in or pressed_ms >= 1000:
         return None
     return rows_in / (1 - pressed_ms / 1000)
-
-
-def extended(times: Sequence[float], columns: Columns, now: float, row: Mapping[str, Sequence[float | None]], window_s: float) -> Window:
-    """Return the window with a sample more; what is older than ``window_s`` leaves it."""
-    first = bisect_left(times, now - window_s)
-    grown = {name: [[*known[first:], value] for known, value in zip(columns[name], values, strict=True)] for name, values in row.items()}
-    return Window([*times[first:], now], grown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,11 @@ from rheostat.signals.extremes import highest, lowest
 from rheostat.signals.resize import resized, seen
 
 SELECT = ("Max", "Min", "Disabled")
+UNSET = "unset"
+"""In place of one of ``SELECT``: the rules of a manifest that has no ``behavior``."""
+
+
+_INT32_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,16 @@ class Rules:
     def __post_init__(self) -> None:
         if not self.window_s >= 0:
             raise BadInput(f"a stabilization window must be at least 0 seconds, but it is {self.window_s}")
-        if self.select not in SELECT:
+        if self.select not in (*SELECT, UNSET):
             raise BadInput(f"a select policy must be one of {', '.join(SELECT)}, but it is {self.select!r}")
 
     def limit(self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int) -> int:
-        """Return the furthest size that the policies allow (``sign`` 1: up, -1: down), never back past ``current``."""
+        """Return the furthest size that the policies allow (``sign`` 1: up, -1: down), never back past ``current``.
+
+        Without ``behavior`` a decision may go up to the double or to 4 (``calculateScaleUpLimit``), and down to anything.
+        """
+        if self.select == UNSET:
+            return max(2 * current, 4) if sign > 0 else 0
         if self.select == "Disabled" or not self.policies:
             return current
         steps = [_reach(policy, current, changes, now, sign) for policy in self.policies]
@@ -50,11 +60,12 @@ class Rules:
 
 
 def _reach(policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int) -> int:
+    """Return start +- value; percent as Kubernetes computes it: up rounded up, down cut off, last digits and all (70 + 10 % = 78)."""
     start = current - sum(change for t, change in changes if now - policy.period_s < t <= now)
     if policy.kind == "Pods":
         return start + sign * int(policy.value)
-    reached = round(start * (1 + sign * policy.value / 100), 9)
-    return math.ceil(reached) if sign > 0 else math.floor(reached)
+    reached = start * (1 + sign * policy.value / 100)
+    return math.ceil(reached) if sign > 0 else int(reached)
 
 
 @lru_cache(maxsize=64)
@@ -70,17 +81,48 @@ def _parse_policy(text: str) -> ScalingPolicy:
     return ScalingPolicy(found[1].capitalize(), float(found[2]), float(found[3]))
 
 
-def proposal(ratio: float, current: int, ready: int, up: float, down: float) -> int:
-    """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance (1 - down .. 1 + up).
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A metric and its target as the controller reads them: in whole steps, cut off; ``steps`` in a unit.
 
-    Executors that are on their way (ready below current) count as idle when scaling up: they may turn the tolerance, never
-    the direction. A ratio above 1 therefore never proposes less than ``current``.
+    A resource's utilization comes in whole per cents (``GetResourceUtilizationRatio``), any other metric in thousandths.
+    ``each``: the value is a total, of which every executor has its share (``AverageValue`` of an external metric).
     """
-    if 1 - down <= round(ratio, 9) <= 1 + up:
-        return current
-    if ratio > 1 and ready < current and round(ratio * ready / current, 9) <= 1 + up:
-        return current
-    return math.ceil(round(ratio * ready, 9))
+
+    value: float
+    target: float
+    steps: int = 1000
+    each: bool = False
+
+    def over_target(self, share: float) -> float:
+        """Return ``share`` of the value over the target."""
+        target = self.target * self.steps
+        return int(round(self.value * share * self.steps, 6)) / (round(target, 6) or target)
+
+    def ratio(self, executors: int) -> float:
+        """Return what is compared with the tolerance."""
+        return self.over_target(1.0) / (executors if self.each else 1)
+
+    def proposal(self, current: int, ready: int, up: float, down: float) -> int:
+        """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance (1 - down .. 1 + up).
+
+        Executors that are on their way (ready below current) count as idle when scaling up: they may turn the tolerance,
+        never the direction. A ratio above 1 therefore never proposes less than ``current``. Source: Kubernetes,
+        ``ReplicaCalculator``.
+        """
+        ratio = self.ratio(current)
+        if 1 - down <= ratio <= 1 + up:
+            return current
+        if self.each:
+            return _ceil(self.over_target(1.0))
+        if ratio > 1 and ready < current:
+            ratio = self.over_target(ready / current)
+            return current if ratio <= 1 + up else _ceil(ratio * current)
+        return _ceil(ratio * ready)
+
+
+def _ceil(executors: float) -> int:
+    return math.ceil(min(executors, _INT32_MAX))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +138,18 @@ class Autoscaler:
         if not (self.tolerance_up >= 0 and 0 <= self.tolerance_down < 1):
             raise BadInput(f"tolerances must be at least 0, down below 1, but they are {self.tolerance_up} up, {self.tolerance_down} down")
 
-    def decide(self, ratios: Mapping[str, float | None], observation: Observation, memory: Memory) -> tuple[Decision, dict[str, Any]]:
+    def decide(
+        self, readings: Mapping[str, Reading | None], observation: Observation, memory: Memory
+    ) -> tuple[Decision, dict[str, Any]]:  # fmt: skip
         """Return the largest proposal over all metrics after windows and policies; an absent metric blocks scaling down."""
         kept = self._remember(observation, memory)
-        known = {name: ratio for name, ratio in ratios.items() if ratio is not None and math.isfinite(ratio)}
         current, ready = observation.size, _ready(observation)
+        read = {name: reading for name, reading in readings.items() if reading is not None and math.isfinite(reading.value * reading.steps)}
+        known = {name: reading.ratio(current or 1) for name, reading in read.items()}
+        ratios = {name: known.get(name) for name in readings}
         if not current or not ready or not known:
             return hold(observation, f"size kept: no {'metric is known' if current and ready else 'executor is ready'}", ratios), kept
-        proposed = {name: proposal(ratio, current, ready, self.tolerance_up, self.tolerance_down) for name, ratio in known.items()}
+        proposed = {name: reading.proposal(current, ready, self.tolerance_up, self.tolerance_down) for name, reading in read.items()}
         leading = max(proposed, key=lambda name: (proposed[name], known[name]))
         wanted, evidence = proposed[leading], {**ratios, "wanted": proposed[leading]}
         if wanted < current and len(known) < len(ratios):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.windows import at_most_quantile, deriv, within
 
@@ -65,6 +66,7 @@ class MeasuredThroughput:
             given = f"{self.factor}, {self.settle_s} and {self.quantile}"
             raise BadInput(f"factor and settle_s must be at least 0 and quantile at most 1, but they are {given}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         seen = self._learn(observation, memory)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.windows import deriv, within
 
 _SIGNALS = ("lag_s", "latency_s", "busy", "cpu")
@@ -50,6 +51,7 @@ class Pid:
             if not getattr(self, name) >= 0:
                 raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the three parts of the controller's output."""
         now, size, value = observation.t_s, observation.size, getattr(observation, self.signal)
@@ -65,6 +67,11 @@ class Pid:
         reason = f"{self.signal} is {value:.2f}, {self.setpoint:g} is wanted: {sum(parts.values()):.2f} executors"
         fast = parts["proportional"] + parts["derivative"]
         return Decision(target=target, reason=reason, evidence=parts), {"integral": integral, "fast": fast, "t_s": now, "window": window}
+
+    @property
+    def live_signals(self) -> frozenset[str]:
+        """Return the signal that it controls."""
+        return frozenset({self.signal})
 
     def _integral(self, observation: Observation, size: int, error: float, memory: Memory) -> float:
         """Integrate, and track the size that stands: what was asked beyond it is not integrated (back-calculation)."""

@@ -49,6 +49,8 @@ POLICIES: dict[str, type[Policy]] = {
     "varga-v2": VargaV2,
 }
 
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
 
 def find(name: str) -> type[Policy]:
     """Return the class of a policy by its registered name or as ``module:Class``; raises BadInput if there is none."""
@@ -85,12 +87,22 @@ def _parse(policy: str, field: dataclasses.Field[Any], value: Any) -> Any:
         return value
     kind: type = type(field.default)
     try:
-        parsed = kind(value)
+        parsed = _yes_or_no(value) if kind is bool else kind(value)
+        if kind is int and parsed != (float(value) if isinstance(value, str) else value):  # 2.5 is no count
+            raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise BadInput(f"{field.name} of policy {policy} must be of type {kind.__name__}, but it is {value!r}") from None
+        wanted = "yes or no (true or false, 1 or 0)" if kind is bool else f"of type {kind.__name__}"
+        raise BadInput(f"{field.name} of policy {policy} must be {wanted}, but it is {value!r}") from None
     if isinstance(parsed, float) and not math.isfinite(parsed):
         raise BadInput(f"{field.name} of policy {policy} must be a finite number, but it is {value!r}")
     return parsed
+
+
+def _yes_or_no(value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text not in (*_YES, *_NO):
+        raise ValueError
+    return text in _YES
 
 
 def _load(path: str) -> type[Policy]:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.batch_ratio import batch_ratio
 from rheostat.signals.windows import mean, within
 
@@ -20,7 +21,8 @@ class SparkBatchRatio:
     R = batch time / batch interval, averaged over the last minute; between two decisions the target stands, so that it
     overrides requests that have not been served.
 
-    The numbers are those of version 1; ``about`` has the source.
+    The numbers are those of version 1; ``about`` has the source. What became of it in Spark, the DStreams' ExecutorAllocationManager,
+    is ``down_ratio=0.3 inclusive=true``.
     """
 
     about: ClassVar[About] = About(
@@ -32,6 +34,7 @@ class SparkBatchRatio:
 
     up_ratio: float = field(default=0.9, metadata={"help": "above this mean ratio, scale out", "unit": "1"})
     down_ratio: float = field(default=0.5, metadata={"help": "below this mean ratio, scale in by one", "unit": "1"})
+    inclusive: bool = field(default=False, metadata={"help": "a mean at a threshold counts, too, as in Spark's class", "unit": "yes/no"})
     interval_s: float = field(default=60.0, metadata={"help": "time between two decisions, and the window of the mean", "unit": "s"})
     objective_s: float = field(default=10.0, metadata={"help": "latency objective; half of it is R without a trigger", "unit": "s"})
 
@@ -41,6 +44,7 @@ class SparkBatchRatio:
         if not (self.interval_s > 0 and self.objective_s > 0):
             raise BadInput(f"interval_s and objective_s must be above 0, but they are {self.interval_s} and {self.objective_s}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the target and the ratios of the window."""
         now = observation.t_s
@@ -57,10 +61,11 @@ class SparkBatchRatio:
         return Decision(target=target, reason=reason, evidence=evidence), {"ratios": ratios, "decided_s": now}
 
     def _step(self, current: int, average: float) -> tuple[int, str]:
-        if average > self.up_ratio:
+        at = self.inclusive
+        if average > self.up_ratio or (at and average == self.up_ratio):
             more = max(1, math.floor(average + 0.5))
-            return current + more, f"batches take {average:.2f} of their interval (above {self.up_ratio}): {more} more"
-        if average < self.down_ratio:
-            return current - 1, f"batches take {average:.2f} of their interval (below {self.down_ratio}): one less"
+            return current + more, f"batches take {average:.2f} of their interval (up from {self.up_ratio}): {more} more"
+        if average < self.down_ratio or (at and average == self.down_ratio):
+            return current - 1, f"batches take {average:.2f} of their interval (down from {self.down_ratio}): one less"
         return current, f"batches take {average:.2f} of their interval"
 

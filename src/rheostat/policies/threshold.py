@@ -8,6 +8,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.order import in_order
 from rheostat.signals.utilization import DEFINITIONS, utilization
 
 
@@ -35,6 +36,7 @@ class Threshold:
         if self.utilization not in DEFINITIONS:
             raise BadInput(f"utilization must be {' or '.join(DEFINITIONS)}, but it is {self.utilization!r}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size, one step from the one that stands or none."""
         used, size = utilization(observation, self.utilization), observation.size

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
-from rheostat.policies.kubernetes import Autoscaler, Rules, parse_policies
+from rheostat.policies.kubernetes import Autoscaler, Reading, Rules, parse_policies
+from rheostat.policies.order import in_order
+from rheostat.signals.columns import Column, extended
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change
 from rheostat.signals.utilization import DEFINITIONS, utilization
-from rheostat.signals.windows import deriv, within
+from rheostat.signals.windows import slopes
 
-_EMPTY: tuple[list[tuple[float, float]], ...] = ([], [], [])
 _FORMULA = (
     "executors = max of ceil(executors x utilization / target_utilization) and ceil(executors x gated / lag_target)\n"
     "gated = sign(lag_rows - threshold_rows) x (1 + deriv(lag_rows) / avg(processed_rows_per_s)); an HPA decides"
@@ -57,47 +58,49 @@ class VargaV1:
             if getattr(self, name) not in choices:
                 raise BadInput(f"{name} must be {' or '.join(choices)}, but it is {getattr(self, name)!r}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and both metrics over their targets."""
         lags = self._lags(observation, memory)
-        return self._hpa(self._ratios(observation, lags), observation, memory, {"lags": lags})
+        return self._hpa(self._readings(observation, lags), observation, memory, {"lags": lags})
 
-    def _ratios(self, observation: Observation, lags: Mapping[str, Any]) -> dict[str, float | None]:
-        used, gated = utilization(observation, self.utilization), self._gated(observation.t_s, lags)
+    @property
+    def live_signals(self) -> frozenset[str]:
+        """Return the signals that it reads beyond those of the job."""
+        return frozenset({"by_executor"} if self.scope == "pod" else ())
+
+    def _readings(self, observation: Observation, lags: Mapping[str, Any]) -> dict[str, Reading | None]:
+        used, gated = utilization(observation, self.utilization), self._gated(lags)
         return {
-            "utilization": None if used is None else used / self.target_utilization,
-            "lag": None if gated is None else gated / self.lag_target,
+            "utilization": None if used is None else Reading(used, self.target_utilization),
+            "lag": None if gated is None else Reading(gated, self.lag_target),
         }
 
     def _hpa(
-        self, ratios: dict[str, float | None], observation: Observation, memory: Memory, kept: dict[str, Any]
+        self, readings: Mapping[str, Reading | None], observation: Observation, memory: Memory, kept: dict[str, Any]
     ) -> tuple[Decision, Memory]:
         down = Rules(self.down_window_s, parse_policies("Percent 100 15"), "Max")
-        decision, behaviour = Autoscaler(_UP, down).decide(ratios, observation, memory)
+        decision, behaviour = Autoscaler(_UP, down).decide(readings, observation, memory)
         return decision, {**behaviour, **kept}
 
     def _lags(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """Windows of (lag, consumed, arrivals), one for the job or one for each executor that is there."""
-        earlier = memory.get("lags", {})
-        return {
-            name: [self._extended(past, observation.t_s, value) for past, value in zip(earlier.get(name, _EMPTY), values, strict=True)]
-            for name, values in self._sources(observation).items()
-        }
+        """Return the window: times, and lag, rows consumed and rows arrived of the job, or the first two of each executor."""
+        past, now = memory.get("lags", {}), observation.t_s
+        times, columns = extended(past.get("times", ()), past.get("columns", {}), now, self._sources(observation), self.window_s)
+        return {"times": times, "columns": columns}
 
-    def _sources(self, observation: Observation) -> dict[str, tuple[float | None, float | None, float | None]]:
+    def _sources(self, observation: Observation) -> dict[str, tuple[float | None, ...]]:
         if self.scope == "pod":
-            return {name: (sample.lag_rows, sample.rows_per_s, None) for name, sample in (observation.by_executor or {}).items()}
+            return {name: (sample.lag_rows, sample.rows_per_s) for name, sample in (observation.by_executor or {}).items()}
         rows = observation.lag_rows_upper if self.lag == "upper" else queued_rows(observation)
         return {"": (rows, observation.processed_rows_per_s, observation.input_rows_per_s)}
 
-    def _extended(self, past: list[tuple[float, float]], now: float, value: float | None) -> list[tuple[float, float]]:
-        return [*within(past, now, self.window_s), *([] if value is None else [(now, value)])]
-
-    def _gated(self, now: float, lags: Mapping[str, Any]) -> float | None:
-        found = []
-        for lag, consumed, arrivals in lags.values():
-            change = relative_lag_change(lag, consumed_per_s(consumed, arrivals, lag))
-            if lag and lag[-1][0] == now and (gated := gated_lag_change(lag[-1][1], self.threshold_rows, change)) is not None:
+    def _gated(self, lags: Mapping[str, Any]) -> float | None:
+        """Return the gated change of the lag; of executors the mean of those that have one."""
+        found, columns = [], lags["columns"].values()
+        for (lag, consumed, *arrivals), slope in zip(columns, slopes(lags["times"], [lag for lag, *_ in columns]), strict=True):
+            change = relative_lag_change(slope, consumed_per_s(_mean(consumed), _mean(*arrivals), slope))
+            if lag[-1] is not None and (gated := gated_lag_change(lag[-1], self.threshold_rows, change)) is not None:
                 found.append(gated)
         return sum(found) / len(found) if found else None
 
@@ -124,15 +127,24 @@ class VargaV2(VargaV1):
         if not 0 < self.cooldown_s < self.down_window_s:
             raise BadInput(f"cooldown_s must be above 0 and below down_window_s ({self.down_window_s}), but it is {self.cooldown_s}")
 
+    @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and both metrics over their targets, 0 while executors have just changed."""
         now, lags = observation.t_s, self._lags(observation, memory)
-        sample = [] if observation.executors is None else [(now, observation.executors)]
-        executors = [*within(memory.get("executors", ()), now, self.cooldown_s), *sample]
-        slope = deriv(executors)
+        past, row = memory.get("executors", {}), {"registered": [observation.executors]}
+        times, columns = extended(past.get("times", ()), past.get("columns", {}), now, row, self.cooldown_s)
+        slope = slopes(times, columns["registered"])[0]
         calm = None if slope is None else int(slope == 0)
-        ratios = {name: None if ratio is None or calm is None else ratio * calm for name, ratio in self._ratios(observation, lags).items()}
-        return self._hpa(ratios, observation, memory, {"lags": lags, "executors": executors})
+        readings = {
+            name: None if reading is None or calm is None else replace(reading, value=reading.value * calm)
+            for name, reading in self._readings(observation, lags).items()
+        }
+        return self._hpa(readings, observation, memory, {"lags": lags, "executors": {"times": times, "columns": columns}})
+
+
+def _mean(column: Column = ()) -> float | None:
+    known = [value for value in column if value is not None] if None in column else column
+    return sum(known) / len(known) if known else None  # type: ignore[arg-type]
 
 
 _UP = Rules(0.0, parse_policies("Percent 100 15, Pods 4 15"), "Max")

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
-from rheostat.guards import Bounds, StaleData, guard
+from rheostat.guards import Guard, guard, guards_of
 from rheostat.model import Decision, Limits, Memory, Observation
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
@@ -26,6 +27,7 @@ class Request:
 
     ``interval_s`` is the time between two decisions (default None: one at every recorded time); ``initial`` starts from
     that many executors and feeds every decision back as the size that stands (default None: the recorded one stands).
+    ``guards`` are rules beside stale data and bounds; there is no cooldown, which would hold what it waits for back.
     """
 
     policy: str
@@ -33,6 +35,7 @@ class Request:
     limits: Limits = field(default_factory=lambda: Limits.between(1, CEILING))
     interval_s: float | None = None
     initial: int | None = None
+    guards: GuardOptions = field(default_factory=GuardOptions)
 
     def __post_init__(self) -> None:
         low, high = self.limits.min_executors, self.limits.max_executors
@@ -40,6 +43,11 @@ class Request:
             raise BadInput(f"the interval must be above 0 seconds, but it is {self.interval_s}")
         if self.initial is not None and not low <= self.initial <= high:
             raise BadInput(f"the initial number of executors must be within {low} and {high}, but it is {self.initial}")
+        self.make_guards()
+
+    def make_guards(self) -> tuple[Guard, ...]:
+        """Return the guards in their order; raises BadInput for an option out of range."""
+        return guards_of(self.limits, self.guards)
 
     def make(self) -> Policy:
         """Return a fresh policy; raises BadInput for an unknown one or a wrong parameter."""
@@ -68,7 +76,7 @@ def replay(recording: Recording, request: Request) -> Iterator[Decided]:
 
 def replay_one(application: str | None, moments: Sequence[Moment], request: Request) -> Iterator[Decided]:
     """Yield the decisions on the moments of one application."""
-    policy, guards = request.make(), (StaleData(), Bounds(request.limits))
+    policy, guards = request.make(), request.make_guards()
     memory: Memory = {}
     kept: Mapping[str, Memory] = {}
     size = request.initial

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from rheostat.model import Observation
+from rheostat.model import Observation, Stage
 
 
 def combine(queries: Sequence[Observation]) -> Observation | None:
@@ -30,7 +30,19 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         latency_s=_most(q.latency_s for q in queries),
         state_rows=_total(q.state_rows for q in queries),
         state_bytes=_total(q.state_bytes for q in queries),
+        stages=_stages(queries),
         in_flight=max((q.in_flight for q in queries if q.in_flight), key=lambda batch: batch.elapsed_s, default=None),
+    )
+
+
+def _stages(queries: Sequence[Observation]) -> tuple[Stage, ...] | None:
+    """Return the stages of all queries, each under its query's name, as the sources are; None where one query shows none."""
+    if any(query.stages is None for query in queries):
+        return None
+    return tuple(
+        replace(stage, name=f"{query.query}/{stage.name}", upstream=tuple(f"{query.query}/{name}" for name in stage.upstream))
+        for query in queries
+        for stage in query.stages or ()
     )
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 
-from rheostat.signals.windows import Samples, deriv, mean
 
-
-def relative_lag_change(lag: Samples, consumed_per_s: float | None) -> float | None:
+def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -> float | None:
     """Return 1 + deriv(lag) / consumed rate: the factor by which executors must grow to keep up (eq. 3).
 
     None where the slope or the rate is absent, or (next to) nothing is consumed: x/0 and 0/0 are no numbers. Below 0
     where lag drains faster than the smoothed rate.
     """
-    slope = deriv(lag)
-    if slope is None or consumed_per_s is None or consumed_per_s <= 0:
+    if lag_slope is None or consumed_per_s is None or consumed_per_s <= 0:
         return None
-    change = 1 + slope / consumed_per_s
+    change = 1 + lag_slope / consumed_per_s
     return change if math.isfinite(change) else None
 
 
@@ -31,9 +28,8 @@ def gated_lag_change(lag_rows: float, threshold_rows: float, relative: float | N
     return math.copysign(1.0, lag_rows - threshold_rows) * relative
 
 
-def consumed_per_s(consumed: Samples, arrivals: Samples, lag: Samples) -> float | None:
+def consumed_per_s(consumed: float | None, arrivals: float | None, lag_slope: float | None) -> float | None:
     """Return the mean rate at which rows are consumed (V's totalRate); where none was measured, what arrives and does not queue."""
-    if consumed:
-        return mean(consumed)
-    slope, arrived = deriv(lag), mean(arrivals)
-    return None if slope is None or arrived is None else arrived - slope
+    if consumed is not None or arrivals is None or lag_slope is None:
+        return consumed
+    return arrivals - lag_slope

@@ -8,9 +8,10 @@ used; Prometheus 3 leaves its old end open. Compared with the answers of a Prome
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from operator import mul
+from typing import Any, TypeAlias
 
 Samples: TypeAlias = Sequence[tuple[float, float]]
 
@@ -51,15 +52,32 @@ def rate(samples: Samples, now: float, window_s: float) -> float | None:
 
 def deriv(samples: Samples) -> float | None:
     """Return the least-squares slope per second (PromQL ``deriv``); None with fewer than two distinct times."""
-    if len(samples) < 2:
+    times, values = [t for t, _ in samples], [value for _, value in samples]
+    return slopes(times, [values])[0]
+
+
+def slopes(times: Sequence[float], columns: Iterable[Sequence[float | None]]) -> list[float | None]:
+    """Return the least-squares slope per second of each column over the same times; an absent value is left out of its column.
+
+    The distances from the mean time are computed once for all columns; they sum to 0, so the mean of a column need not be
+    taken off it. A constant column has the slope 0, exactly.
+    """
+    origin = times[0] if times else 0.0
+    passed = [t - origin for t in times]
+    middle = sum(passed) / len(passed) if passed else 0.0
+    away = [s - middle for s in passed]
+    spread = sum(map(mul, away, away))
+    return [_of_some(times, column) if None in column else _of_all(away, column, spread) for column in columns]
+
+
+def _of_some(times: Sequence[float], column: Sequence[float | None]) -> float | None:
+    return deriv([(t, value) for t, value in zip(times, column, strict=True) if value is not None])
+
+
+def _of_all(away: Sequence[float], column: Sequence[Any], spread: float) -> float | None:
+    if not spread:
         return None
-    origin = samples[0][0]
-    mean_t = sum(t - origin for t, _ in samples) / len(samples)
-    mean_v = sum(value for _, value in samples) / len(samples)
-    spread = sum((t - origin - mean_t) ** 2 for t, _ in samples)
-    if spread == 0:
-        return None
-    return sum((t - origin - mean_t) * (value - mean_v) for t, value in samples) / spread
+    return 0.0 if column.count(column[0]) == len(column) else float(sum(map(mul, away, column))) / spread
 
 
 def growth_per_s(samples: Samples) -> float | None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-_TIMEOUT_S = 5.0
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the driver is never behind the user's proxy
+from rheostat.spark.rest import Rest
 
 _T = TypeVar("_T")
 
@@ -33,9 +29,13 @@ class Executor:
 class ExecutorsEndpoint:
     """Asks ``/api/v1/applications/ID/executors`` of the driver's UI."""
 
-    def __init__(self, ui_url: str | None, application: str, timeout_s: float = _TIMEOUT_S) -> None:
-        self._url = f"{ui_url}/api/v1/applications/{application}" if ui_url else None
-        self._timeout_s = timeout_s
+    def __init__(self, ui_url: str | None, application: str, timeout_s: float = 5.0) -> None:
+        self._rest = Rest(ui_url, application, timeout_s)
+
+    @property
+    def rest(self) -> Rest:
+        """The interface that is asked."""
+        return self._rest
 
     def registered(self) -> list[Executor] | None:
         """Return the executors that are registered now; None where the UI is off or does not answer."""
@@ -54,12 +54,10 @@ class ExecutorsEndpoint:
         return self._ask(which, lambda listed: [_executor(read) for read in listed if read["id"] != "driver"])
 
     def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
-        if self._url is None:
-            return None
+        listed = self._rest.get(what)
         try:
-            with _OPENER.open(f"{self._url}/{what}", timeout=self._timeout_s) as answer:
-                return read(json.load(answer))
-        except (http.client.HTTPException, OSError, ValueError, KeyError, TypeError):
+            return None if listed is None else read(listed)
+        except (KeyError, TypeError):
             return None
 
 

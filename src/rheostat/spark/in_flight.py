@@ -22,14 +22,14 @@ def in_flight(
     the application's StatusTracker, for the tasks done and left of its active stages; leave it out where several queries
     run, because their tasks cannot be told apart there.
     """
-    if last is None or not _runs(status):
+    if last is None or not runs_batch(status):
         return None
     elapsed_s = max(0.0, now - batch_start_s(last, trigger_s, quiet_s))
     done, left = _tasks(tracker) if tracker is not None else (None, None)
     return InFlight(elapsed_s=elapsed_s, tasks_done=done, tasks_left=left)
 
 
-def _runs(status: Mapping[str, Any]) -> bool:
+def runs_batch(status: Mapping[str, Any]) -> bool:
     """Tell whether a batch runs: an active trigger of an idle query only asks its sources, many times a second."""
     planned = str(status.get("message", "")).startswith(_BATCH_MESSAGES)
     return bool(status.get("isTriggerActive") and (status.get("isDataAvailable") or planned))

@@ -36,6 +36,8 @@ class Batch:
     state_rows: int | None
     state_bytes: int | None
     state_partitions: int | None
+    rows_by_source: tuple[tuple[str, float], ...] = ()
+    """The sources, and the rows that were read of each, as Spark counts them."""
 
     @property
     def commit_s(self) -> float:
@@ -67,6 +69,7 @@ def batch_of(progress: Any) -> Batch:
         state_rows=_sum(operators, "numRowsTotal"),
         state_bytes=_sum(operators, "memoryUsedBytes"),
         state_partitions=max((int(operator.get("numShufflePartitions", 0)) for operator in operators), default=None),
+        rows_by_source=tuple((str(source["description"]), float(source.get("numInputRows") or 0.0)) for source in sources),
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from rheostat.model import Observation
@@ -13,11 +13,14 @@ from rheostat.signals.windows import growth_per_s
 from rheostat.spark.executors import Executor, ExecutorsEndpoint
 from rheostat.spark.in_flight import in_flight
 from rheostat.spark.progress import Batch, batch_of
+from rheostat.spark.usage import LastStages, LocalUsage, StageUsage
 
 _KEPT_POINTS = 240
 _IDLE_S = 10.0
 _POLL_S = 15.0
 """The executors' endpoint is asked this often: 20 to 60 ms of the driver's CPU a call while its JVM is young."""
+_FIRST_POLL_S = 4.0
+"""The second time it is asked so soon: shares of time take two answers."""
 
 
 class LatestOffsets(Protocol):
@@ -40,13 +43,15 @@ class _Seen:
     """When no batch ran."""
     arrivals: tuple[tuple[float, float], ...] = ()
     """(time, sum of the latest offsets): the arrival curve."""
+    stages: LastStages = field(default_factory=LastStages)
 
 
 class SparkSensor:
     """Reads progress (public), the executors' endpoint (public), and the broker's offsets where there is one.
 
     ``trigger_s`` and ``registered`` (the number of executors) need private calls and do without in shadow mode: then the
-    trigger is told from the batches' start times, and the number is the endpoint's. ``target`` is the actuator's.
+    trigger is told from the batches' start times, and the number is the endpoint's. ``target`` is the actuator's. ``local`` tells
+    what executors on this computer use, ``stages`` what only stages tell.
     """
 
     def __init__(
@@ -57,6 +62,8 @@ class SparkSensor:
         target: Callable[[], int | None],
         trigger_s: Callable[[Any], float | None],
         registered: Callable[[], int] | None = None,
+        local: LocalUsage | None = None,
+        stages: StageUsage | None = None,
     ) -> None:
         self._spark = spark
         self._endpoint = endpoint
@@ -64,6 +71,8 @@ class SparkSensor:
         self._target = target
         self._trigger_s = trigger_s
         self._registered = registered
+        self._local = local
+        self._stages = stages
         self._seen: dict[str, _Seen] = {}
         self.stateful = False
         """Whether a query that was seen last has state."""
@@ -81,11 +90,12 @@ class SparkSensor:
         tracker = self._tracker if len(running) == 1 else None
         seen = [self._query(query, self._seen[run_id], shared, tracker, now) for run_id, query in running.items()]
         self.stateful = any(observation.state_partitions for observation in seen)
-        return seen
+        return seen if shared.cpu is not None else _of_all(seen)
 
     def _executors(self, now: float) -> Observation:
         """Return what all queries share: the executors, counted at every tick where that is cheap, and how busy their slots were."""
-        if self._polled is None or now - self._polled.t_s >= _POLL_S:
+        answered_once = self._task_s is not None and self._polled is not None and self._polled.busy is None
+        if self._polled is None or now - self._polled.t_s >= (_FIRST_POLL_S if answered_once else _POLL_S):
             self._polled = self._poll(now)
         counted = self._registered() if self._registered else self._polled.executors
         return replace(self._polled, t_s=now, target=self._target(), executors=counted)
@@ -97,7 +107,8 @@ class SparkSensor:
             return empty
         before, self._task_s = self._task_s, (now, {executor.id: executor.task_s for executor in executors})
         return replace(
-            empty,
+            self._local.seen(now, executors) if self._local else empty,
+            application=self._application,
             executors=len(executors),
             slots_per_executor=executors[0].slots if executors else None,
             busy=_busy(executors, before, now),
@@ -117,13 +128,13 @@ class SparkSensor:
         # Spark repeats the last progress while no data come: then the last batch says nothing of now.
         pause_s = now - batch.commit_s
         idle = running is None and not status.get("isDataAvailable") and pause_s > max(_IDLE_S, 3 * (seen.trigger_s or 0.0))
-        inputs = dict.fromkeys(batch.inputs, 0.0) if idle else batch.inputs
-        rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(inputs.values())
+        rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
         if idle and self._offsets is None:
             rate = 0.0
+        inputs = dict.fromkeys(batch.inputs, 0.0) if idle else _shared_out(batch.inputs, rate)
         rows = self._lag_rows(batch, latest, rate, now)
         first_row, end_row = sum(batch.committed.values()) - batch.rows, sum(batch.committed.values())
-        return replace(
+        observed = replace(
             shared,
             query=batch.query,
             input_rows_per_s=rate,
@@ -143,6 +154,7 @@ class SparkSensor:
             state_bytes=batch.state_bytes,
             state_partitions=batch.state_partitions,
         )
+        return observed if self._stages is None else self._stages.fill(observed, batch, seen.stages, idle)
 
     def _learn_trigger(self, query: Any, batch: Batch, seen: _Seen) -> None:
         """Ask for the trigger interval at the first batch; where it cannot be asked for, tell it from the batches.
@@ -176,6 +188,20 @@ class SparkSensor:
         if left is None or self._offsets is not None:
             return left
         return left + rate * (now - batch.start_s) if rate is not None else None
+
+
+def _of_all(queries: list[Observation]) -> list[Observation]:
+    """Return the queries with the CPU of all: each was seen with what its own stages used, and they share the executors."""
+    known = [query.cpu for query in queries if query.cpu is not None]
+    return [replace(query, cpu=sum(known)) for query in queries] if known and len(known) == len(queries) else queries
+
+
+def _shared_out(inputs: Mapping[str, float], rate: float | None) -> Mapping[str, float]:
+    """Return the arrival rate by source: shared as Spark saw them arrive; as Spark saw them where the rate of all is unknown."""
+    total = sum(inputs.values())
+    if rate is None or not total:
+        return inputs if rate is None or len(inputs) != 1 else dict.fromkeys(inputs, rate)
+    return {name: rate * per_s / total for name, per_s in inputs.items()}
 
 
 def _per_s(rows: int | None, batch: Batch) -> float | None:

@@ -54,6 +54,7 @@ def policy_checks() -> Checks[Policy]:
         ("bears any absent signal", _bears_absent_signals),
         ("bears repeated ticks and a clock that is put back", _bears_odd_clocks),
         ("decides again after the clock was put back", _decides_after_clock_was_put_back),
+        ("takes late and reordered samples as absent", _takes_late_samples_as_absent),
         ("bears zeros", _bears_zeros),
         ("keeps the size at its steady load", _keeps_the_size_at_its_steady_load),
         ("is monotone where it claims to be", _is_monotone_where_claimed),
@@ -173,6 +174,18 @@ def _decides_after_clock_was_put_back(make: Callable[[], Policy]) -> None:
     changes = [decision.target != 3 for decision in follow(fresh, minutes())[0]]
     again = [decision.target != 3 for decision in follow(policy, minutes(), memory)[0]]
     assert any(again) == any(changes), "a clock that was put back by a day stopped the decisions"
+
+
+def _takes_late_samples_as_absent(make: Callable[[], Policy]) -> None:
+    """Every sixth observation comes again, late and with other numbers: it keeps the size, and the others are decided as without it."""
+    policy, memory, straight, script = make(), {}, follow(make(), minutes())[0], minutes()  # type: Policy, Memory, list[Decision], Any
+    for n, observation in enumerate(script):
+        decision, memory = policy.decide(observation, memory)
+        assert decision == straight[n], f"at {observation.t_s} s a late sample before it changed the decision"
+        if n % 6 == 5:
+            late = replace(script[-n], t_s=observation.t_s - 12.0, executors=7, target=7)
+            decision, memory = policy.decide(late, memory)
+            assert decision.target == 7, f"a sample of {late.t_s} s after one of {observation.t_s} s changed the size"
 
 
 def _bears_zeros(make: Callable[[], Policy]) -> None:

@@ -70,6 +70,14 @@ def test_it_learns_for_five_minutes_and_rests_after_a_change():
     assert decisions[49].target > 9  # three minutes after the change, since the load is beyond the capacity
 
 
+def test_a_load_that_reaches_the_capacity_ends_the_rest_after_three_minutes():
+    script = [*(seen(10.0 * n, executors=8) for n in range(31)), *(seen(310.0 + 10.0 * n, rate=4000.0) for n in range(19))]
+    decisions = follow(Daedalus(), script)[0]
+    assert decisions[-2].reason == "resting: 170 s since the last change of size"
+    assert decisions[-1].evidence["capacity"] == decisions[-1].evidence["load"] == 4000.0
+    assert decisions[-1].target > 4
+
+
 def test_absent_cpu_and_throughput_keep_the_size():
     assert steady(cpu=None).reason.startswith("size kept")
     assert steady(processed_rows_per_s=None).reason.startswith("size kept")

@@ -93,7 +93,7 @@ def test_the_observed_rate_of_a_source_that_lags_replaces_flattering_busy_time()
     assert last(QUICK, *unpressed).evidence["true_rate"] == 2000.0
 
 
-@pytest.mark.parametrize(("enabled", "target"), [(0, 28), (1, 15)])
+@pytest.mark.parametrize(("enabled", "target"), [(False, 28), (True, 15)])
 def test_a_step_out_that_did_not_help_is_told_and_on_request_not_repeated(enabled, target):
     policy = replace(QUICK, effectiveness_detection=enabled)
     before = [seen(20.0 * n, busy=1.0, lag_rows=200.0 * n) for n in range(4)]
@@ -141,6 +141,18 @@ def test_the_largest_vertex_decides_for_all_executors():
     decision = last(QUICK, *(staged(20.0 * n) for n in range(4)))
     assert decision.target == 16  # join: 1000 / 0.7 over 1000 / 1.1
     assert decision.reason == "join must process 1429 rows/s and could 909 with 10 slots: 16 slots"
+
+
+def test_a_vertex_that_cannot_change_is_no_reason_to_change_another():
+    def staged(t_s: float) -> Observation:
+        stages = (
+            Stage(name="read", rows_in=1000.0, rows_out=1000.0, busy_s=7.5, pending=0),  # would like 11, but is within its bounds
+            Stage(name="join", upstream=("read",), rows_in=1000.0, rows_out=1.0, busy_s=11.0, tasks=10),  # out of them, at its most
+        )
+        return Observation(t_s=t_s, executors=10, slots_per_executor=1, batch_s=1.0, trigger_s=1.0, stages=stages)
+
+    decision = last(QUICK, *(staged(20.0 * n) for n in range(4)))
+    assert (decision.target, decision.reason, decision.evidence["wished"]) == (10, "true rate within its bounds", 11)
 
 
 def test_absent_lag_keeps_the_size_where_flink_would_shrink():

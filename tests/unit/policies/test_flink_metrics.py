@@ -4,7 +4,8 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
-from rheostat.policies.flink_metrics import LAG, Window, extended, observed_rate, sample, vertices
+from rheostat.policies.flink_metrics import LAG, Window, observed_rate, sample, vertices
+from rheostat.signals.columns import extended
 
 
 def joined(**signals: Any) -> Observation:
@@ -52,7 +53,7 @@ Rows = dict[str, list[float | None]]
 def history(*samples: tuple[float, Rows], window_s: float = 1e9) -> Window:
     window = Window([], {name: [[]] * 5 for name in samples[0][1]})
     for t, rows in samples:
-        window = extended(window.times, window.columns, t, {name: [*row, None] for name, row in rows.items()}, window_s)
+        window = Window(*extended(window.times, window.columns, t, {name: [*row, None] for name, row in rows.items()}, window_s))
     return window
 
 

@@ -32,6 +32,16 @@ def test_numbers_may_come_as_text():
     assert create("measured-throughput", {"factor": "0.5", "samples": "7"}) == MeasuredThroughput(factor=0.5, samples=7)
 
 
+@pytest.mark.parametrize("text", ["false", "no", "off", "0", " False ", "NO", False, 0])
+def test_no_may_be_written_as_text(text):
+    assert create("flink", {"effectiveness_detection": text}) == create("flink")
+
+
+@pytest.mark.parametrize("text", ["true", "yes", "on", "1", "True", True, 1])
+def test_yes_may_be_written_as_text(text):
+    assert create("flink", {"effectiveness_detection": text}) != create("flink")
+
+
 def test_a_policy_of_the_user_is_named_by_its_module():
     assert find("rheostat.policies.measured_throughput:MeasuredThroughput") is MeasuredThroughput
 
@@ -57,6 +67,10 @@ def test_a_class_without_fields_has_no_parameters():
         ("measured-throughput", {"factor": "nan"}, "finite"),
         ("measured-throughput", {"factor": "inf"}, "finite"),
         ("measured-throughput", {"samples": "2.5"}, "of type int"),
+        ("measured-throughput", {"samples": 2.5}, "of type int, but it is 2.5"),
+        ("flink", {"effectiveness_detection": "perhaps"}, "must be yes or no (true or false, 1 or 0), but it is 'perhaps'"),
+        ("flink", {"effectiveness_detection": None}, "must be yes or no"),
+        ("flink", {"effectiveness_detection": 2}, "but it is 2"),
         ("measured-throughput", {"factor": -1}, "factor and settle_s must be at least 0"),
         ("measured-throughput", {"quantile": 1.5}, "at most 1"),
         ("measured-throughput", {"window_s": 0}, "window_s must be above 0"),

@@ -18,6 +18,15 @@ def test_the_step_after_a_minute_is_that_of_the_ticket(ratio, step):
     assert follow(SparkBatchRatio(), ticks(ratio))[0][-1].target == 4 + step
 
 
+@pytest.mark.parametrize(
+    ("ratio", "step", "in_spark"), [(0.9, 0, 1), (0.5, 0, 0), (0.45, -1, 0), (0.3, -1, -1), (0.31, -1, 0), (1.5, 2, 2)]
+)
+def test_at_the_thresholds_the_document_and_sparks_own_class_differ(ratio, step, in_spark):
+    ours = SparkBatchRatio(), SparkBatchRatio(down_ratio=0.3, inclusive=True)
+    script = [Observation(t_s=60.0 * n, executors=4, batch_s=ratio * 64, trigger_s=64.0) for n in range(2)]
+    assert [follow(policy, script)[0][-1].target - 4 for policy in ours] == [step, in_spark]
+
+
 def test_nothing_is_decided_before_a_minute_is_over():
     assert [decision.target for decision in follow(SparkBatchRatio(), ticks(3.0))[0]] == [4] * 12 + [7]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.model import InFlight, Observation
+from rheostat.model import InFlight, Observation, Stage
 from rheostat.signals.application import combine
 
 
@@ -52,3 +52,22 @@ def test_sources_keep_the_name_of_their_query():
     both = combine((query("a", inputs={"bids": 1.0}), query("b", inputs={"bids": 2.0})))
     assert both is not None
     assert both.inputs == {"a/bids": 1.0, "b/bids": 2.0}
+
+
+def test_the_stages_of_all_queries_are_told_apart_by_their_query():
+    def staged(name: str) -> Observation:
+        stages = (Stage(name="stage 0", upstream=("bids",)), Stage(name="stage 1", upstream=("stage 0",)))
+        return Observation(t_s=0.0, query=name, inputs={"bids": 5.0}, stages=stages)
+
+    whole = combine([staged("a"), staged("b")])
+    assert whole is not None
+    assert [(stage.name, stage.upstream) for stage in whole.stages or ()] == [
+        ("a/stage 0", ("a/bids",)), ("a/stage 1", ("a/stage 0",)), ("b/stage 0", ("b/bids",)), ("b/stage 1", ("b/stage 0",)),
+    ]  # fmt: skip
+    assert set(whole.inputs or ()) == {"a/bids", "b/bids"}
+
+
+def test_where_one_query_shows_no_stages_there_are_none():
+    whole = combine([Observation(t_s=0.0, query="a", stages=(Stage(name="s"),)), Observation(t_s=0.0, query="b")])
+    assert whole is not None
+    assert whole.stages is None

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from rheostat.signals.windows import at_most_quantile, deriv, growth_per_s, mean, within
+from rheostat.signals.windows import at_most_quantile, deriv, growth_per_s, mean, slopes, within
 
 # By hand: t = 0, 10, 20, 30 and v = 1, 3, 2, 6 have means 15 and 3; sum of products 70, of squares 500.
 SAMPLES = [(0.0, 1.0), (10.0, 3.0), (20.0, 2.0), (30.0, 6.0)]
@@ -24,6 +24,17 @@ def test_deriv_weighs_all_samples_and_not_only_the_ends():
 @pytest.mark.parametrize("samples", [[], [(1.0, 2.0)], [(1.0, 2.0), (1.0, 5.0)]])
 def test_deriv_needs_two_times(samples):
     assert deriv(samples) is None
+
+
+def test_the_slopes_of_columns_are_those_of_each_and_an_absent_value_is_left_out():
+    times = [t for t, _ in SAMPLES]
+    assert slopes(times, [[v for _, v in SAMPLES], [None, 0.0, 5.0, None], [None, None, None, 1.0]]) == pytest.approx([70 / 500, 0.5, None])
+    assert slopes([], [[], []]) == [None, None]
+
+
+def test_a_constant_has_the_slope_zero_exactly():
+    times = [1_795_000_000.1 + n * 5.3 for n in range(25)]
+    assert slopes(times, [[7.3] * 25, [4.0] * 25]) == [0.0, 0.0]
 
 
 def test_mean_is_not_weighted_by_time():

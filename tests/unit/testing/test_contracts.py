@@ -87,6 +87,17 @@ class WaitsForItsClock(Hold):
         return Decision(target=target, reason="why"), {"due_s": observation.t_s + 60 if due else memory.get("due_s", 0.0)}
 
 
+class DecidesOnLateSamples(Hold):
+    def decide(self, observation, memory):
+        return Decision(target=3, reason="3 is best"), {}
+
+
+class LearnsFromLateSamples(Hold):
+    def decide(self, observation, memory):
+        reason = f"the last was {memory.get('t_s', observation.t_s):.0f}"
+        return Decision(target=observation.size or 1, reason=reason), {"t_s": observation.t_s}
+
+
 class DividesByExecutors(Hold):
     def decide(self, observation, memory):
         if observation.lag_rows is not None and observation.executors is not None:
@@ -128,6 +139,7 @@ BROKEN: dict[str, list[type[Any]]] = {
     "bears any absent signal": [NeedsABatch],
     "bears repeated ticks and a clock that is put back": [NeedsAClock],
     "decides again after the clock was put back": [WaitsForItsClock],
+    "takes late and reordered samples as absent": [DecidesOnLateSamples, LearnsFromLateSamples],
     "bears zeros": [DividesByExecutors],
     "keeps the size at its steady load": [Creeps],
     "is monotone where it claims to be": [ShrinksUnderLoad, ShrinksForOneSource],

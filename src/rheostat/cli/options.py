@@ -1,0 +1,52 @@
+"""A group of options of ``config.py`` as options of a command: their names, defaults and help are those of the dataclass."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import Field, fields
+from functools import wraps
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
+    """Let a command take the fields of option groups, and hand it each group as the argument of that name.
+
+    ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the parameter ``loop``: a unit at
+    the end of a field's name is not part of its option. Raises what the group raises for its values.
+    """
+
+    def decorate(command: _Command) -> _Command:
+        hints = get_type_hints(command, include_extras=True)
+        own = [
+            parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, parameter in inspect.signature(command).parameters.items()
+            if name not in groups
+        ]
+        added = [_parameter(field) for group in groups.values() for field in fields(group)]
+
+        @wraps(command)
+        def whole(**given: Any) -> Any:
+            made = {name: group(**{field.name: given.pop(field.name) for field in fields(group)}) for name, group in groups.items()}
+            return command(**given, **made)
+
+        whole.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        whole.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *added)}
+        del whole.__wrapped__  # typer would look through it
+        return whole  # type: ignore[return-value]
+
+    return decorate
+
+
+def _parameter(field: Field[Any]) -> inspect.Parameter:
+    option = typer.Option(_flag(field), help=field.metadata["help"][:1].upper() + field.metadata["help"][1:] + ".")
+    kind = Annotated[type(field.default), option]  # type: ignore[valid-type]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kind)
+
+
+def _flag(field: Field[Any]) -> str:
+    return "--" + field.name.removesuffix("_s").replace("_", "-")

@@ -1,0 +1,28 @@
+"""A window of samples as columns: one row of times, and under it a column of values for each name and signal."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Column: TypeAlias = Sequence[float | None]
+Columns: TypeAlias = Mapping[str, Sequence[Column]]
+"""Per name its columns, each as long as the row of times; an absent value is None."""
+
+
+def extended(
+    times: Sequence[float], columns: Columns, now: float, row: Mapping[str, Sequence[float | None]], window_s: float
+) -> tuple[list[float], dict[str, list[list[float | None]]]]:
+    """Return times and columns with a sample more, closed at both ends (now - window_s <= t <= now).
+
+    A name that is new has absent values before; one that is not in ``row`` is forgotten. Samples of the future (a clock
+    that was put back) leave, too.
+    """
+    first, end = bisect_left(times, now - window_s), bisect_right(times, now)
+    absent = [None] * len(times)
+    grown = {
+        name: [[*column[first:end], value] for column, value in zip(columns.get(name) or [absent] * len(values), values, strict=True)]
+        for name, values in row.items()
+    }
+    return [*times[first:end], now], grown

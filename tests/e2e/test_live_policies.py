@@ -1,0 +1,120 @@
+"""Policies of the literature on a running query: what they read is there, and they decide by it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import rheostat
+from rheostat.config import LoopOptions
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.executor_options import session_options
+from rheostat.lab.session import start_session
+from rheostat.model import Decision, Limits, Observation, Record
+from rheostat.spark.handle import Handle
+
+pytestmark = pytest.mark.e2e
+EXECUTORS = 2
+DEADLINE_S = 120.0
+ASKED = {
+    "hpa": {"metrics": "cpu 0.001"},
+    "ds2": {},
+    "varga-v1": {"target_utilization": "0.001"},
+}
+
+
+def until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}"
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def spark(own_jvm: None) -> Iterator[SparkSession]:
+    with Cluster(cores=EXECUTORS) as cluster, pytest.MonkeyPatch.context() as environment:
+        for name, value in cluster.driver_environment().items():
+            environment.setenv(name, value)
+        quick_start = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+        options = session_options(Limits.between(EXECUTORS, EXECUTORS), quiet=True, user=quick_start)
+        session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "2"}, "live policies")
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def decided(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Record]]:
+    """For each policy its first record with a decision for another size; all watch the same query at the same time."""
+    rows = spark.readStream.format("rate").option("rowsPerSecond", 300).option("numPartitions", 2).load()
+    counts = rows.selectExpr("value % 10 AS key").groupBy("key").count().writeStream.queryName("counts").outputMode("update")
+    query = counts.format("noop").trigger(processingTime="1 second").start()
+    found: dict[str, Record] = {}
+    handles: list[Handle] = []
+    for name, parameters in ASKED.items():
+        journal: Path = tmp_path_factory.mktemp(name)
+        handle = rheostat.shadow(
+            spark, policy=name, parameters=parameters, limits=(1, 8), journal=journal, loop=LoopOptions(interval_s=1.0)
+        )
+        handle.watch(partial(keep, found, name))
+        handles.append(handle)
+    until("every policy has asked for another size", lambda: found.keys() == ASKED.keys())
+    yield found
+    for handle in handles:
+        handle.stop()
+    query.stop()
+
+
+def keep(found: dict[str, Record], name: str, record: Record) -> None:
+    if changes(record):
+        found.setdefault(name, record)
+
+
+def changes(record: Record) -> bool:
+    """Tell whether another size was asked for, by a batch that had rows."""
+    if record.raw is None or record.observation is None or not record.observation.batch_rows:
+        return False
+    return record.raw.target != record.observation.size
+
+
+def seen(record: Record) -> tuple[Observation, Decision]:
+    assert record.observation is not None
+    assert record.raw is not None
+    return record.observation, record.raw
+
+
+def test_hpa_decides_by_the_cpu_of_the_executors(decided):
+    observation, decision = seen(decided["hpa"])
+    assert observation.cpu is not None
+    assert 0 < observation.cpu < 2
+    assert decision.target > EXECUTORS
+    assert observation.cpu_python is not None
+    assert observation.load_per_core is not None
+
+
+def test_ds2_sizes_the_operators_of_the_last_batch(decided):
+    observation, decision = seen(decided["ds2"])
+    assert observation.stages is not None
+    read, count = observation.stages
+    ((source, rate),) = (observation.inputs or {}).items()
+    assert (read.upstream, count.upstream) == ((source,), (read.name,))
+    assert read.rows_in is not None
+    assert read.rows_in > count.rows_in > 0  # type: ignore[operator]
+    assert all(stage.busy_s and stage.tasks == 2 and stage.task_max_s and stage.task_median_s for stage in observation.stages)
+    # The first batches are cold and need many slots, later ones less than one: the number is what the formula makes of what was seen.
+    needs = [rate * read.busy_s / read.rows_in, rate * read.rows_out / read.rows_in * count.busy_s / count.rows_in]  # type: ignore[operator]
+    assert [decision.evidence[f"pi {stage.name}"] for stage in (read, count)] == pytest.approx(needs)
+    assert decision.target == max(1, math.ceil(max(needs) - 1e-6))
+    assert decision.reason == f"{decision.target} slots for 2 stages (per operator)"
+
+
+def test_varga_decides_by_the_busy_slots(decided):
+    observation, decision = seen(decided["varga-v1"])
+    assert observation.busy
+    assert decision.target > EXECUTORS

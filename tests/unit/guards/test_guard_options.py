@@ -1,0 +1,61 @@
+"""The guards that options ask for."""
+
+import pytest
+
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.errors import BadInput
+from rheostat.guards import Budget, Cooldown, OverProvisioning, Schedule, Stabilization, StaleData, StepLimits, Undo, guards_of
+from rheostat.model import Limits
+
+LIMITS = Limits(min_executors=2, max_executors=9)
+
+
+def names(*given: object, **options: object) -> list[str]:
+    return [rule.name for rule in guards_of(LIMITS, GuardOptions(**options), *given)]  # type: ignore[arg-type]
+
+
+def test_without_options_the_three_that_are_always_on_are_on():
+    assert names(LoopOptions()) == ["stale_data", "cooldown", "bounds"]
+
+
+def test_a_recording_has_no_cooldown():
+    assert names() == ["stale_data", "bounds"]
+
+
+def test_the_loops_options_are_those_of_cooldown_and_stale_data():
+    found = guards_of(LIMITS, GuardOptions(), LoopOptions(cooldown_out_s=1.0, cooldown_in_s=2.0, stale_after_s=3.0))
+    assert Cooldown(out_s=1.0, in_s=2.0) in found
+    assert StaleData(after_s=3.0) in found
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"over_provisioning": 0.3}, OverProvisioning(0.3)),
+        ({"stabilization_in_s": 60.0}, Stabilization(out_s=0.0, in_s=60.0)),
+        ({"stabilization_out_s": 30.0}, Stabilization(out_s=30.0, in_s=0.0)),
+        ({"undo": True}, Undo()),
+        ({"step_out": 2}, StepLimits(out=2)),
+        ({"step_in": 1}, StepLimits(in_=1)),
+        ({"budget": 24.0}, Budget(slot_hours=24.0, keep=2)),
+        ({"excluded": "08:00-09:00"}, Schedule("08:00-09:00")),
+    ],
+)
+def test_an_option_turns_its_guard_on(options, expected):
+    assert expected in guards_of(LIMITS, GuardOptions(**options), LoopOptions())
+    assert expected not in guards_of(LIMITS, GuardOptions(), LoopOptions())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"over_provisioning": -0.1}, "-0.1"),
+        ({"stabilization_in_s": float("nan")}, "nan"),
+        ({"step_out": -2}, "-2"),
+        ({"budget": -1.0}, "-1.0"),
+        ({"excluded": "noon"}, "'noon'"),
+    ],
+)
+def test_an_option_out_of_range_is_refused_with_its_value(options, said):
+    with pytest.raises(BadInput, match=said):
+        guards_of(LIMITS, GuardOptions(**options))
