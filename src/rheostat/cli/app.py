@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import typer
 
-from rheostat.cli import cluster, demo, doctor, explain, kafka, policies, replay, run_app
+from rheostat.cli import calibrate, cluster, demo, doctor, explain, kafka, policies, replay, run_app, simulate, whatif
 from rheostat.errors import RheostatError
 
 app = typer.Typer(
@@ -26,8 +26,15 @@ app.command("replay")(replay.replay)
 app.command("policies")(policies.policies)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
+app.command("calibrate")(calibrate.calibrate)
+app.command("whatif")(whatif.whatif)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
+app.add_typer(simulate.app, name="simulate")
+
+
+GONE = 141
+"""What a shell says of a program whose reader has gone: 128 + SIGPIPE."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -47,6 +54,8 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except SystemExit:  # typer's answer to a reader that has gone, such as head
+        return GONE
     return code if isinstance(code, int) else 0
 
 

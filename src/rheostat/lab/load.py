@@ -16,7 +16,7 @@ import typer
 from rheostat.errors import BadInput, RheostatError
 from rheostat.lab.bid_topic import open_topic
 from rheostat.lab.curve import CurveFile, Point
-from rheostat.lab.recorded_load import read_trace
+from rheostat.replay.trace_file import read_trace
 from rheostat.workloads import WORKLOADS, create, parameters
 from rheostat.workloads.workload import DueRows, Workload, marks
 

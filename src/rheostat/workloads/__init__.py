@@ -7,21 +7,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.errors import BadInput
+from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.day import Day
+from rheostat.workloads.espa import Espa
 from rheostat.workloads.ramp import Ramp
+from rheostat.workloads.spikes import Spikes
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
+from rheostat.workloads.walk import Walk
 from rheostat.workloads.workload import Workload
 
 WORKLOADS: dict[str, type[Workload]] = {
+    "bursts": Bursts,
     "constant": Constant,
     "cosine": Cosine,
     "day": Day,
+    "espa": Espa,
     "ramp": Ramp,
+    "spikes": Spikes,
     "steps": Steps,
     "trace": Trace,
+    "walk": Walk,
 }
 
 

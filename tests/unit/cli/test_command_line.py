@@ -11,7 +11,7 @@ import pytest
 
 from rheostat.cli.app import run
 
-COMMANDS = ["run", "demo", "replay", "policies", "explain", "doctor", "cluster up", "cluster down", "kafka up", "kafka down"]
+COMMANDS = ["run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif", "simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "cluster up", "cluster down", "kafka up", "kafka down"]
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        (["--help"], ["run", "demo", "replay", "policies", "explain", "doctor", "cluster", "kafka"]),
+        (["--help"], ["run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif", "cluster", "kafka", "simulate"]),
         (["cluster", "--help"], ["up", "down"]),
         (["kafka", "--help"], ["up", "down"]),
     ],

@@ -62,6 +62,12 @@ def test_tasks_with_one_partition_more_are_the_limit() -> None:
     assert waiting[3] == pytest.approx(0, abs=1)
 
 
+def test_where_rows_are_exchanged_partitions_that_do_not_divide_cost_nothing() -> None:
+    job = FlinkJob(rate_per_s=100.0, cold=1.0, shuffled=True)
+    assert run(Tasks(job, [700.0] * 300, 7), 300).lag == pytest.approx(0, abs=1)
+    assert run(Tasks(job, [800.0] * 300, 7), 300).lag == pytest.approx(30_000, rel=0.01)
+
+
 @pytest.mark.parametrize(("shuffled", "behind"), [(True, True), (False, False)])
 def test_a_cold_task_holds_back_the_others_only_where_rows_are_exchanged(shuffled: bool, behind: bool) -> None:
     job = FlinkJob(rate_per_s=100.0, cold=0.1, warm_s=600.0, shuffled=shuffled)

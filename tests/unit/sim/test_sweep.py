@@ -17,7 +17,7 @@ from rheostat.workloads.text import parse, with_seed
 
 LOAD = "cosine:shift=2000,amplitude=1500,noise=200,period_s=900"
 SPEC = f"""
-minutes: 20
+minutes: 6
 interval_s: 30
 objective_s: 30
 limits: [1, 8]
@@ -177,12 +177,12 @@ def test_all_that_is_wrong_is_said_at_once_with_its_place(tmp_path: Path) -> Non
     [
         (("limits: [1, 8]", "limits: [8, 1]"), r"line 5, limits: min executors \(8\) is above max executors \(1\)"),
         (("executors: 2", "executors: 9"), "line 9, plants.small: starts with 9 executors, outside the limits 1 to 8"),
-        ((LOAD, "constant:rate=0"), "loads.wave: 'constant:rate=0' brings no row in 20 minutes"),
-        (("minutes: 20", "minutes: 0.1"), "minutes: must last longer than interval_s and warm_up_s, but a run lasts 6 s"),
+        ((LOAD, "constant:rate=0"), "loads.wave: 'constant:rate=0' brings no row in 6 minutes"),
+        (("minutes: 6", "minutes: 0.1"), "minutes: must last longer than interval_s and warm_up_s, but a run lasts 6 s"),
         (("- fixed", "- fixed\n  - fixed"), r"policies\[1\]: fixed {} is there twice"),
         (("cooldown_in_s: [0, 60]", "cooldown_in_s: [0, -60]"), "guards: cooldown in_s must be 0 seconds or more, but it is -60"),
         (("seeds: 2", "seeds: [1, 1]"), "seeds: is a number of seeds of at least 1, or a list of different ones"),
-        (("minutes: 20", "minutes: [20"), "this is no YAML"),
+        (("minutes: 6", "minutes: [6"), "this is no YAML"),
     ],
 )
 def test_contradictions_are_said_with_their_line(tmp_path: Path, change: tuple[str, str], said: str) -> None:
@@ -200,7 +200,7 @@ def test_the_command_prints_and_writes_the_same_json(tmp_path: Path, capsys: pyt
     bounds = {"(best static)", "(clairvoyant)", "(clairvoyant bound)"}
     assert {each["policy"] for each in told["summary"]} == bounds | {"fixed", "spark-batch-ratio"}
     assert command(given) == 0
-    assert "95 % intervals" in capsys.readouterr().out
+    assert "half the 95 % interval" in capsys.readouterr().out
 
 
 def test_the_command_says_in_one_line_that_there_is_no_spec(capsys: pytest.CaptureFixture[str]) -> None:

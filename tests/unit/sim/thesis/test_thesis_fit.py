@@ -16,8 +16,8 @@ from rheostat.sim.thesis.fit import STARTS, fit
 from rheostat.sim.thesis.fit_course import Search
 from rheostat.sim.thesis.parameters import fitted
 
-SHORT = Search(random=1, steps=1)
-ROWS = 60
+SHORT = Search(random=1, steps=0)
+ROWS = 50
 
 SPY = """
 import sys
@@ -26,7 +26,7 @@ sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "
 from pathlib import Path
 from rheostat.sim.thesis.fit import fit
 from rheostat.sim.thesis.fit_course import Search
-fit(Path(sys.argv[1]), ["1"], Search(random=1, steps=1))
+fit(Path(sys.argv[1]), ["1"], Search(random=1, steps=0))
 print("\\n".join(sorted({name for name in opened if name.endswith((".csv", "tables.json", "parameters.json"))})))
 """
 
@@ -56,11 +56,11 @@ def test_the_fit_gives_the_same_where_everything_held_out_is_missing(tmp_path: P
 def test_the_package_holds_parameters_of_every_query() -> None:
     jobs = fitted()
     assert set(jobs) == set(STARTS)
-    assert all(job.shuffled == STARTS[query].shuffled for query, job in jobs.items())
+    assert all(job.shuffled == STARTS[query][0].shuffled for query, job in jobs.items())
 
 
 def test_parameters_that_are_unknown_are_said(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
-    wrong.write_text(json.dumps({"queries": {query: {"rate_per_s": 1.0, "speed": 2} for query in STARTS}}))
+    wrong.write_text(json.dumps({"queries": {query: [{"rate_per_s": 1.0, "speed": 2}] for query in STARTS}}))
     with pytest.raises(BadInput, match=r"wrong.json does not hold the parameters.*speed"):
         fitted(wrong)

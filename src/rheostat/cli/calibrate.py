@@ -1,0 +1,74 @@
+"""``rheostat calibrate``: fit the simulated Spark job to a recorded run, with the error where it was not fitted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rheostat.cli.output import write_out
+
+if TYPE_CHECKING:
+    from rheostat.sim.calibrate import Calibration
+
+
+def calibrate(
+    journal: Annotated[str, typer.Argument(help="A journal's folder, or a recording with batches, arrivals, lag and executors.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: parameters, pace, held_out, fitted, sizes, notes.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+) -> None:
+    """Fit the Spark plant to a recorded real run and report the error on a part that the fit never reads.
+
+    Held out are the 4th, 7th and 10th tenth of the run.
+
+    Example: rheostat calibrate out/demo/journal
+    """
+    from rich.console import Console
+
+    from rheostat.replay import recording
+    from rheostat.sim.calibrate import calibrate as fit
+    from rheostat.sim.recorded import recorded
+
+    path = recording.find(journal)
+    with Console(stderr=True).status(f"fitting {path.name}"):
+        found = fit(recorded(recording.read(path)))
+    text = json.dumps(found.as_json, indent=2, allow_nan=False)
+    if out:
+        write_out(out, [text])
+    if as_json:
+        print(text)
+    else:
+        _show(found)
+
+
+def _show(found: Calibration) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("error", "held out", "fitted", box=None, header_style="bold")
+    for name, label in (
+        ("batches", "batches"), ("batch_s_median", "batch time, median"), ("batch_s_p90", "batch time, 90 % of batches"),
+        ("lag_of_peak", "lag, of its peak (rms)"), ("lag_mean_of_peak", "lag, of its peak (mean)"),
+        ("lag_peak_ratio", "simulated peak of the lag, of the recorded"), ("latency_s_median", "latency, median"),
+    ):  # fmt: skip
+        table.add_row(label, *(_cell(getattr(part, name)) for part in (found.held_out, found.fitted)))
+    console = Console(highlight=False)
+    console.print(table)
+    told = ", ".join(f"{each.name} {getattr(found.parameters, each.name):.4g}" for each in _fitted(found))
+    console.print(f"\nparameters: {told}", soft_wrap=True)
+    console.print(f"recorded sizes: {', '.join(map(str, found.sizes))}")
+    for note in found.notes:
+        console.print(f"note: {note}", soft_wrap=True)
+
+
+def _fitted(found: Calibration) -> list[dataclasses.Field[object]]:
+    """Return the parameters that are not at their defaults."""
+    numbers = [each for each in dataclasses.fields(found.parameters) if isinstance(getattr(found.parameters, each.name), float | int)]
+    return [each for each in numbers if getattr(found.parameters, each.name) != each.default]
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.1%}"

@@ -1,0 +1,96 @@
+"""``rheostat simulate sweep``: a specification's runs as Spark jobs, their rows as Parquet, means with intervals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.output import write_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rheostat.sim.sweep import Runner
+    from rheostat.sim.sweep_cell import Cell
+
+_WIDTH = 130
+
+
+def sweep(
+    spec: Annotated[Path, typer.Argument(help="YAML: minutes, seeds, plants, loads, policies, guards; see experiments/README.md.")],
+    folder: Annotated[Path | None, typer.Option(help="Where the rows go; default: out/sweep/NAME. What is there is kept.")] = None,
+    master: Annotated[str, typer.Option(help="Spark master; none: in this process, without Spark.")] = "local[2]",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: rows (the folder) and summary.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+) -> None:
+    """Run policies x parameters x guards x plants x loads x seeds on simulated jobs; a sweep that was killed goes on where it was.
+
+    Example: rheostat simulate sweep experiments/cooldown.yaml
+    """
+    from rheostat.sim.sweep import here, rows
+    from rheostat.sim.sweep_spec import read_spec
+    from rheostat.sim.sweep_summary import summary
+
+    cells = read_spec(spec)
+    where = folder or Path("out/sweep") / spec.stem
+    if master == "none":
+        _run(cells, where, here)
+    else:
+        _run_on(master, cells, where)
+    keys = {cell.key for cell in cells}
+    found = summary([row for row in rows(where) if row["key"] in keys])
+    text = json.dumps({"folder": str(where), "runs": len(cells), "summary": found}, indent=2, allow_nan=False)
+    if out:
+        write_out(out, [text])
+    if as_json:
+        print(text)
+    else:
+        _show(found, where)
+
+
+def _run_on(master: str, cells: Sequence[Cell], folder: Path) -> None:
+    from rheostat.lab.replay_session import replay_session
+    from rheostat.sim.sweep import on_spark, rows
+
+    kept = {row["key"] for row in rows(folder)}
+    if all(cell.key in kept for cell in cells):
+        return
+    with replay_session(master) as session:
+        _run(cells, folder, on_spark(session))
+
+
+def _run(cells: Sequence[Cell], folder: Path, runner: Runner) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from rheostat.sim.sweep import sweep as run
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("runs", total=len(cells))
+        run(cells, folder, runner, done=lambda ended, total: progress.update(task, completed=ended, total=total))
+
+
+def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    columns = ("plant", "load", "policy", "parameters", "attained", "cost", "p99 s", "rescalings", "score")
+    table = Table(*columns, box=None, header_style="bold")
+    for each in found:
+        given = ", ".join(f"{name}={value}" for name, value in (*each["parameters"].items(), *each["guards"].items()))
+        numbers = (_cell(each[name]) for name in ("cost", "latency_p99_s", "rescalings", "score"))
+        table.add_row(each["plant"], each["load"], each["policy"], given, f"{each['attained']:.0%}", *numbers)
+    console = Console(highlight=False)
+    console.width = max(console.width, _WIDTH)
+    console.print(table)
+    console.print(f"\nmeans over the seeds ± half the 95 % interval; cost in slot-seconds; rows: {folder}")
+
+
+def _cell(mean: dict[str, float] | None) -> str:
+    if mean is None:
+        return ""
+    half = (mean["high"] - mean["low"]) / 2
+    return f"{mean['mean']:,.0f} ± {half:,.0f}" if abs(mean["mean"]) >= 1000 else f"{mean['mean']:.3g} ± {half:.2f}"

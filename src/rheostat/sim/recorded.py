@@ -1,0 +1,171 @@
+"""A recorded run of a Spark query, as the fit of a plant needs it: its batches, its arrivals and its sizes."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rheostat.errors import BadInput
+from rheostat.model import Observation
+from rheostat.replay.recording import Recording
+from rheostat.workloads.trace import Trace
+
+_FEWEST_BATCHES = 8
+_GAP = 20.0
+"""A distance between two rows of so many usual ones is a gap."""
+_EARLY = 0.3
+"""An executor that registers later than this share of a batch still finds none of its first tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenBatch:
+    """A batch that was seen: when it ended (seconds from the recording's start), how long it took, and on what."""
+
+    end_s: float
+    batch_s: float
+    rows: int
+    executors: float
+    """Registered executors, mean over the batch."""
+    new: int
+    """Executors whose first batch it is, or would be if all batches were seen."""
+    starting: float = 0.0
+    """Executors that were asked for and not registered yet, mean over the batch."""
+
+    @property
+    def begin_s(self) -> float:
+        """When it began."""
+        return self.end_s - self.batch_s
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run: its observations with ``t_s`` from 0, and what can be read off them."""
+
+    seen: tuple[Observation, ...]
+    start_s: float
+    """The first time of the recording, in its own epoch."""
+    batches: tuple[SeenBatch, ...]
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first observation to the last."""
+        return self.seen[-1].t_s
+
+    @property
+    def slots_per_executor(self) -> int:
+        """Slots of an executor, 1 where it was not recorded."""
+        return next((each.slots_per_executor for each in self.seen if each.slots_per_executor), 1)
+
+    @property
+    def interval_s(self) -> float:
+        """The usual distance between two observations."""
+        return statistics.median(late.t_s - early.t_s for early, late in pairwise(self.seen))
+
+    @property
+    def trigger_s(self) -> float:
+        """The trigger interval, 0 where it was not recorded."""
+        return next((each.trigger_s for each in self.seen if each.trigger_s is not None), 0.0)
+
+    @property
+    def sizes(self) -> tuple[tuple[float, int], ...]:
+        """The registered executors over time: (second, executors) of every change, the first included."""
+        found: list[tuple[float, int]] = []
+        for each in self.seen:
+            if each.executors and (not found or found[-1][1] != each.executors):
+                found.append((each.t_s, each.executors))
+        return tuple(found)
+
+    def arrivals(self) -> Trace:
+        """Return the recorded arrival rates, each held over the time up to its observation; where none was seen the next one holds."""
+        rates: list[float] = []
+        rate = 0.0
+        for each in reversed(self.seen[1:]):
+            rate = each.input_rows_per_s if each.input_rows_per_s is not None else rate
+            rates.append(rate)
+        return Trace(tuple(each.t_s for each in self.seen[:-1]), tuple(reversed(rates)))
+
+    def starting_at(self, t_s: float) -> float:
+        """Return the executors that were missing from the target at a time."""
+        newest = next((each for each in reversed(self.seen) if each.t_s <= t_s), self.seen[0])
+        return starting(newest) or 0.0
+
+    def executors_at(self, t_s: float) -> int:
+        """Return the registered executors at a time."""
+        return next((size for begin_s, size in reversed(self.sizes) if begin_s <= t_s), self.sizes[0][1])
+
+
+def recorded(recording: Recording) -> Recorded:
+    """Return the run of a recording's application with most rows.
+
+    Raises BadInput where signals are missing that a fit needs (executors, arrival rate, lag, batches), and for a gap in time.
+    """
+    moments = max(recording.values(), key=len)
+    if len(moments) < 2:
+        raise BadInput("a recording that is to be fitted needs two rows or more")
+    origin_s = moments[0].observation.t_s
+    seen = tuple(replace(moment.observation, t_s=moment.observation.t_s - origin_s) for moment in moments)
+    for name in ("executors", "input_rows_per_s", "lag_rows", "batch_s", "batch_rows"):
+        if all(getattr(each, name) is None for each in seen):
+            raise BadInput(f"the recording has no {name}; a Spark plant is fitted to executors, arrival rate, lag and batches")
+    usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(seen))
+    for moment, (early, late) in zip(moments[1:], pairwise(seen), strict=True):
+        if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
+            said = f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s apart"
+            raise BadInput(f"{said}; what happened in it cannot be fitted: cut the recording there")
+    batches = _batches(seen)
+    if len(batches) < _FEWEST_BATCHES:
+        raise BadInput(f"the recording shows {len(batches)} batches with rows; a fit needs {_FEWEST_BATCHES} at least")
+    return Recorded(seen, origin_s, batches)
+
+
+def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
+    """Return the batches with rows; each is seen in the first observation after its end."""
+    found: list[SeenBatch] = []
+    for early, late in pairwise(seen):
+        same = (early.batch_s, early.batch_rows) == (late.batch_s, late.batch_rows)
+        if same or not late.batch_s or not late.batch_rows:
+            continue
+        running_s = late.in_flight.elapsed_s if late.in_flight else 0.0
+        end_s = min(late.t_s, max(early.t_s, late.t_s - running_s))
+        begin_s = end_s - late.batch_s
+        executors = _mean(seen, _registered, begin_s, end_s)
+        if executors is not None:
+            after_s = found[-1].begin_s if found else -math.inf
+            new = _new(seen, after_s, begin_s + _EARLY * late.batch_s)
+            found.append(SeenBatch(end_s, late.batch_s, late.batch_rows, executors, new, _mean(seen, starting, begin_s, end_s) or 0.0))
+    return tuple(found)
+
+
+def starting(seen: Observation) -> float | None:
+    """Return the executors that are missing from the target; None where one of the two is unknown."""
+    return None if seen.target is None or not seen.executors else float(max(0, seen.target - seen.executors))
+
+
+def _registered(seen: Observation) -> float | None:
+    return float(seen.executors) if seen.executors else None
+
+
+def _mean(seen: Sequence[Observation], of: Callable[[Observation], float | None], begin_s: float, end_s: float) -> float | None:
+    """Return the mean over a batch; each observation stands for the time from halfway before to halfway after."""
+    total = weight = 0.0
+    for number, each in enumerate(seen):
+        low = (seen[number - 1].t_s + each.t_s) / 2 if number else -math.inf
+        high = (each.t_s + seen[number + 1].t_s) / 2 if number + 1 < len(seen) else math.inf
+        held_s = min(high, end_s) - max(low, begin_s)
+        value = of(each)
+        if value is not None and held_s > 0:
+            total, weight = total + held_s * value, weight + held_s
+    return total / weight if weight else None
+
+
+def _new(seen: Sequence[Observation], after_s: float, until_s: float) -> int:
+    """Return the executors that registered in a time, each halfway between the observations without and with it."""
+    known = [each for each in seen if each.executors]
+    return sum(
+        max(0, (late.executors or 0) - (early.executors or 0))
+        for early, late in pairwise(known)
+        if after_s < (early.t_s + late.t_s) / 2 <= until_s
+    )

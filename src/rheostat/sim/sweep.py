@@ -1,0 +1,179 @@
+"""Runs a sweep's cells anywhere, keeps their rows as Parquet, and goes on where it was killed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.policies.registry import create
+from rheostat.sim.bounds import bounds, job_of
+from rheostat.sim.engine import NoJournal, simulate
+from rheostat.sim.flink_job import FlinkJob
+from rheostat.sim.flink_plant import FlinkPlant
+from rheostat.sim.measures import measures
+from rheostat.sim.plant import Plant
+from rheostat.sim.spark_parameters import SparkParameters
+from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.sweep_cell import BOUNDS, Cell, guards_for, plant_values
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Row: TypeAlias = dict[str, Any]
+Runner: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
+"""Runs cells, each as JSON, and yields the rows of each as a JSON list, in any order."""
+
+CHUNK = 48
+"""Cells of one Spark job: what a kill loses at most."""
+NUMBERS = (
+    "slot_hours", "cost", "latency_mean_s", "latency_p50_s", "latency_p95_s", "latency_p99_s", "within", "worst_window", "late_s",
+    "executors_mean", "rescalings", "executors_started", "downtime_s", "lag_max_rows", "lag_end_rows",
+)  # fmt: skip
+TEXTS = ("key", "plant", "load", "policy", "parameters", "guards")
+
+
+def run_cell(cell: Cell) -> list[Row]:
+    """Run one cell: one row, or two (the best fixed size, if there is one, and the clairvoyant) for its bounds."""
+    if cell.policy == BOUNDS:
+        return _bounds(cell)
+    settings = cell.settings
+    plant = _plant(cell)
+    policy = create(cell.policy, cell.parameters, Slo(latency_s=settings.objective_s))
+    guards = guards_for(settings, cell.guards)
+    done = simulate(plant, policy, guards, until_s=settings.seconds, interval_s=settings.interval_s, journal=NoJournal())
+    told = measures(done.ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s)
+    slots = _slots(cell)
+    found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
+    cost = told.executor_hours * 3600 * slots + settings.rescale_cost * told.rescalings
+    return [_row(cell, cell.policy, attained=told.attained, slot_hours=told.executor_hours * slots, cost=cost, **found)]
+
+
+def sweep(cells: Sequence[Cell], folder: Path, run: Runner, *, chunk: int = CHUNK, done: Callable[[int, int], None] | None = None) -> None:
+    """Run the cells that have no row in ``folder`` yet; the rows of each chunk become one Parquet file, which is whole or not there.
+
+    ``done(cells, all)`` is told after each chunk. Raises BadInput where the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"the folder {folder} cannot be made: {error.strerror}") from None
+    kept = {row["key"] for row in rows(folder)}
+    left = iter([cell for cell in cells if cell.key not in kept])
+    ended = sum(cell.key in kept for cell in cells)
+    if done:
+        done(ended, len(cells))
+    while batch := list(islice(left, chunk)):
+        found = [row for text in run([cell.text for cell in batch]) for row in json.loads(text)]
+        _write(folder / f"rows-{batch[0].key}.parquet", found)
+        ended += len(batch)
+        if done:
+            done(ended, len(cells))
+
+
+def here(cells: Sequence[str]) -> Iterator[str]:
+    """Run cells in this process."""
+    yield from (json.dumps(run_cell(Cell.of(text))) for text in cells)
+
+
+def on_spark(session: SparkSession) -> Runner:
+    """Return a runner that hands the cells out as tasks of a Spark job, one task a cell.
+
+    Fails when: the workers of a remote master have no Rheostat installed.
+    """
+
+    def run(cells: Sequence[str]) -> Iterable[str]:
+        frame = session.createDataFrame([(number, text) for number, text in enumerate(cells)], "number int, cell string")
+        spread = frame.repartitionByRange(len(cells), "number")
+        return [row.rows for row in spread.select("cell").mapInArrow(_of_batches, "rows string").collect()]
+
+    return run
+
+
+def rows(folder: Path) -> list[Row]:
+    """Return all rows that a sweep has kept, in the order of their keys; raises BadInput for a file that is none of a sweep."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    found: list[Row] = []
+    for path in sorted(folder.glob("rows-*.parquet")):
+        try:
+            found += parquet.read_table(path).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise BadInput(f"{path} cannot be read as a result of a sweep: {error}; delete it and start again") from None
+    return sorted(found, key=lambda row: (row["key"], row["policy"]))
+
+
+def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for batch in batches:
+        yield pa.RecordBatch.from_pydict({"rows": list(here(batch.column(0).to_pylist()))})
+
+
+def _plant(cell: Cell) -> Plant:
+    values = plant_values(cell.plant_kind, cell.plant_parameters)
+    if isinstance(values, SparkParameters):
+        return SparkPlant(values, cell.workload, seed=cell.seed)
+    return _flink(values, cell)
+
+
+def _flink(job: FlinkJob, cell: Cell) -> Plant:
+    load = cell.workload
+    arrivals = [load.rate_per_s(second + 0.5) for second in range(int(cell.settings.seconds) + 1)]
+    return FlinkPlant(job, arrivals, int(cell.plant_parameters.get("executors", 8)), np.random.SeedSequence(cell.seed))
+
+
+def _slots(cell: Cell) -> int:
+    return int(cell.plant_parameters.get("slots_per_executor", 1)) if cell.plant_kind == "spark" else 1
+
+
+def _bounds(cell: Cell) -> list[Row]:
+    settings = cell.settings
+    values = plant_values(cell.plant_kind, cell.plant_parameters)
+    assert isinstance(values, SparkParameters)  # the spec asks for bounds of Spark plants only  # noqa: S101
+    slo = Slo(latency_s=settings.objective_s)
+    job = job_of(values, limits=settings.limits, slo=slo, rescale_cost=settings.rescale_cost)
+    start = min(max(values.executors, settings.low), settings.high)
+    found = bounds(job, cell.workload, settings.seconds, initial=start)
+    path = found.clairvoyant.path
+    told = [_row(cell, "(clairvoyant bound)", attained=path is not None, cost=found.clairvoyant.lower)]
+    if path is not None:
+        told.append(_row(cell, "(clairvoyant)", attained=True, cost=path.cost, within=1 - path.late_share, rescalings=path.rescalings))
+    if found.static is not None:
+        told.append(_row(cell, "(best static)", attained=True, cost=found.static_cost, executors_mean=found.static, rescalings=0))
+    return told
+
+
+def _row(cell: Cell, policy: str, *, attained: bool, **numbers: float | None) -> Row:
+    texts = {
+        "key": cell.key, "plant": cell.plant, "load": cell.load, "policy": policy,
+        "parameters": json.dumps(cell.parameters, sort_keys=True), "guards": json.dumps(cell.guards, sort_keys=True),
+    }  # fmt: skip
+    return {**texts, "seed": cell.seed, "attained": attained, **{name: _plain(numbers.get(name)) for name in NUMBERS}}
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _write(path: Path, found: Sequence[Row]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kinds = [(name, pa.string()) for name in TEXTS] + [("seed", pa.int64()), ("attained", pa.bool_())]
+    schema = pa.schema(kinds + [(name, pa.float64()) for name in NUMBERS])
+    fresh = path.with_name(path.name + ".part")
+    try:
+        parquet.write_table(pa.Table.from_pylist(list(found), schema=schema), fresh)
+        fresh.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,71 @@
+"""A sweep's rows in a few: means over the seeds with 95 % intervals, and the score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rheostat.sim.bounds import score
+from rheostat.sim.plant import Floats
+
+_DRAWS = 2000
+SHOWN = ("cost", "latency_mean_s", "latency_p99_s", "executors_mean", "rescalings")
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over seeds and its 95 % interval, by bootstrap over the seeds; an interval of one seed is the mean itself."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return one entry per plant, load, policy, parameters and guards, sorted: seeds, share attained, means, score.
+
+    The score is paired by seed with the best fixed size and the clairvoyant's path of the same plant, load and seed, as far as
+    the sweep has them. The clairvoyant's optimum lies between its path and ``(clairvoyant bound)``.
+    """
+    references = {(row["plant"], row["load"], row["seed"], row["policy"]): row["cost"] for row in rows if row["policy"].startswith("(")}
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in ("plant", "load", "policy", "parameters", "guards")), []).append(row)
+    return [_entry(names, sorted(group, key=lambda row: row["seed"]), references) for names, group in sorted(groups.items())]
+
+
+def _entry(names: tuple[str, ...], group: Sequence[Mapping[str, Any]], references: Mapping[tuple[Any, ...], float]) -> dict[str, Any]:
+    plant, load, policy, parameters, guards = names
+    entry: dict[str, Any] = {
+        "plant": plant, "load": load, "policy": policy, "parameters": json.loads(parameters), "guards": json.loads(guards),
+        "seeds": len(group), "attained": sum(row["attained"] for row in group) / len(group),
+    }  # fmt: skip
+    for name in SHOWN:
+        entry[name] = _mean([row[name] for row in group])
+    entry["score"] = None if policy.startswith("(") else _mean([_score(row, references) for row in group])
+    return entry
+
+
+def _score(row: Mapping[str, Any], references: Mapping[tuple[Any, ...], float]) -> float | None:
+    static = references.get((row["plant"], row["load"], row["seed"], "(best static)"))
+    bound = references.get((row["plant"], row["load"], row["seed"], "(clairvoyant)"))
+    return None if static is None or bound is None else score(row["cost"], static, bound, attained=row["attained"])
+
+
+def _mean(values: Sequence[float | None]) -> dict[str, float] | None:
+    known = np.array([value for value in values if value is not None], dtype=float)
+    if not len(known):
+        return None
+    found = interval(known)
+    return {"mean": found.mean, "low": found.low, "high": found.high}
+
+
+def interval(values: Floats) -> Mean:
+    """Return the mean of values of independent seeds and its 95 % interval; the draws are the same every time."""
+    drawn = np.random.default_rng(0).choice(values, (_DRAWS, len(values))).mean(axis=1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Mean(float(values.mean()), float(low), float(high))

@@ -1,0 +1,68 @@
+"""The model below the bounds and the plant that policies run on are the same job."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+import pytest
+
+from rheostat.guards import Bounds as WithinLimits
+from rheostat.model import Decision, Limits, Memory, Observation, Slo
+from rheostat.policies.registry import create
+from rheostat.sim.bounds import bounds, job_of, run_static
+from rheostat.sim.engine import NoJournal, simulate
+from rheostat.sim.job import curve_of
+from rheostat.sim.measures import measures
+from rheostat.sim.spark_parameters import SparkParameters
+from rheostat.sim.spark_plant import SparkPlant
+from rheostat.workloads.cosine import Cosine
+
+QUIET = SparkParameters(
+    executors=6, trigger_s=10.0, task_noise=0.0, batch_noise=0.0, start_noise=0.0, start_s=20.0, start_each_s=0.0, leave_s=0.0,
+    cold_s=0.0, cold_state_s=0.0, load_s=0.0,
+)  # fmt: skip
+LOAD = Cosine(shift=15_000, amplitude=10_000, noise=500, period_s=1800)
+SECONDS, LIMITS, SLO = 3600.0, Limits.between(1, 8), Slo(latency_s=18)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Follows a plan: targets from their times on."""
+
+    times_s: tuple[float, ...]
+    targets: tuple[int, ...]
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        place = bisect_right(self.times_s, observation.t_s + 1e-6) - 1
+        return Decision(target=self.targets[max(0, place)], reason="planned"), memory
+
+
+@pytest.mark.parametrize("executors", [3, 4, 5, 6, 7])
+def test_a_fixed_size_is_as_late_on_the_plant_as_between_the_two_roundings_of_the_model(executors: int) -> None:
+    job, curve = job_of(QUIET, limits=LIMITS, slo=SLO), curve_of(LOAD, SECONDS, 2.5)
+    kind, fair = (run_static(job, curve, executors, kindly=kindly) for kindly in (True, False))
+    plant = SparkPlant(replace(QUIET, executors=executors), LOAD)
+    done = simulate(plant, create("fixed"), (), until_s=SECONDS, interval_s=60, journal=NoJournal())
+    told = measures(done.ledger, SLO)
+    assert told.within is not None
+    assert kind.late_share - 0.01 <= 1 - told.within <= fair.late_share + 0.01
+    assert told.executor_hours * 3600 == pytest.approx(fair.cost)
+
+
+def test_the_clairvoyants_path_attains_the_objective_on_the_plant_at_the_cost_it_was_promised() -> None:
+    found = bounds(job_of(QUIET, limits=LIMITS, slo=SLO), LOAD, SECONDS, initial=6)
+    path = found.clairvoyant.path
+    assert path is not None
+    sizes = [6, *(int(size) for size in path.executors)]
+    changes = [(float(t_s), before, after) for t_s, before, after in zip(path.start_s, sizes, sizes[1:], strict=False) if before != after]
+    asked = sorted((t_s - (QUIET.start_s + 0.5 if after > before else 0.0), after) for t_s, before, after in changes)
+    policy = Planned((0.0, *(t_s for t_s, _ in asked)), (6, *(after for _, after in asked)))
+    plant = SparkPlant(QUIET, LOAD)
+    done = simulate(plant, policy, (WithinLimits(LIMITS),), until_s=SECONDS, interval_s=1.0, journal=NoJournal())
+    told = measures(done.ledger, SLO)
+    assert told.within is not None
+    assert told.within > 0.98
+    assert told.executor_hours * 3600 == pytest.approx(path.cost, rel=0.03)
+    assert found.static_cost is not None
+    assert told.executor_hours * 3600 < 0.85 * found.static_cost

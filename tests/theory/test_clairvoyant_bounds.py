@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.model import Limits, Slo
+from rheostat.sim.batches import Batches
+from rheostat.sim.bounds import best_static, bounds, run_static, score
+from rheostat.sim.clairvoyant import _Program, clairvoyant
+from rheostat.sim.job import Curve, Job, curve_of
+from rheostat.sim.law import law_of
+from rheostat.sim.nonanticipative import nonanticipative
+from rheostat.sim.plant import Floats
+from rheostat.workloads.bursts import Bursts
+from rheostat.workloads.constant import Constant
+from rheostat.workloads.cosine import Cosine
+from rheostat.workloads.steps import Steps
+from rheostat.workloads.trace import Trace
+from rheostat.workloads.walk import Walk
+
+
+def _batch_s(rows: Floats, executors: Floats) -> Floats:
+    return 0.5 + rows / (100 * executors)
+
+
+def _job(**more: object) -> Job:
+    given: dict[str, object] = {
+        "batch_s": _batch_s, "trigger_s": 10.0, "start_s": 20.0, "stop_s": 3.0, "limits": Limits.between(1, 3), "rescale_cost": 2.0,
+        "slo": Slo(latency_s=18.0),
+    }  # fmt: skip
+    return Job(**{**given, **more})  # type: ignore[arg-type]
+
+
+def _every_run(job: Job, curve: Curve, initial: int, price: float) -> float:
+    """Return the least cost plus price per late row over all sequences of sizes, one a batch: told anew, without tables."""
+    best = math.inf
+    step_s, rows = curve.step_s, curve.rows
+    for sizes in itertools.product(range(job.limits.min_executors, job.limits.max_executors + 1), repeat=curve.steps - 1):
+        t, since, size, spent, choice = 1, 0, initial, initial * step_s, iter(sizes)
+        age = 1
+        while t < curve.steps:
+            after = next(choice)
+            if after > size and t * step_s < job.start_s:
+                break
+            spent += (after - size) * job.start_s if after > size else (size - after) * job.stop_s
+            spent += job.rescale_cost * (after != size)
+            took_s = 0.5 + (rows[t] - rows[since]) / (100 * after)
+            lasts = max(1, math.ceil(took_s / step_s - 1e-9))
+            in_time_from_s = t * step_s + took_s - job.slo.latency_s
+            spent += price * max(0.0, float(np.interp(min(in_time_from_s, t * step_s), step_s * np.arange(len(rows)), rows)) - rows[since])
+            spent += after * min(lasts, curve.steps - t) * step_s
+            size, age, since, t = after, t - since, t, t + lasts
+        else:
+            if age <= 1:
+                best = min(best, spent)
+    return best
+
+
+@pytest.mark.parametrize("price", [0.0, 0.01, 0.1, 5.0])
+@pytest.mark.parametrize("levels", [(50, 50, 220, 220, 30, 30, 30), (20, 250, 20, 20, 250, 20, 20), (90, 180, 90, 10, 10, 150, 60)])
+def test_the_program_finds_the_best_of_all_runs(levels: tuple[float, ...], price: float) -> None:
+    job = _job()
+    curve = curve_of(Steps(tuple(map(float, levels)), hold_s=10), 70, 10)
+    wanted = _every_run(job, curve, 2, price)
+    program = _Program(Batches(job, curve), job.index(2), 7)
+    path = program.path(price)
+    found = program.bound(price) + price * 0.01 * curve.rows[-1]
+    if math.isinf(wanted):
+        assert path is None
+        assert math.isinf(found)
+    else:
+        assert path is not None
+        assert found == pytest.approx(wanted)
+        assert path.cost + price * path.late.sum() == pytest.approx(wanted)
+
+
+def test_a_path_attains_the_objective_and_the_bracket_is_narrow() -> None:
+    job = _job(limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors))
+    curve = curve_of(Cosine(shift=1500, amplitude=1000, noise=100, period_s=1800), 3600, 10)
+    found = clairvoyant(job, curve, 4)
+    assert found.path is not None
+    assert found.path.attains()
+    assert found.lower <= found.path.cost
+    assert found.gap is not None
+    assert found.gap < 0.05
+
+
+def test_what_is_seen_ahead_is_worth_something_and_nothing_beats_the_lower_bound() -> None:
+    job = _job(limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors))
+    load = Cosine(shift=1500, amplitude=1000, noise=100, period_s=900)
+    found = bounds(job, load, 1800, initial=4)
+    assert found.static is not None
+    assert found.static_cost is not None
+    assert found.clairvoyant.path is not None
+    assert found.clairvoyant.path.cost < found.static_cost
+    for executors in range(found.static, 9):
+        assert run_static(job, curve_of(load, 1800, 10), executors).cost >= found.clairvoyant.lower
+
+
+def test_a_constant_load_needs_no_change_and_its_bounds_meet() -> None:
+    job = _job(limits=Limits.between(1, 4))
+    found = bounds(job, Constant(150), 1200)
+    assert found.static == 2  # 1500 rows in 10 s: 15.5 s with one executor, 8 s with two
+    assert found.static_cost == 2 * 1200
+    assert found.clairvoyant.path is not None
+    # One row in a hundred may be late: the last batch may be slow.
+    assert 0.99 * found.static_cost <= found.clairvoyant.path.cost <= found.static_cost
+    assert found.clairvoyant.path.rescalings <= 1
+    assert found.clairvoyant.gap == pytest.approx(0, abs=0.03)
+
+
+def test_where_no_size_attains_there_is_no_best_one_and_no_path() -> None:
+    job = _job(limits=Limits.between(1, 2))
+    found = bounds(job, Constant(1000), 600)
+    assert (found.static, found.static_cost, found.clairvoyant.path, found.clairvoyant.gap) == (None, None, None, None)
+
+
+def test_the_kind_rounding_is_never_dearer() -> None:
+    job = _job(trigger_s=0.0, limits=Limits.between(1, 3), slo=Slo(latency_s=6))
+    curve = curve_of(Steps((30.0, 120.0, 40.0), hold_s=60), 180, 1)
+    for price in (0.0, 0.01, 1.0):
+        kind, fair = (_Program(Batches(job, curve, kindly=kindly), 1, 30).bound(price) for kindly in (True, False))
+        assert kind <= fair
+
+
+def test_a_rows_limit_makes_the_backlog_older() -> None:
+    free, limited = _job(), _job(max_rows=900.0)
+    curve = curve_of(Steps((50.0, 140.0, 50.0, 50.0), hold_s=30), 120, 1)
+    assert run_static(free, curve, 3).late_share == 0
+    assert run_static(limited, curve, 3).late_share > 0
+    assert max(run_static(limited, curve, 3).rows) <= 900
+    assert clairvoyant(limited, curve, 3).lower >= clairvoyant(free, curve, 3).lower
+    with pytest.raises(BadInput, match="a rows limit of 900 needs a finer grid: a step of 10 s brings 1400 rows"):
+        run_static(limited, curve_of(Steps((50.0, 140.0), hold_s=30), 120, 10), 3)
+
+
+def test_rows_that_are_never_committed_are_late() -> None:
+    curve = curve_of(Constant(1000), 300, 10)
+    assert run_static(_job(), curve, 1).late_share > 0.9
+
+
+def test_the_score_is_1_at_the_bound_and_0_at_the_best_fixed_size() -> None:
+    assert score(50, 100, 50, attained=True) == 1
+    assert score(100, 100, 50, attained=True) == 0
+    assert score(125, 100, 50, attained=True) == -0.5
+    assert score(50, 100, 50, attained=False) is None
+    assert score(50, 50, 50, attained=True) is None
+
+
+def test_who_cannot_see_ahead_pays_at_least_what_the_clairvoyant_pays() -> None:
+    job = _job(limits=Limits.between(1, 5), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors))
+    load = Bursts(quiet=500, burst=3000, quiet_s=400, burst_s=200)
+    blind = nonanticipative(job, load, 1800, 2)
+    assert blind.policy is not None
+    assert blind.lower <= blind.between <= blind.policy.cost * 1.001
+    assert blind.policy.late_share <= 0.01
+    loads = [Bursts(quiet=500, burst=3000, quiet_s=400, burst_s=200, seed=seed) for seed in range(4)]
+    seen = [clairvoyant(job, curve_of(each, 1800, 10), 2).lower for each in loads]
+    assert np.mean(seen) < blind.policy.cost
+
+
+def test_without_chance_there_is_nothing_that_cannot_be_seen() -> None:
+    job = _job(limits=Limits.between(1, 4), rescale_cost=0.0)
+    blind = nonanticipative(job, Constant(150), 1200, 2)
+    assert blind.policy is not None
+    assert blind.policy.cost == pytest.approx(2 * 1200, rel=0.02)
+    assert blind.lower == pytest.approx(2 * 1200, rel=0.05)
+
+
+@pytest.mark.parametrize("load", [Cosine(), Walk(), Bursts(), Constant(7)])
+def test_a_law_is_one_and_keeps_the_mean_of_the_load(load: Cosine | Walk | Bursts | Constant) -> None:
+    law = law_of(load, 3600, 30)
+    assert law.first.sum() == pytest.approx(1)
+    chance, means = law.first, []
+    for t, rates in enumerate(law.rates):
+        means.append(float(chance @ rates))
+        if t < len(law.moves):
+            np.testing.assert_allclose(law.moves[t].sum(axis=1), 1)
+            chance = chance @ law.moves[t]
+    seeds = [load] if isinstance(load, Constant) else [type(load)(seed=seed) for seed in range(40)]
+    sampled = [np.mean([each.rate_per_s(15 + 30 * t) for each in seeds]) for t in range(120)]
+    assert np.mean(means) == pytest.approx(np.mean(sampled), rel=0.15)
+
+
+def test_a_load_whose_law_is_not_known_is_refused() -> None:
+    with pytest.raises(BadInput, match="the law of a load of kind trace is not known"):
+        nonanticipative(_job(), Trace((0, 1), (1, 1)), 600, 1)
+
+
+def test_a_load_without_rows_is_refused() -> None:
+    with pytest.raises(BadInput, match="the load brings no row in 600 s"):
+        bounds(_job(), Constant(0), 600)
+    with pytest.raises(BadInput, match="the number of executors must be within 1 and 3, but it is 9"):
+        bounds(_job(), Constant(5), 600, initial=9)
+
+
+def test_the_best_fixed_size_is_the_least_that_attains() -> None:
+    curve = curve_of(Constant(150), 1200, 10)
+    found = best_static(_job(), curve)
+    assert found is not None
+    assert not run_static(_job(), curve, found[0] - 1).attains()
