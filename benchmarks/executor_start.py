@@ -1,4 +1,4 @@
-"""CPU-seconds of an executor's JVM from its start until it is registered and idle, without and with the class archive.
+"""CPU-seconds of an executor's JVM from its start until it is registered and idle, cold and as a warm arrival.
 
 Run: python benchmarks/executor_start.py --executors 8 [--out FILE]. Executors are started one after the other, as an
 autoscaler does it. CPU time, not wall time: it hardly depends on what else the computer does.
@@ -20,18 +20,21 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from rheostat.lab import archive
+from rheostat.lab.arrivals import arrivals
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.executor_options import session_options
+from rheostat.lab.rate_query import start_rate_query
 from rheostat.lab.session import start_session
 from rheostat.lab.spark_home import find_spark_home
 from rheostat.model import Limits
 from rheostat.spark.jvm import Jvm
+from rheostat.spark.warm_start import WarmStart
 
 MIB = 1024 * 1024
 DEADLINE_S = 120.0
 IDLE_S = 1.5
 IDLE_CPU_S = 0.02
+BATCHES = 12
 
 
 def measure(cluster: Cluster, executors: int, flags: Sequence[str]) -> list[dict[str, float]]:
@@ -86,18 +89,33 @@ def summary(samples: Sequence[dict[str, float]]) -> dict[str, Any]:
     return {"n": len(cpu_s), **spread, "memory_mib": statistics.median(sample["memory_mib"] for sample in samples), "samples_s": cpu_s}
 
 
+def train(cluster: Cluster, warm: WarmStart) -> None:
+    """Run a small query on one executor and let that write the archive."""
+    spark = start_session(cluster.url, session_options(Limits(max_executors=1), archive_flags=warm.flags, quiet=True), "training")
+    try:
+        query = start_rate_query(spark)
+        _wait(lambda: len(query.recentProgress) >= BATCHES)
+        warm.train(spark.sparkContext.applicationId, "0")
+    finally:
+        spark.stop()
+        _wait(lambda: not cluster.executors())
+
+
 def main() -> None:
-    """Measure without and with the archive, print a table, write the same as JSON."""
+    """Measure without and with a warm start, print a table, write the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--executors", type=int, default=8, help="how many to start of each kind (default 8)")
     parser.add_argument("--out", type=Path, help="write the numbers to this file as JSON")
     options = parser.parse_args()
-    home, trained = find_spark_home(), archive.prepare()
+    home = find_spark_home()
     with Cluster(cores=options.executors) as cluster:
         os.environ.update(cluster.driver_environment())
-        kinds = {"without archive": (), **({"with archive": trained.flags} if trained.path else {})}
+        warm, cold = arrivals("executor start", cluster.folder)
+        if warm and not warm.trained:
+            train(cluster, warm)
+        kinds = {"cold": (), **({"warm": warm.flags} if warm else {})}
         results = {kind: summary(measure(cluster, options.executors, flags)) for kind, flags in kinds.items()}
-    where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "note": trained.note}
+    where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "note": cold}
     _print(f"CPU-seconds to start one executor (Spark {home.version}, Java {home.jdk.version}, {os.cpu_count()} cores)", results)
     if options.out:
         options.out.write_text(json.dumps({**where, "results": results}, indent=2) + "\n")

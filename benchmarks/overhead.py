@@ -40,7 +40,10 @@ BATCH_DEADLINE_S = 120.0
 
 
 class Hold:
-    """Decides at every tick to keep the size."""
+    """Decides at every tick to keep the size; ``live_signals`` are those that cost calls of their own."""
+
+    def __init__(self, live_signals: Sequence[str]) -> None:
+        self.live_signals = frozenset(live_signals)
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size that stands."""
@@ -60,12 +63,14 @@ def start_query(spark: Any, bootstrap: str, tasks: int) -> Any:
     return query
 
 
-def measure(spark: Any, query: Any, bootstrap: str, executors: int, interval_s: float, seconds: float) -> dict[str, Any]:
+def measure(
+    spark: Any, query: Any, bootstrap: str, executors: int, interval_s: float, seconds: float, live: Sequence[str]
+) -> dict[str, Any]:  # fmt: skip
     """Attach for that long; return the CPU seconds per second of one core, in all and by part, and what the query did meanwhile."""
     first = query.lastProgress["batchId"]
     with tempfile.TemporaryDirectory() as journal:
         handle = rheostat.attach(
-            spark, policy=Hold(), limits=(executors, executors), kafka={"bootstrap.servers": bootstrap}, journal=journal,
+            spark, policy=Hold(live), limits=(executors, executors), kafka={"bootstrap.servers": bootstrap}, journal=journal,
             loop=LoopOptions(interval_s=interval_s),
         )  # fmt: skip
         time.sleep(seconds)
@@ -93,6 +98,7 @@ def run(
     repeat: Annotated[int, typer.Option(help="Repetitions, one after the other in one application.", min=1)] = 3,
     interval: Annotated[float, typer.Option(help="Seconds between two decisions.")] = 5.0,
     executors: Annotated[int, typer.Option(help="Executors of one core.", min=1)] = 2,
+    live: Annotated[str, typer.Option(help="Signals that a policy reads and that cost calls: stages,cpu,by_executor.")] = "",
     out: Annotated[Path | None, typer.Option(help="Write the numbers to this file as JSON.")] = None,
 ) -> None:
     """Measure the autoscaler's own CPU time beside a real query of one batch a second."""
@@ -107,10 +113,11 @@ def run(
         stack.callback(spark.stop)
         query = start_query(spark, broker.bootstrap, tasks)
         stack.callback(query.stop)
-        samples = [measure(spark, query, broker.bootstrap, executors, interval, seconds) for _ in range(repeat)]
+        samples = [measure(spark, query, broker.bootstrap, executors, interval, seconds, live.split(",")) for _ in range(repeat)]
     home = find_spark_home()
     where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine()}
-    result = {**where, "tasks": tasks, "seconds": seconds, "interval_s": interval, "goal": GOAL, **summary(samples), "samples": samples}
+    asked = {"tasks": tasks, "seconds": seconds, "interval_s": interval, "live": live, "goal": GOAL}
+    result = {**where, **asked, **summary(samples), "samples": samples}
     _print(f"CPU-seconds per second of one core (Spark {home.version}, {tasks} tasks a batch, a decision every {interval:g} s)", result)
     if out:
         out.write_text(json.dumps(result, indent=2) + "\n")

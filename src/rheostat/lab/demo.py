@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rheostat.config import LoopOptions
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput, RheostatError
+from rheostat.guards import guards_of
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
-from rheostat.lab import archive
+from rheostat.lab.arrivals import arrivals
 from rheostat.lab.bid_topic import open_topic
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.curve import read_curve
@@ -71,6 +72,7 @@ class Demo:
     cooldown_out_s: float = field(default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"})
     cooldown_in_s: float = field(default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"})
     seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
+    guards: GuardOptions = field(default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"})
     out: Path = field(default=Path("out/demo"), metadata={"help": "folder of the report, the plot and the summary"})
 
     def __post_init__(self) -> None:
@@ -78,7 +80,7 @@ class Demo:
             raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
         if self.seconds < 30:
             raise BadInput(f"a day of {self.seconds:g} seconds is too short to see anything; take 30 or more")
-        Limits(min_executors=self.min_executors, max_executors=self.max_executors)  # refused before anything starts
+        guards_of(self.limits, self.guards)  # refused before anything starts
 
     @property
     def limits(self) -> Limits:
@@ -100,7 +102,7 @@ class Demo:
 
 
 class Lab:
-    """The parts that several runs share: a broker that is kept alive, a cluster, the JARs and the class archive."""
+    """The parts that several runs share: a broker that is kept alive, a cluster, the JARs, and how executors start."""
 
     def __init__(self, demo: Demo, view: View, stack: ExitStack) -> None:
         self.demo = demo
@@ -114,10 +116,13 @@ class Lab:
         self.jars: SourceJars = source_jars()
         view.step("starting a Kafka broker")
         self.broker = stack.enter_context(Broker(folder=self.folder / "kafka"))
-        self.archive_flags = self._archive()
+        self.broker.create_topic(_WARM_UP_TOPIC, demo.partitions)
         view.step("starting Spark Standalone: a master and a worker")
         self.cluster = stack.enter_context(Cluster(cores=demo.max_executors))
         os.environ.update(self.cluster.driver_environment())
+        self.warm, cold = arrivals(f"demo {demo.query}", self.cluster.folder, self.jars.paths)
+        if cold:
+            view.note(cold)
 
     def keep_broker(self) -> None:
         """Start the broker again, on its data, if it has died."""
@@ -130,25 +135,12 @@ class Lab:
         command = [*_load_command(self.broker.bootstrap, _WARM_UP_TOPIC), "--workload", "constant", "--set", "rate=200", "--seconds", "180"]
         return Child(command, log=self.folder / f"{name}-feed.log")
 
-    def _archive(self) -> tuple[str, ...]:
-        """Train the executors' class archive on the demo's own query (first time only)."""
-        self.view.step("training the class archive that makes executors start faster (first time only)")
-        self.broker.create_topic(_WARM_UP_TOPIC, self.demo.partitions)
-        arguments: dict[str, str | int | float] = {
-            "name": self.demo.query, "bootstrap": self.broker.bootstrap, "topic": _WARM_UP_TOPIC, "folder": str(self.folder / "training"),
-            "service_ms": 0.1, "trigger_s": 0.5,
-        }  # fmt: skip
-        with self.feed("training"):
-            trained = archive.prepare(_training_query, arguments, self.jars.paths)
-        if trained.note:
-            self.view.note(trained.note)
-        return trained.flags
-
-
-def _training_query(spark: Any, **arguments: Any) -> Any:
-    from rheostat.lab.pipeline import start_query
-
-    return start_query(spark, **arguments)
+    def train(self, application: str) -> None:
+        """Let an executor of a warmed-up session write the class archive that later ones start from (first time only)."""
+        if self.warm and not self.warm.trained:
+            self.view.step("training the class archive that makes executors start faster (first time only)")
+            if not self.warm.train(application, "0"):
+                self.view.note("executors start cold: the class archive could not be trained")
 
 
 def play(lab: Lab, name: str, size: int | None = None) -> Run:
@@ -161,18 +153,20 @@ def play(lab: Lab, name: str, size: int | None = None) -> Run:
     options = session_options(
         limits,
         jars=lab.jars.paths,
-        archive_flags=lab.archive_flags,
+        archive_flags=lab.warm.flags if lab.warm else (),
         driver_memory_mib=_DRIVER_MEMORY_MIB,
         quiet=True,
         linger_s=_LINGER_S[demo.query],
         user={"spark.driver.extraJavaOptions": _DRIVER_FLAGS},
     )
+    options |= lab.warm.settings if lab.warm else {}
     records: list[Record] = []
     with Pipeline(demo.query, lab.broker.bootstrap, topic, folder, demo.service_ms, demo.trigger_s) as pipeline, ExitStack() as stack:
         lab.view.step("starting the Spark session and warming it up")
         pipeline.start(lab.cluster.url, options)
         with lab.feed(name):
             pipeline.warm_up(_WARM_UP_TOPIC)
+            lab.train(pipeline.spark.sparkContext.applicationId)
         lab.view.step("starting the query and the load")
         pipeline.start_query()
         start_s = time.time() + 3.0
@@ -202,6 +196,7 @@ def _attach(lab: Lab, pipeline: Pipeline, records: list[Record], start_s: float)
         kafka={"bootstrap.servers": lab.broker.bootstrap},
         journal=demo.out / "journal",
         loop=LoopOptions(interval_s=demo.interval_s, cooldown_out_s=demo.cooldown_out_s, cooldown_in_s=demo.cooldown_in_s),
+        guards=demo.guards,
     )
 
     def seen(record: Record) -> None:

@@ -47,8 +47,8 @@ def session_options(
 ) -> dict[str, str]:
     """Return all static options of a scalable session on the local cluster, to be set before the session is built.
 
-    ``limits`` and ``initial`` as in ``scaling_options``; ``jars`` go onto the class paths (the same list as at the training
-    of the archive); ``archive_flags`` come from ``archive.flags``; ``quiet`` keeps the driver's log to errors; ``linger_s``
+    ``limits`` and ``initial`` as in ``scaling_options``; ``jars`` go onto the class paths; ``archive_flags`` come from
+    ``arrivals.arrivals``; ``quiet`` keeps the driver's log to errors; ``linger_s``
     as in ``scaling_options``; ``user`` are the options the user has set: they are kept, class paths and JVM options are
     extended. The driver's environment (``spark_home.driver_environment``) belongs to it.
     Raises ``BadInput`` as ``scaling_options`` does.

@@ -1,4 +1,4 @@
-"""A small query that needs nothing but Spark: what a class archive is trained on where there is no better one."""
+"""A small query that needs nothing but Spark: for tests and benchmarks of what any query does."""
 
 from __future__ import annotations
 

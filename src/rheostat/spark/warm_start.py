@@ -1,0 +1,227 @@
+"""Executors that arrive warm: an archive of the classes that this application's executors load, and an agent that loads them first.
+
+The first executors of an application record what they load. One of them that is leaving writes the archive and the list of its
+classes into the cache; every later executor, also of later runs, maps the one and lets ``WarmStart.java`` work through the
+other before Spark's own main method runs. How an executor starts stands in a file of JVM options that is read at each start
+(``java @file``), so it changes while the application runs: nothing is named there that is not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine.class_archive import RECORD, dump, loaded_classes, use
+from rheostat.machine.java_agent import build_agent
+from rheostat.machine.jdk import Jdk, find_jdk
+
+_log = logging.getLogger("rheostat")
+SETTING = "spark.rheostat.warmStart"
+"""The session setting that names an application's file of JVM options."""
+LIBRARIES = {
+    "files": "org.apache.hadoop.fs.FileSystem",
+    "compression": "net.jpountz.lz4.LZ4BlockOutputStream",
+    "rocksdb": "org.rocksdb.RocksDB",
+    "kafka": "org.apache.kafka.clients.consumer.KafkaConsumer",
+}
+"""What ``Exercise.java`` can use, and the class that tells whether an application uses it."""
+KEPT = 6
+"""Applications whose archives stay in the cache, the latest ones; each takes 80 to 120 MB."""
+_FLAGS = "spark.executor.extraJavaOptions"
+_BACKEND = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+_SOURCES = Path(__file__).parent / "agent"
+_FOREIGN = ("-javaagent", "-agentlib", "-agentpath", "-Xshare", "SharedArchiveFile", "ArchiveClassesAtExit", "RecordDynamicDumpInfo")
+_PROBE_DEADLINE_S = 30.0
+
+
+class WarmStart:
+    """How the executors of one application start: ``kept`` is its folder in the cache, ``options`` the file of JVM options."""
+
+    def __init__(self, kept: Path, options: Path, jdk: Jdk, agent: Path) -> None:
+        self.options, self.agent = options, agent
+        self.archive, self.classes = kept / "archive.jsa", kept / "classes.txt"
+        self._kept, self._jdk = kept, jdk
+        self._busy = threading.Lock()
+
+    @property
+    def trained(self) -> bool:
+        """Whether executors that start now arrive warm."""
+        return self.archive.exists() and self.classes.exists()
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The JVM option of executors; what it stands for is decided when one starts."""
+        return (f"@{self.options}",)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The setting by which a session finds this again (``of_session``)."""
+        return {SETTING: str(self.options)}
+
+    def refresh(self) -> None:
+        """Write how the next executor starts: warm if there is an archive, else recording; as always if this Java takes neither."""
+        nowhere = self._kept / "nothing"  # the agent then does nothing
+        works = _starts(self._jdk, self._wanted(nowhere))
+        text = "".join(f"{_quoted(flag)}\n" for flag in self._wanted(self._kept) if works)
+        partial = self.options.with_suffix(".partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(self.options)
+
+    def _wanted(self, folder: Path) -> tuple[str, ...]:
+        return (*use(self.archive), f"-javaagent:{self.agent}={folder}") if self.trained else RECORD
+
+    def save(self) -> None:
+        """Write what ``of_session`` needs beside the file of options."""
+        parts = {"kept": str(self._kept), "agent": str(self.agent), "java": str(self._jdk.home), "version": self._jdk.version}
+        self.options.with_suffix(".json").write_text(json.dumps(parts), encoding="utf-8")
+
+    def train(self, application: str, executor: str) -> bool:
+        """Let an executor that runs no task any more write archive and list, in some seconds; tell whether there are any now.
+
+        To be called when the executor has been asked to leave: it gets no task then, and lingers long enough. Raises nothing:
+        what went wrong is logged, and the next one that leaves is asked. Does nothing if there is an archive already.
+        """
+        if not self._busy.acquire(blocking=False):
+            return False
+        try:
+            if not self.trained:
+                self._write(_process_id(application, executor))
+            return self.trained
+        except (RheostatError, OSError) as fault:
+            _log.info("rheostat: executor %s wrote no class archive: %s", executor, fault)
+            return False
+        finally:
+            self._busy.release()
+
+    def train_soon(self, application: str, executor: str) -> None:
+        """Do the same in a thread of its own."""
+        if not self.trained:
+            threading.Thread(target=self.train, args=(application, executor), name="rheostat-training", daemon=True).start()
+
+    def _write(self, pid: int) -> None:
+        self._kept.mkdir(parents=True, exist_ok=True)
+        classes = loaded_classes(pid, self._jdk, near=_BACKEND)
+        dump(pid, self.archive, self._jdk)
+        (self._kept / "libraries.txt").write_text("".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8")
+        partial = self.classes.with_suffix(".partial")
+        partial.write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
+        partial.replace(self.classes)
+        self.refresh()
+
+
+def prepare(
+    application: str, spark: Path, options: Path, *, jars: Sequence[Path] = (), flags: Sequence[str] = (), jdk: Jdk | None = None
+) -> WarmStart:
+    """Return how the executors of an application on this computer start, with its file of options written.
+
+    ``application`` names what they load (a script and its content; ``of_script``), ``spark`` is the folder of Spark's JARs,
+    ``options`` the file to be, in a folder that lives as long as the executors, ``jars`` and ``flags`` what else is on their class
+    path and command line. Raises ``RheostatError`` with the reason, in one line, where executors cannot arrive warm.
+    """
+    jdk = jdk or find_jdk()
+    if not jdk.has_jcmd:
+        raise RheostatError(f"{jdk.home} is a JRE; a JDK lets executors arrive warm")
+    words = (*flags, *os.environ.get("JAVA_TOOL_OPTIONS", "").split())
+    foreign = next((word for word in words if any(name in word for name in _FOREIGN)), None)
+    if foreign:
+        raise RheostatError(f"executors have {foreign} among their JVM options, which excludes a class archive of ours")
+    cache = _cache()
+    sources = sorted(_SOURCES.glob("*.java"))
+    agent = build_agent(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
+    kept = cache / _key(f"{application} {agent.name}", spark, jars, flags, jdk)
+    _forget(cache, kept)
+    kept.mkdir(parents=True, exist_ok=True)
+    os.utime(kept)
+    warm = WarmStart(kept, options, jdk, agent)
+    options.parent.mkdir(parents=True, exist_ok=True)
+    warm.refresh()
+    warm.save()
+    return warm
+
+
+def libraries(classes: Sequence[str]) -> list[str]:
+    """Return which libraries below Spark executors are to use once before they register: those that the application uses."""
+    return [name for name, sign in LIBRARIES.items() if sign in set(classes)]
+
+
+def of_session(spark: Any) -> WarmStart | None:
+    """Return how the executors of a session start, if it was started with ``settings`` and kept ``flags`` (a script may set its own)."""
+    settings = spark.sparkContext.getConf()
+    value = settings.get(SETTING, None)
+    return _saved(Path(value)) if value and f"@{value}" in settings.get(_FLAGS, "") else None
+
+
+def of_script(script: Path) -> str:
+    """Name an application by its script: another content loads other classes."""
+    try:
+        content = script.read_bytes()
+    except OSError as fault:
+        raise BadInput(f"the script {script} cannot be read: {fault.strerror}") from None
+    return f"{script.resolve()} {hashlib.sha256(content).hexdigest()}"
+
+
+def _saved(options: Path) -> WarmStart | None:
+    try:
+        parts: Mapping[str, Any] = json.loads(options.with_suffix(".json").read_text(encoding="utf-8"))
+        return WarmStart(Path(parts["kept"]), options, Jdk(Path(parts["java"]), parts["version"], True), Path(parts["agent"]))
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _process_id(application: str, executor: str) -> int:
+    """Return the process of an executor on this computer."""
+    try:
+        import psutil
+    except ImportError:
+        raise RheostatError("psutil is needed to find it (pip install psutil)") from None
+    for process in psutil.process_iter(["cmdline"]):
+        line = process.info["cmdline"] or []
+        if _BACKEND in line and _follows(line, "--app-id", application) and _follows(line, "--executor-id", executor):
+            return int(process.pid)
+    raise RheostatError("it does not run on this computer")
+
+
+def _follows(line: Sequence[str], option: str, value: str) -> bool:
+    return option in line[:-1] and line[line.index(option) + 1] == value
+
+
+def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
+    """Tell whether a JVM starts with the options: one that does not would never become an executor."""
+    try:
+        line = [str(jdk.java), *flags, "-version"]
+        return subprocess.run(line, capture_output=True, timeout=_PROBE_DEADLINE_S, stdin=subprocess.DEVNULL).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def _quoted(flag: str) -> str:
+    """Quote an option as Java's argument files want it."""
+    escaped = flag.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _key(application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk) -> str:
+    """Name all that an archive depends on: Java checks most of it itself, but then runs without the archive."""
+    files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
+    stamps = [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()]
+    return hashlib.sha256("\n".join([application, str(jdk.version), *stamps, *flags]).encode()).hexdigest()[:20]
+
+
+def _cache() -> Path:
+    return (Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rheostat" / "warm-start").absolute()
+
+
+def _forget(cache: Path, wanted: Path) -> None:
+    """Remove what was used longest ago."""
+    others = [path for path in cache.glob("*") if path.is_dir() and path != wanted]
+    for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        shutil.rmtree(path, ignore_errors=True)

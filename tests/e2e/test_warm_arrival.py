@@ -1,0 +1,78 @@
+"""An executor trains the archive, and the next one starts from it: classes mapped, the agent through before it registers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from pyspark.sql import SparkSession
+
+from rheostat.lab.arrivals import arrivals
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.executor_options import session_options
+from rheostat.lab.rate_query import start_rate_query
+from rheostat.lab.session import start_session
+from rheostat.model import Limits
+from rheostat.spark.jvm import Jvm
+from rheostat.spark.warm_start import WarmStart, of_session
+
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("own_jvm")]
+DEADLINE_S = 90.0
+
+
+def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with Cluster(cores=2) as cluster:
+        for name, value in cluster.driver_environment().items():
+            monkeypatch.setenv(name, value)
+        yield cluster
+
+
+@pytest.fixture
+def warm(cluster: Cluster) -> WarmStart:
+    found, why = arrivals("a test", cluster.folder)
+    assert found is not None, why
+    return found
+
+
+@pytest.fixture
+def spark(cluster: Cluster, warm: WarmStart) -> Iterator[SparkSession]:
+    options = session_options(Limits(max_executors=2), archive_flags=warm.flags, quiet=True)
+    session = start_session(cluster.url, options | warm.settings, "warm arrival")
+    yield session
+    session.stop()
+
+
+def test_an_executor_trains_and_the_next_arrives_warm(cluster: Cluster, spark: SparkSession) -> None:
+    jvm, warm = Jvm(spark), of_session(spark)
+    assert warm is not None
+    query = start_rate_query(spark)
+    until(lambda: len(query.recentProgress) >= 4)
+    warm.train_soon(spark.sparkContext.applicationId, "0")
+    until(lambda: warm.trained and "SharedArchiveFile" in warm.options.read_text())
+    jvm.request_total(2)
+    until(lambda: jvm.executor_ids() == ["0", "1"])
+    second = cluster.executors()[-1]
+    assert str(warm.archive) in mapped(second)
+    (line,) = warm.classes.with_name("warm-start.log").read_text().splitlines()
+    assert line.startswith(f"{second.pid}: classes=done")
+    assert "libraries=done" in line
+    assert query.isActive
+    seen = len(query.recentProgress)
+    until(lambda: len(query.recentProgress) > seen + 1)
+    query.stop()
+
+
+def mapped(process: psutil.Process) -> set[str]:
+    return {region.path for region in process.memory_maps()}
