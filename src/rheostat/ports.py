@@ -17,7 +17,11 @@ class Sensor(Protocol):
 
 
 class Policy(Protocol):
-    """Decides how many executors a job needs: a pure function of what is seen and what is remembered."""
+    """Decides how many executors a job needs: a pure function of what is seen and what is remembered.
+
+    It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``, ``cpu`` and ``by_executor`` cost calls
+    on a live job and are asked for only where the policy names them.
+    """
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the decision and what to remember; ``memory`` is ``{}`` at the first call and is never changed in place."""

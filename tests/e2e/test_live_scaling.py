@@ -131,7 +131,8 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
 ) -> None:
     policy, journal = Wanted(), tmp_path / "journal"
     queries.start("q1", service_ms=2.0)
-    handle = rheostat.attach(spark, policy=policy, limits=(1, 3), kafka={"bootstrap.servers": broker.bootstrap}, journal=journal, loop=LOOP)
+    kafka = {"bootstrap.servers": broker.bootstrap}
+    handle = rheostat.attach(spark, policy=policy, limits=(1, 3), kafka=kafka, journal=journal, loop=LOOP, placement="off")
     assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
 
     def sized(executors: int) -> None:

@@ -1,50 +1,39 @@
-"""A live Spark application, resized: out by request, in by decommission; the target is asserted again every tick."""
+"""A live Spark application, resized: the target and the executors to be replaced are handed to the steward at every tick."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Rescaling
 from rheostat.spark.patience import Patience
 
+_REPLACE = re.compile(r"replace executor (\S+)")
 
-class Scaler(Protocol):
-    """The calls of the JVM that change the number of executors."""
 
-    def executor_ids(self) -> list[str]:
-        """Return the registered executors, oldest first."""
+class Protocols(Protocol):
+    """Runs the protocols of a change of size."""
+
+    def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
+        """Take the target in force and the executors to be replaced, and tell where the change stands."""
         ...
 
-    def request_total(self, executors: int) -> bool:
-        """Ask for a total."""
+    def start(self, tick: Callable[[], None]) -> None:
+        """Go on between the decisions; ``tick`` is called in the same thread now and then."""
         ...
 
-    def hide(self, executors: list[str]) -> bool:
-        """Take executors out of the Kafka source's preferences."""
-        ...
-
-    def decommission(self, executors: list[str]) -> None:
-        """Let executors end their tasks and leave."""
-        ...
-
-    def kill_idle(self, executors: list[str]) -> None:
-        """End executors that run no task."""
+    def stop(self) -> None:
+        """Do no more."""
         ...
 
 
 class SparkActuator:
-    """Brings an application to its target.
+    """Brings an application to its target; what ``replace executor N`` names is replaced by a new one."""
 
-    Scaling in takes two ticks: the youngest executors (they hold the least state and cache) are first hidden from the
-    Kafka source, and asked to leave one tick later, when no batch that prefers them is being planned any more.
-    """
-
-    def __init__(self, scaler: Scaler, capabilities: Capabilities, graceful: bool) -> None:
-        self._scaler = scaler
+    def __init__(self, protocols: Protocols, capabilities: Capabilities) -> None:
+        self._protocols = protocols
         self._capabilities = capabilities
-        self._graceful = graceful
-        self._leaving: dict[str, bool] = {}
-        """Executors on their way out, and whether they have been asked to leave."""
         self.target: int | None = None
         self.patience: Patience | None = None
 
@@ -53,41 +42,23 @@ class SparkActuator:
         return self._capabilities
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Assert the target, start or continue leaving, and tell where that stands."""
+        """Assert the target and the replacements, and tell where they stand."""
         self.target = decision.target
-        registered = self._scaler.executor_ids()
-        self._leaving = {executor: asked for executor, asked in self._leaving.items() if executor in registered}
-        self._ask_to_leave()
-        staying = [executor for executor in registered if executor not in self._leaving]
-        self._scaler.request_total(decision.target)
-        surplus = staying[decision.target :]
-        if surplus:
-            self._scaler.hide(surplus)
-            self._leaving.update(dict.fromkeys(surplus, False))
-        rescaling = self._phase(decision.target, len(staying))
+        replace = [named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))]
+        rescaling = self._protocols.ask(decision.target, replace, now)
         if self.patience:
             self.patience.tick(rescaling.phase != "steady", now)
         return rescaling
 
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Go on between the decisions, in a thread of its own in which ``tick`` is called."""
+        self._protocols.start(tick)
+
     def close(self) -> None:
         """Leave the application as it is, with its own settings."""
+        self._protocols.stop()
         if self.patience:
             self.patience.restore()
-
-    def _ask_to_leave(self) -> None:
-        hidden = [executor for executor, asked in self._leaving.items() if not asked]
-        if self._graceful and hidden:
-            self._scaler.decommission(hidden)
-            self._leaving.update(dict.fromkeys(hidden, True))
-        elif hidden:
-            self._scaler.kill_idle(hidden)
-
-    def _phase(self, target: int, staying: int) -> Rescaling:
-        if staying < target:
-            return Rescaling(phase="growing", detail=f"waiting for {target - staying} of {target} executors")
-        if self._leaving:
-            return Rescaling(phase="shrinking", detail=f"executors {', '.join(sorted(self._leaving))} are leaving")
-        return Rescaling(phase="steady")
 
 
 class Adviser:

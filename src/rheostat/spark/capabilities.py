@@ -32,7 +32,7 @@ def obstacles(spark: Any) -> Obstacles:
         conflict = "Spark's own dynamic allocation is in effect: not scaling against it; turn spark.dynamicAllocation.enabled off"
         return Obstacles(blocking=(conflict,))
     found = []
-    can_decommission = _is_on(spark, "spark.decommission.enabled")
+    can_decommission = is_on(spark, "spark.decommission.enabled")
     if not can_decommission:
         found.append("spark.decommission.enabled is off (it cannot be set live): executors leave only while idle between two batches")
     if spark.sparkContext.uiWebUrl is None:
@@ -68,7 +68,7 @@ def allocates_dynamically(spark: Any) -> bool:
 
     Enabled with time-outs of a day or more it only serves to set the initial size on a Standalone cluster.
     """
-    if not _is_on(spark, "spark.dynamicAllocation.enabled"):
+    if not is_on(spark, "spark.dynamicAllocation.enabled"):
         return False
     limits = (_seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default)) for name, default in
               (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s")))  # fmt: skip
@@ -82,6 +82,12 @@ def initial_executors(spark: Any) -> int | None:
         if value.isdigit() and int(value) > 0:
             return int(value)
     return None
+
+
+def slots_per_executor(spark: Any) -> int:
+    """Return the tasks that an executor runs at a time: its cores over the cpus of a task, 1 where that is not set."""
+    cores, cpus = _setting(spark, "spark.executor.cores", "1"), _setting(spark, "spark.task.cpus", "1")
+    return max(1, int(cores) // int(cpus)) if cores.isdecimal() and cpus.isdecimal() and int(cpus) else 1
 
 
 def has_ended(spark: Any) -> bool:
@@ -103,7 +109,12 @@ def _setting(spark: Any, name: str, default: str) -> str:
     return str(spark.sparkContext.getConf().get(name, default))
 
 
-def _is_on(spark: Any, name: str) -> bool:
+def locality_wait_s(spark: Any) -> float:
+    """Return how long a task waits for the executor that it prefers."""
+    return _seconds(_setting(spark, "spark.locality.wait.process", _setting(spark, "spark.locality.wait", "3s")))
+
+
+def is_on(spark: Any, name: str) -> bool:
     """Tell whether a switch that is off by default is on; Spark reads TRUE as true."""
     return _setting(spark, name, "false").strip().lower() == "true"
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.spark.capabilities import is_connect, obstacles
+from rheostat.spark.capabilities import is_connect, is_local, obstacles
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.progress import Batch, batch_of
 from rheostat.spark.shape import Finding, Query, shape
+from rheostat.spark.sizing import placement_verdict
+from rheostat.spark.warm_start import of_session
 
 _SETTINGS = (
     "spark.sql.shuffle.partitions",
@@ -22,13 +24,33 @@ def examine(spark: Any) -> tuple[Finding, ...]:
     settings = {name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None}
     queries: list[Query | None] = [known for query in spark.streams.active if (known := _query(spark, query))]
     found = [finding for query in queries or [None] for finding in shape(settings, query, spark_version=spark.version)]
-    return (*_scaling(spark), *dict.fromkeys(found))
+    return (*_scaling(spark), *_placement(spark), *_arrivals(spark), *dict.fromkeys(found))
 
 
 def _scaling(spark: Any) -> list[Finding]:
     seen = obstacles(spark)
     lines = [Finding(topic="live scaling", state="idle", line=line) for line in (*seen.blocking, *seen.degrading)]
     return lines or [Finding(topic="live scaling", state="good", line="executors can be added and asked to leave")]
+
+
+def _placement(spark: Any) -> list[Finding]:
+    """Say whether state moves with the executors; nothing of a session that has none."""
+    if is_connect(spark) or is_local(spark):
+        return []
+    said = placement_verdict(spark, Jvm(spark), "auto")
+    return [Finding(topic="state placement", state="good" if said.places else "idle", line=said.why)]
+
+
+def _arrivals(spark: Any) -> list[Finding]:
+    """Say how new executors start; nothing of a session that has none."""
+    if is_connect(spark) or is_local(spark):
+        return []
+    topic, warm = "new executors", of_session(spark)
+    if warm is None:
+        why = "they start cold: only rheostat run and the lab, on a local cluster with a JDK, start them from a trained class archive"
+        return [Finding(topic=topic, state="idle", line=why)]
+    said = "they arrive warm, from a class archive trained on this application" if warm.trained else "the next to leave trains an archive"
+    return [Finding(topic=topic, state="good", line=said)]
 
 
 def _query(spark: Any, query: Any) -> Query | None:

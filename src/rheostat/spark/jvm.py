@@ -7,12 +7,17 @@ JVM to call).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JError
 
+_PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 _REASON = "rheostat scales in"
+_BLOCK_MANAGER = re.compile(r"BlockManagerId\(([^,]+), ([^,]+), \d+")
+_DRIVER = "driver"
 
 
 class Jvm:
@@ -20,13 +25,17 @@ class Jvm:
 
     def __init__(self, spark: Any) -> None:
         self._context = spark.sparkContext
+        self._spark = spark
         self._jvm = self._context._jvm
         self._scala_context = self._context._jsc.sc()
         self._backend = self._scala_context.schedulerBackend()
         self._locality_wait = str(self._context.getConf().get("spark.locality.wait", "3s"))
+        self._process_wait = str(self._context.getConf().get("spark.locality.wait.process", self._locality_wait))
         backend = set(dir(self._backend))
         self.can_request = {"requestTotalExecutors", "getExecutorIds"} <= set(dir(self._scala_context)) and "killExecutors" in backend
         self.can_decommission = "decommissionExecutors" in backend
+        self._coordinator = self._find_coordinator()
+        self._nothing = self._sequence(())
 
     def stopped(self) -> bool:
         """Tell whether the application has ended."""
@@ -38,7 +47,27 @@ class Jvm:
     def executor_ids(self) -> list[str]:
         """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""
         ids = self._scala_context.getExecutorIds()
-        return sorted((str(ids.apply(i)) for i in range(ids.size())), key=lambda name: (len(name), name))
+        return sorted((str(ids.apply(i)) for i in range(ids.size())), key=_age)
+
+    def hosts(self) -> dict[str, str]:
+        """Return the host of every executor that can be reached (``BlockManagerMaster.getMemoryStatus``), oldest first.
+
+        An executor is here once it can take blocks, and no longer from the moment its connection breaks;
+        ``executor_ids`` keeps it for the five seconds of ``spark.standalone.executorRemoveDelayOnDisconnection``. Where this
+        Spark has no such call, the hosts are empty.
+        """
+        try:
+            return self._reachable()
+        except (Py4JError, TypeError):
+            return dict.fromkeys(self.executor_ids(), "")
+
+    def preferred(self) -> list[str]:
+        """Return the executors that the Kafka source may prefer: those that are not hidden (``BlockManagerMaster.getPeers``)."""
+        try:
+            peers = self._block_manager.master().getPeers(self._driver_id).toString()
+        except (Py4JError, TypeError):
+            return []
+        return list(hosts_in(peers))
 
     def request_total(self, executors: int) -> bool:
         """Ask for a total of executors; fewer than there are ends none (``SparkContext.requestTotalExecutors``)."""
@@ -52,7 +81,7 @@ class Jvm:
         this Spark has no such call: that batch is then late, nothing else.
         """
         try:
-            self._block_managers().decommissionBlockManagers(self._sequence(executors))
+            self._block_manager.master().decommissionBlockManagers(self._sequence(executors))
         except (Py4JError, TypeError):
             return False
         return True
@@ -69,18 +98,88 @@ class Jvm:
         """End those of the executors that run no task at this moment (``CoarseGrainedSchedulerBackend.killExecutors``, not forced)."""
         self._backend.killExecutors(self._sequence(executors), False, False, False)
 
+    def kill(self, executors: Sequence[str]) -> None:
+        """End executors that were asked to leave and did not; their tasks are run again elsewhere (``killExecutors``, forced)."""
+        self._backend.killExecutors(self._sequence(executors), False, False, True)
+
     def set_locality_wait(self, wait: str | None) -> bool:
         """Set how long tasks of later stages wait for a preferred executor; None restores the application's own setting.
 
         ``TaskSetManager`` reads ``spark.locality.wait`` for each stage from the live ``SparkContext.conf``. False where
         that cannot be written: nothing changes then.
         """
-        wait = wait or self._locality_wait
+        return self._set("spark.locality.wait", wait or self._locality_wait)
+
+    def set_process_wait(self, wait: str | None) -> bool:
+        """Set how long tasks wait for the very executor that they prefer, as state tasks do; None restores the application's own setting.
+
+        False where that cannot be written.
+        """
+        return self._set("spark.locality.wait.process", wait or self._process_wait)
+
+    def cannot_place(self) -> str | None:
+        """Return why state cannot be placed in this Spark, in one line; None if it can."""
+        if self._coordinator is None:
+            return "this Spark has no state store coordinator to be asked (StreamingQueryManager.stateStoreCoordinator)"
+        missing = {"getLocation", "reportActiveInstance"} - set(dir(self._coordinator))
+        if missing:
+            return f"this Spark's state store coordinator has no {', '.join(sorted(missing))}"
         try:
-            self._scala_context.conf().set("spark.locality.wait", wait)
+            self._reachable()
         except (Py4JError, TypeError):
-            return False
-        return True
+            return "this Spark does not tell the hosts of its executors (BlockManagerMaster.getMemoryStatus)"
+        return None
+
+    def store(self, state_folder: str, run_id: str, operator: int, partition: int, name: str) -> Any:
+        """Return Spark's name of one state store of a running query, for ``location`` and ``report`` (``StateStoreProviderId``)."""
+        state = self._jvm.org.apache.spark.sql.execution.streaming.state
+        store = state.StateStoreId(state_folder, operator, partition, name)
+        return state.StateStoreProviderId(store, self._jvm.java.util.UUID.fromString(run_id))
+
+    def location(self, store: Any) -> str | None:
+        """Return the executor that holds a store (``StateStoreCoordinatorRef.getLocation``); None if none is known."""
+        return executor_in(self._coordinator.getLocation(store).toString())
+
+    def report(self, store: Any, host: str, executor: str) -> None:
+        """Say where a store lives now; the next batch runs its task there (``StateStoreCoordinatorRef.reportActiveInstance``).
+
+        The answer is dropped. From 4.2 on it may ask for a snapshot; the coordinator keeps asking until it has one, so the
+        executor hears it with its own next report.
+        """
+        self._coordinator.reportActiveInstance(store, host, executor, self._nothing)
+
+    def state_folder(self, query: Any) -> str | None:
+        """Return the folder of a query's state as the stores are named by it (``StreamExecution.resolvedCheckpointRoot``)."""
+        try:
+            root = query._jsq.streamingQuery().resolvedCheckpointRoot()
+            return str(self._jvm.org.apache.hadoop.fs.Path(root, "state").toString())
+        except (Py4JError, AttributeError, TypeError):
+            return None
+
+    def last_batch(self, query: Any) -> int:
+        """Return the number of the last finished batch of a query, -1 for none: a tenth of the price of ``lastProgress``."""
+        progress = query._jsq.lastProgress()
+        return -1 if progress is None else int(progress.batchId())
+
+    def listing(self, folder: str) -> list[str]:
+        """Return the names in a folder of any file system that Spark reads (Hadoop's ``FileSystem``); none if it is not there."""
+        try:
+            path = self._jvm.org.apache.hadoop.fs.Path(folder)
+            return [str(found.getPath().getName()) for found in path.getFileSystem(self._hadoop()).listStatus(path)]
+        except Py4JError:
+            return []
+
+    def text(self, file: str) -> str | None:
+        """Return a small file's text, of any file system that Spark reads; None if it is not there."""
+        try:
+            path = self._jvm.org.apache.hadoop.fs.Path(file)
+            stream = path.getFileSystem(self._hadoop()).open(path)
+            try:
+                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+        except Py4JError:
+            return None
 
     def trigger_s(self, query: Any) -> float | None:
         """Return the trigger interval of a query, 0 for batches back to back (``StreamExecution.trigger``); None if it cannot be told."""
@@ -93,7 +192,7 @@ class Jvm:
     def thread_cpu_s(self) -> float | None:
         """Return the CPU seconds of the JVM thread that serves the calling Python thread (``ThreadMXBean``)."""
         try:
-            return float(self._jvm.java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime()) / 1e9
+            return float(self._thread_bean.getCurrentThreadCpuTime()) / 1e9
         except Py4JError:
             return None
 
@@ -101,8 +200,36 @@ class Jvm:
         """Return the process id of the driver's JVM."""
         return int(self._jvm.java.lang.ProcessHandle.current().pid())
 
-    def _block_managers(self) -> Any:
-        """Return the BlockManagerMaster, by method handles.
+    def _set(self, name: str, value: str) -> bool:
+        try:
+            self._scala_context.conf().set(name, value)
+        except (Py4JError, TypeError):
+            return False
+        return True
+
+    def _find_coordinator(self) -> Any:
+        try:
+            return self._spark._jsparkSession.streams().stateStoreCoordinator()
+        except (Py4JError, AttributeError, TypeError):
+            return None
+
+    def _hadoop(self) -> Any:
+        return self._spark._jsparkSession.sessionState().newHadoopConf()
+
+    def _reachable(self) -> dict[str, str]:
+        return hosts_in(self._block_manager.master().getMemoryStatus().toString())
+
+    @functools.cached_property
+    def _thread_bean(self) -> Any:
+        return self._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
+
+    @functools.cached_property
+    def _driver_id(self) -> Any:
+        return self._block_manager.blockManagerId()
+
+    @functools.cached_property
+    def _block_manager(self) -> Any:
+        """Return the driver's BlockManager, by method handles.
 
         Plain reflection looks at all methods, and Spark 4.3's SparkEnv has one with a class that is on no class path.
         """
@@ -113,10 +240,51 @@ class Jvm:
         current = lookup.findStatic(environment, "get", method_type(environment)).invokeWithArguments(nothing)
         nothing.add(current)
         manager = method_type(load("org.apache.spark.storage.BlockManager"))
-        return lookup.findVirtual(environment, "blockManager", manager).invokeWithArguments(nothing).master()
+        return lookup.findVirtual(environment, "blockManager", manager).invokeWithArguments(nothing)
 
     def _sequence(self, items: Sequence[str]) -> Any:
         listed = self._jvm.java.util.ArrayList()
         for item in items:
             listed.add(item)
         return self._jvm.PythonUtils.toSeq(listed)
+
+    # Warm-up: what spark/warmup.py needs.
+
+    def uses_python(self, query: Any) -> bool:
+        """Tell whether tasks of a running query need Python workers, by the operators of its plan (``StreamingQuery.explain``)."""
+        try:
+            return bool(_PYTHON_OPERATORS.search(str(query._jsq.explainInternal(False))))
+        except (Py4JError, AttributeError, TypeError):
+            return False
+
+    def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
+        """Run a Python function in one task that prefers an executor, and wait for its end (``SparkContext.makeRDD`` with preferences).
+
+        Raises what the job raises. Fails when: the executor is busy for longer than ``spark.locality.wait``: another one then
+        runs the task.
+        """
+        from pyspark import RDD  # not there in a client of Spark Connect
+        from pyspark.serializers import UTF8Deserializer
+
+        rows = self._jvm.java.util.ArrayList()
+        rows.add(self._jvm.scala.Tuple2(bytearray(b"warm-up"), self._sequence([f"executor_{host}_{executor}"])))
+        tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName("[B"))
+        preferring = self._scala_context.makeRDD(self._jvm.PythonUtils.toSeq(rows), tag).toJavaRDD()
+        self._context.setJobGroup(group, "rheostat warms an executor", interruptOnCancel=False)
+        RDD(preferring, self._context, UTF8Deserializer()).foreach(lambda _: work())
+
+
+def hosts_in(text: str) -> dict[str, str]:
+    """Return executors and their hosts, oldest first, from the text of Spark's ``BlockManagerId(id, host, port, topology)``."""
+    found = dict(_BLOCK_MANAGER.findall(text))
+    return {executor: found[executor] for executor in sorted(found.keys() - {_DRIVER}, key=_age)}
+
+
+def executor_in(text: str) -> str | None:
+    """Return the executor of ``Some(executor_<host>_<id>)``, None of ``None``."""
+    return text[:-1].rpartition("_")[2] if text.startswith("Some(") else None
+
+
+def _age(executor: str) -> tuple[int, str]:
+    """Sort executors by their number: the oldest first."""
+    return len(executor), executor

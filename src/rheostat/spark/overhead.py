@@ -10,9 +10,9 @@ _TASKS = Path("/proc/self/task")
 
 
 class Overhead:
-    """Counts CPU seconds by part; ``tick`` is called by the loop's own thread at the end of every tick.
+    """Counts CPU seconds by part; each of our threads calls ``tick`` with its own name at the end of what it does.
 
-    Parts: ``loop`` (our Python thread), ``bridge`` (the JVM thread that serves its py4j calls), ``rest`` (the threads of
+    Parts: the names (``loop``, ``steward``), ``bridge`` (the JVM threads that serve their py4j calls), ``rest`` (the threads of
     the driver's UI, which serve our polls; who looks at that UI meanwhile counts too), ``broker`` (librdkafka's threads
     in this process). The last two need Linux's /proc and are absent elsewhere.
     """
@@ -21,22 +21,22 @@ class Overhead:
         self._jvm_cpu_s = jvm_cpu_s
         self._jvm_process = jvm_process
         self._threads = self._thread_parts()
-        self._loop_s = 0.0
-        self._bridge: tuple[float, float] | None = None
+        self._ours_s: dict[str, float] = {"loop": 0.0}
+        self._bridges: dict[str, tuple[float, float]] = {}
         self._started_s = time.monotonic()
 
-    def tick(self) -> None:
+    def tick(self, part: str = "loop") -> None:
         """Take the CPU time of the calling thread and of its partner in the JVM."""
-        self._loop_s = time.thread_time()
+        self._ours_s[part] = time.thread_time()
         spent_s = self._jvm_cpu_s() if self._jvm_cpu_s else None
         if spent_s is not None:
-            self._bridge = (self._bridge[0] if self._bridge else spent_s, spent_s)
+            self._bridges[part] = (self._bridges.get(part, (spent_s, spent_s))[0], spent_s)
 
     def parts_s(self) -> Mapping[str, float]:
         """Return the CPU seconds since the start, by part."""
-        parts = {"loop": self._loop_s}
-        if self._bridge:
-            parts["bridge"] = self._bridge[1] - self._bridge[0]
+        parts = dict(self._ours_s)
+        if self._bridges:
+            parts["bridge"] = sum(last - first for first, last in self._bridges.values())
         now = self._thread_parts()
         return parts | {part: max(0.0, spent - self._threads.get(part, 0.0)) for part, spent in now.items()}
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.config import LoopOptions
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
-from rheostat.guards import Cooldown, StaleData, standard_guards
+from rheostat.guards import Guard, guards_of
 from rheostat.journal.folder import FolderJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits, Slo
@@ -22,15 +22,21 @@ from rheostat.spark.capabilities import application_id, has_ended, initial_execu
 from rheostat.spark.executors import ExecutorsEndpoint
 from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
+from rheostat.spark.local_processes import LocalExecutors
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.patience import Patience
 from rheostat.spark.sensor import SparkSensor
+from rheostat.spark.sizing import placement_verdict, steward
+from rheostat.spark.stages import StagesEndpoint
+from rheostat.spark.usage import LocalUsage, StageUsage
+from rheostat.spark.warmup import Warmup
 
 if TYPE_CHECKING:
     from rheostat.kafka.offsets import Offsets
 
 _log = logging.getLogger("rheostat")
 DEFAULT_POLICY = "measured-throughput"
+PLACEMENTS = ("auto", "force", "off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +46,8 @@ class Settings:
     ``policy`` is a registered name, with ``parameters`` of its own, or an object with ``decide``. ``kafka`` is a client
     configuration with ``bootstrap.servers``: the lag is then asked of the broker, also while a batch runs; without it
     the lag comes from the progress of finished batches. ``journal`` is a folder; by default one per application in the
-    user's state folder.
+    user's state folder. ``placement`` says whether state partitions move with the executors: ``auto`` where a soak has
+    allowed it (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -50,11 +57,20 @@ class Settings:
     kafka: Mapping[str, str] | None = None
     journal: Path | None = None
     loop: LoopOptions = field(default_factory=LoopOptions)
+    guards: GuardOptions = field(default_factory=GuardOptions)
+    placement: str = "auto"
 
     def __post_init__(self) -> None:
+        if self.placement not in PLACEMENTS:
+            raise BadInput(f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}")
         if self.kafka is not None and "bootstrap.servers" not in self.kafka:
             raise BadInput(f"kafka= needs 'bootstrap.servers', but it has {', '.join(self.kafka) or 'nothing'}")
         self.make_policy()
+        self.make_guards()
+
+    def make_guards(self) -> tuple[Guard, ...]:
+        """Return the guards in their order; raises BadInput for an option out of range."""
+        return guards_of(self.limits, self.guards, self.loop)
 
     def make_policy(self) -> Policy:
         """Return the policy; raises BadInput for one that is unknown or has wrong parameters."""
@@ -76,12 +92,13 @@ def shadow(
     kafka: Mapping[str, str] | None = None,
     journal: Path | str | None = None,
     loop: LoopOptions | None = None,
+    guards: GuardOptions | None = None,
 ) -> Handle:
     """Watch a session and advise: public interfaces only, nothing is touched, decisions go to a journal in a local folder.
 
     Takes what ``attach`` takes, and raises what it raises.
     """
-    return watch(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop))
+    return watch(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards))
 
 
 def attach(
@@ -94,17 +111,20 @@ def attach(
     kafka: Mapping[str, str] | None = None,
     journal: Path | str | None = None,
     loop: LoopOptions | None = None,
+    guards: GuardOptions | None = None,
+    placement: str = "auto",
 ) -> Handle:
     """Size a running session: decide every few seconds how many executors it needs, and change that number live.
 
     ``policy`` is a registered name (``parameters`` are its own) or an object with ``decide``; ``slo`` the latency
     objective in seconds (default 10); ``limits`` the least and the most executors (default 1 and 8); ``kafka`` a client
-    configuration; ``journal`` a folder; ``loop`` how often and how carefully (see ``Settings``). What this session
-    does not allow is logged, a line each, and the job runs on unscaled.
+    configuration; ``journal`` a folder; ``loop`` how often and how carefully; ``guards`` which further rules hold;
+    ``placement`` whether state moves with the executors: ``auto``, ``force`` or ``off`` (see ``Settings``). What this session does not
+    allow is logged, a line each, and the job runs on unscaled.
 
-    Raises BadInput for an unknown policy, a wrong parameter or wrong limits.
+    Raises BadInput for an unknown policy, a wrong parameter, wrong limits or an unknown placement.
     """
-    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop))
+    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards, placement))
 
 
 def settings_of(
@@ -115,6 +135,8 @@ def settings_of(
     kafka: Mapping[str, str] | None = None,
     journal: Path | str | None = None,
     loop: LoopOptions | None = None,
+    guards: GuardOptions | None = None,
+    placement: str = "auto",
 ) -> Settings:
     """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder."""
     return Settings(
@@ -125,6 +147,8 @@ def settings_of(
         kafka=kafka,
         journal=Path(journal) if journal else None,
         loop=loop or LoopOptions(),
+        guards=guards or GuardOptions(),
+        placement=placement,
     )
 
 
@@ -143,8 +167,14 @@ def size(spark: Any, settings: Settings) -> Handle:
     if not jvm.can_request:
         missing = "this Spark's scheduler has no calls to change the number of executors"
         return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
-    capabilities = Capabilities(can_scale=True, cannot=found.degrading)
-    actuator = SparkActuator(jvm, capabilities, graceful=jvm.can_decommission and found.can_decommission)
+    placement = placement_verdict(spark, jvm, settings.placement)
+    _log.info("rheostat: %s", placement.why)
+    lacks = not placement.places and settings.placement != "off"
+    cannot = (*found.degrading, placement.why) if lacks else found.degrading
+    graceful = jvm.can_decommission and found.can_decommission
+    warmth = Warmup(jvm, lambda: spark.streams.active)
+    hands = steward(spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth)
+    actuator = SparkActuator(hands, Capabilities(can_scale=True, cannot=cannot))
     actuator.target = initial_executors(spark)
     return start(spark, settings, jvm, actuator)
 
@@ -153,20 +183,21 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
     """Put the loop together, say what it will do, and start it."""
     options, capabilities = settings.loop, actuator.capabilities()
     journal = FolderJournal(settings.journal or _journal_folder(application_id(spark)))
-    offsets = _offsets(settings.kafka)
+    offsets, policy = _offsets(settings.kafka), settings.make_policy()
+    endpoint = None if is_connect(spark) or is_local(spark) else _endpoint(spark)
     sensor = SparkSensor(
         spark,
-        endpoint=None if is_connect(spark) or is_local(spark) else _endpoint(spark),
+        endpoint=endpoint,
         offsets=offsets,
         target=lambda: actuator.target,
         trigger_s=jvm.trigger_s if jvm else lambda _: None,
         registered=(lambda: len(jvm.executor_ids())) if jvm and capabilities.can_scale else None,
+        local=LocalUsage(LocalExecutors(application_id(spark))) if endpoint else None,
+        stages=StageUsage(StagesEndpoint(endpoint.rest), getattr(policy, "live_signals", ())) if endpoint else None,
     )
     if jvm and isinstance(actuator, SparkActuator):
         actuator.patience = Patience(jvm.set_locality_wait, lambda: sensor.stateful)
-    cooldown = Cooldown(out_s=options.cooldown_out_s, in_s=options.cooldown_in_s)
-    guards = standard_guards(settings.limits, cooldown, StaleData(after_s=options.stale_after_s))
-    loop = Loop(sensor=sensor, policy=settings.make_policy(), guards=guards, actuator=actuator, journal=journal)
+    loop = Loop(sensor=sensor, policy=policy, guards=settings.make_guards(), actuator=actuator, journal=journal)
     overhead = Overhead(jvm.thread_cpu_s if jvm else None, jvm.process_id() if jvm else None)
     ended = jvm.stopped if jvm else lambda: has_ended(spark)
 
@@ -175,6 +206,8 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
             offsets.close()
         actuator.close()
 
+    if isinstance(actuator, SparkActuator):
+        actuator.start(lambda: overhead.tick("steward"))
     handle = Handle(loop, journal, capabilities, overhead, ended, close)
     _say(settings, capabilities, journal)
     handle.start(options.interval_s)

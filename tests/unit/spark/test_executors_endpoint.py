@@ -89,7 +89,7 @@ def test_an_error_is_an_absent_answer(ui, status):
 
 def test_an_application_that_is_unknown_to_the_ui_is_an_absent_answer(ui):
     ui([FIRST])
-    other = ExecutorsEndpoint(ui([FIRST])._url.partition("/api")[0], "app-2")
+    other = ExecutorsEndpoint(ui([FIRST]).rest._url.partition("/api")[0], "app-2")
     assert other.all() is None
 
 

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.model import Capabilities, Decision
-from rheostat.spark.actuator import SparkActuator
 from rheostat.spark.patience import COLD_S, SHORT, Patience
 
 
@@ -16,28 +14,6 @@ class Waits:
     def set(self, wait: str | None) -> bool:
         self.said.append(wait)
         return True
-
-
-class Still:
-    """An application of one executor that does as it is told at once."""
-
-    def __init__(self) -> None:
-        self.executors = ["0"]
-
-    def executor_ids(self):
-        return list(self.executors)
-
-    def request_total(self, executors):
-        return True
-
-    def hide(self, executors):
-        return True
-
-    def decommission(self, executors: list[str]) -> None:
-        self.executors = [each for each in self.executors if each not in executors]
-
-    def kill_idle(self, executors: list[str]) -> None:
-        self.decommission(executors)
 
 
 def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
@@ -72,19 +48,3 @@ def test_at_the_end_the_application_has_its_own_wait_back(changing, said):
     patience.restore()
     patience.restore()
     assert waits.said == said
-
-
-def test_the_actuator_says_when_the_size_changes_and_restores_the_wait():
-    waits, cluster = Waits(), Still()
-    actuator = SparkActuator(cluster, Capabilities(can_scale=True), graceful=True)
-    actuator.patience = Patience(waits.set, stateful=lambda: False)
-    actuator.rescale(Decision(target=1, reason="test"), 0.0)
-    assert waits.said == []
-    actuator.rescale(Decision(target=2, reason="test"), 5.0)
-    assert waits.said == [SHORT]
-    cluster.executors.append("1")
-    actuator.rescale(Decision(target=2, reason="test"), 5.0 + COLD_S)
-    assert waits.said == [SHORT, None]
-    actuator.rescale(Decision(target=1, reason="test"), 100.0)
-    actuator.close()
-    assert waits.said == [SHORT, None, SHORT, None]

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from rheostat.model import InFlight
+from rheostat.model import InFlight, Observation
 from rheostat.spark.executors import Executor
 from rheostat.spark.progress import batch_of
 from rheostat.spark.sensor import SparkSensor, told_trigger_s
@@ -259,3 +260,57 @@ def test_an_interval_that_was_asked_for_stays(batch):
         query.lastProgress = batch(number, start_s, 0.1, number, number + 1, number + 1)
         seen.append(sensor.observe(start_s + 0.5)[0].trigger_s)
     assert seen == [0.0, 0.0]
+
+
+class Looks:
+    """What executors on this computer use: the same at every look."""
+
+    def seen(self, now, executors):
+        return Observation(t_s=now, cpu=0.25, cpu_python=0.5, load_per_core=0.75)
+
+
+class Stages:
+    """Fills in a CPU share of 0.2 for every query."""
+
+    def fill(self, seen, batch, last, idle):
+        return replace(seen, cpu=0.0 if idle else 0.2, stages=())
+
+
+def test_what_the_operating_system_says_is_in_every_observation(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), local=Looks()).observe(1001.0)
+    assert (seen.cpu, seen.cpu_python, seen.load_per_core, seen.application) == (0.25, 0.5, 0.75, "app-1")
+
+
+def test_the_cpu_of_several_queries_stages_is_added_for_they_share_the_executors(batch):
+    one, two = Query("r1", "one"), Query("r2", "two")
+    one.lastProgress = two.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    seen = sensor_of(Session(one, two), Endpoint([("0", 0.0)]), stages=Stages()).observe(1001.0)
+    assert [each.cpu for each in seen] == [0.4, 0.4]
+
+
+def test_an_idle_query_uses_no_cpu(batch):
+    query = Query()
+    query.lastProgress, query.status = batch(3, 1000.0, 0.5, 50, 100, 100), NO_DATA
+    (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), stages=Stages()).observe(1100.0)
+    assert (seen.batch_rows, seen.cpu) == (0, 0.0)
+
+
+def test_the_arrival_rate_is_shared_out_over_the_sources_as_spark_saw_them_arrive(event, kafka):
+    def source(topic: str, rate: float) -> dict[str, Any]:
+        return dict(kafka({topic: {"0": 0}}, {topic: {"0": 50}}, {topic: {"0": 50}}, rate=rate, topic=topic))
+
+    query, broker = Query(), Broker(50)
+    query.lastProgress = event(3, 1000.0, 0.5, [source("bids", 30.0), source("persons", 10.0)])
+    sensor = sensor_of(Session(query), offsets=broker)
+    sensor.observe(1001.0)
+    broker.rows = 150
+    (seen,) = sensor.observe(1002.0)
+    assert seen.input_rows_per_s == 200.0
+    assert seen.inputs == {"KafkaV2[Subscribe[bids]]": 150.0, "KafkaV2[Subscribe[persons]]": 50.0}
+
+
+def test_the_second_look_at_the_executors_comes_early_and_the_others_every_15_seconds():
+    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 4.0)], [("0", 90.0)]))
+    assert [sensor.observe(1000.0 + second)[0].busy for second in (0, 3, 4, 10, 18, 19)] == [None, None, 0.5, 0.5, 0.5, 1.0]

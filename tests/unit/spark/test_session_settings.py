@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rheostat
-from rheostat.config import LoopOptions
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Limits, Slo
 from rheostat.spark.session import Settings, settings_of
@@ -58,6 +58,11 @@ def test_numbers_and_texts_become_the_vocabulary():
     assert settings_of() == Settings()
 
 
+def test_the_guards_that_are_asked_for_stand_in_their_order():
+    made = settings_of(guards=GuardOptions(undo=True, excluded="08:00-09:00"), loop=LoopOptions(cooldown_in_s=7.0))
+    assert [rule.name for rule in made.make_guards()] == ["undo", "stale_data", "schedule", "cooldown", "bounds"]
+
+
 def test_a_policy_may_be_an_object():
     own = Own()
     made = settings_of(policy=own)
@@ -72,9 +77,15 @@ def test_a_policy_may_be_an_object():
         ({"limits": (4, 2)}, r"min executors \(4\) is above max executors \(2\)"),
         ({"limits": (0, 2)}, "min executors must be at least 1, but it is 0"),
         ({"slo": 0}, "must be above 0 seconds, but it is 0"),
+        ({"guards": GuardOptions(step_out=-2)}, "step limit out must be at least 1 executor, but it is -2"),
         ({"kafka": {"bootstrap": "x"}}, "kafka= needs 'bootstrap.servers', but it has bootstrap"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_touched(given, said):
     with pytest.raises(BadInput, match=said):
         rheostat.attach(object(), **given)
+
+
+def test_an_unknown_placement_is_said_in_one_line():
+    with pytest.raises(BadInput, match="placement must be one of auto, force, off, but it is 'on'"):
+        settings_of(placement="on")

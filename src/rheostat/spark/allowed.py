@@ -1,0 +1,52 @@
+"""Where state may be placed without being asked for: each combination by its own recorded soak, 10,000 moves with contents checked.
+
+Moving state between executors is the path of Spark's known state store bugs (SPARK-43404, 46796, 47036, 49770, 51717,
+55892), so what another combination has shown does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ENOUGH_MOVES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Soak:
+    """A soak that a combination has passed; ``checkpoint_format`` is ``spark.sql.streaming.stateStore.checkpointFormatVersion``."""
+
+    spark: str
+    provider: str
+    checkpoint_format: int
+    moves: int
+    date: str
+    command: str
+
+
+SOAKS: tuple[Soak, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether state is placed, and in one line why not, or on what grounds."""
+
+    places: bool
+    why: str
+
+
+def verdict(mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS) -> Verdict:
+    """Tell whether state may be placed in the mode ``auto``, ``force`` or ``off`` with this Spark, provider and format."""
+    if mode == "off":
+        return Verdict(False, "placement is off: state stays where Spark has put it, new executors of a stateful query get none")
+    passed = [soak for soak in soaks if (soak.spark, soak.provider, soak.checkpoint_format) == (spark, provider, checkpoint_format)]
+    moves = max((soak.moves for soak in passed), default=0)
+    what = f"Spark {spark}, {provider}, checkpoint format {checkpoint_format}"
+    if moves >= ENOUGH_MOVES:
+        return Verdict(True, f"state moves with the executors: {what} has passed {moves:,} moves")
+    if mode == "force":
+        return Verdict(True, f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves")
+    return Verdict(
+        False,
+        f"state stays where Spark has put it: {what} has passed {moves:,} of the {ENOUGH_MOVES:,} moves of a soak; "
+        "placement='force' moves it all the same",
+    )

@@ -1,0 +1,86 @@
+"""What the steward needs of an application: its executors, its queries, and a way to warm executors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from rheostat.spark.progress import Batch
+from rheostat.spark.stores import Operator
+
+
+class Executors(Protocol):
+    """The calls of the JVM that concern executors."""
+
+    def hosts(self) -> Mapping[str, str]:
+        """Return the host of each registered executor, oldest first."""
+        ...
+
+    def preferred(self) -> list[str]:
+        """Return the executors that a Kafka source may prefer."""
+        ...
+
+    def request_total(self, executors: int) -> bool:
+        """Ask for a total."""
+        ...
+
+    def hide(self, executors: list[str]) -> bool:
+        """Take executors out of the Kafka source's preferences."""
+        ...
+
+    def decommission(self, executors: list[str]) -> None:
+        """Let executors end their tasks and leave."""
+        ...
+
+    def kill_idle(self, executors: list[str]) -> None:
+        """End executors that run no task."""
+        ...
+
+    def kill(self, executors: list[str]) -> None:
+        """End executors, their tasks too."""
+        ...
+
+
+class Queries(Protocol):
+    """The running queries."""
+
+    def refresh(self) -> Collection[str]:
+        """Return their run ids."""
+        ...
+
+    def batches(self) -> dict[str, int]:
+        """Return the last finished batch of each."""
+        ...
+
+    def idle(self, run_id: str, quiet_s: float) -> bool:
+        """Tell whether one is at rest, ``quiet_s`` seconds after its last boundary."""
+        ...
+
+    def last(self, run_id: str) -> Batch | None:
+        """Return the last batch of one."""
+        ...
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
+        """Return the state folder and the stateful operators of one."""
+        ...
+
+
+class Warmth(Protocol):
+    """Warms executors before they get state."""
+
+    @property
+    def available(self) -> bool:
+        """Whether it can."""
+        ...
+
+    def begin(self, executor: str, host: str) -> None:
+        """Start to warm an executor."""
+        ...
+
+    def ready(self) -> frozenset[str]:
+        """Return the executors that are warm."""
+        ...
+
+    def close(self) -> None:
+        """Stop."""
+        ...

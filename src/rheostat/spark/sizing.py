@@ -1,0 +1,52 @@
+"""Puts together what changes the size of an application: the steward, with placement where it is possible and allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rheostat.spark.allowed import Verdict, verdict
+from rheostat.spark.application import Warmth
+from rheostat.spark.capabilities import is_on, locality_wait_s, slots_per_executor
+from rheostat.spark.jvm import Jvm
+from rheostat.spark.placement import Placement
+from rheostat.spark.running import RunningQueries
+from rheostat.spark.steward import Steward, Terms
+from rheostat.spark.warm_start import of_session
+
+STATE_WAIT_S = 3.0
+"""Spark's own wait for a preferred executor. With a shorter one state wanders by itself, and no place that it is given holds."""
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
+_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
+    """Tell whether state is placed in this session in the mode ``auto``, ``force`` or ``off``, and why."""
+    provider = str(spark.conf.get(_PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
+    said = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
+    missing = jvm.cannot_place() if said.places else None
+    return said if missing is None else Verdict(False, f"state stays where Spark has put it: {missing}")
+
+
+def steward(spark: Any, jvm: Jvm, places: bool, objective_s: float, can_decommission: bool, warmth: Warmth | None = None) -> Steward:
+    """Return the steward of an application; with ``places`` it moves state, and tasks wait long enough for the state they need."""
+    short = places and locality_wait_s(spark) < STATE_WAIT_S
+    if short:
+        jvm.set_process_wait(f"{STATE_WAIT_S:g}s")
+    terms = Terms(
+        objective_s=objective_s,
+        graceful=can_decommission,
+        hides=not is_on(spark, "spark.storage.decommission.enabled"),
+        slots_per_executor=slots_per_executor(spark),
+        leaving=_training(spark),
+        ended=jvm.stopped,
+        at_end=lambda: jvm.set_process_wait(None) if short else None,
+    )
+    return Steward(jvm, RunningQueries(spark, jvm), Placement(jvm) if places else None, warmth if places else None, terms)
+
+
+def _training(spark: Any) -> Callable[[str], None]:
+    """Return what a leaving executor is used for: it writes the class archive that later ones start from, if there is none yet."""
+    warm, application = of_session(spark), str(spark.sparkContext.applicationId)
+    return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)

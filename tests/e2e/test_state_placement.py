@@ -1,0 +1,180 @@
+"""Two stateful queries of one real application: their state follows the executors that come, go and die, and every row counts once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+import rheostat
+from rheostat.config import LoopOptions
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.executor_options import session_options
+from rheostat.lab.session import start_session
+from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.spark.executors import ExecutorsEndpoint
+from rheostat.spark.handle import Handle
+from rheostat.spark.jvm import Jvm
+from rheostat.spark.placement import Placement
+from rheostat.spark.running import RunningQueries
+
+pytestmark = pytest.mark.e2e
+DEADLINE_S = 120.0
+PARTITIONS = {"counts": 5, "sessions": 6}
+KEYS, ROWS_PER_KEY = 64, 50
+HOSTS = ("127.0.0.1", "127.0.0.2")
+OPTIONS = {
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
+    "spark.sql.codegen.wholeStage": "false",
+}
+
+
+class Wanted:
+    """A policy that asks for what the test wants."""
+
+    def __init__(self, executors: int) -> None:
+        self.executors = executors
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        return Decision(target=self.executors, reason="as the test wants"), memory
+
+
+def until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}"
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster(cores=4, hosts=HOSTS) as cluster, pytest.MonkeyPatch.context() as environment:
+        for name, value in cluster.driver_environment().items():
+            environment.setenv(name, value)
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def spark(cluster: Cluster, own_jvm: None) -> Iterator[SparkSession]:
+    quick_start = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    options = session_options(Limits(max_executors=4), initial=2, quiet=True, user=quick_start)
+    session = start_session(cluster.url, {**options, **OPTIONS}, "state placement")
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+class Queries:
+    """Counts per key into memory, and sessions of ``ROWS_PER_KEY`` rows into files; both count the rows 0, 1, 2, ..."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark, self.folder = spark, folder
+        counted = self._rows().groupBy((sf.col("value") % KEYS).alias("key")).count()
+        session = sf.session_window("timestamp", "1 second")
+        key = sf.expr(f"value div {ROWS_PER_KEY}").alias("key")
+        closed = self._rows().withWatermark("timestamp", "1 second").groupBy(key, session).count()
+        self.running = {
+            "counts": self._start("counts", counted, "update", "memory"),
+            "sessions": self._start("sessions", closed, "append", "json"),
+        }
+
+    def _rows(self) -> Any:
+        rows = self.spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1000).option("numPartitions", 2)
+        return rows.option("advanceMillisPerBatch", 5000).option("startTimestamp", 1_000_000_000_000).load()
+
+    def _start(self, name: str, rows: Any, mode: str, sink: str) -> Any:
+        self.spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS[name])
+        writer = rows.writeStream.format(sink).queryName(name).outputMode(mode).trigger(processingTime="700 milliseconds")
+        folder = {} if sink == "memory" else {"path": str(self.folder / "sink")}
+        return writer.options(checkpointLocation=str(self.folder / name), **folder).start()
+
+    def run_on(self, more: int = 2) -> None:
+        """Wait for some more batches of every query."""
+        for query in self.running.values():
+            reached = last_batch(query) + more
+            until(f"{more} more batches of {query.name}", lambda query=query, reached=reached: last_batch(query) >= reached)
+
+    def stop(self) -> None:
+        for query in self.running.values():
+            query.stop()
+
+    def assert_exact(self) -> None:
+        """Compare all that was written with what the rows 0, 1, 2, ... must give."""
+        self.run_on()
+        self.stop()
+        counts = {row["key"]: row["n"] for row in self.spark.sql("SELECT key, max(count) AS n FROM counts GROUP BY key").collect()}
+        total = sum(counts.values())
+        assert total > 10_000
+        assert counts == {key: (total - key + KEYS - 1) // KEYS for key in range(KEYS)}
+        sessions = [(row["key"], row["count"]) for row in self.spark.read.json(str(self.folder / "sink")).select("key", "count").collect()]
+        assert sorted(sessions) == [(key, ROWS_PER_KEY) for key in range(len(sessions))]
+        assert len(sessions) > 100
+
+
+class Places:
+    """Who holds the state, asked for beside the autoscaler."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        jvm = Jvm(spark)
+        self._running, self._placement = RunningQueries(spark, jvm), Placement(jvm)
+        for run_id in self._running.refresh():
+            state = self._running.state(run_id)
+            assert state is not None
+            self._placement.learn(run_id, *state)
+
+    def shares(self) -> list[int]:
+        return sorted(Counter(holder for holder in self._placement.holders().values()).values())
+
+    def holders(self) -> set[str | None]:
+        return set(self._placement.holders().values())
+
+
+def failed_tasks(spark: SparkSession) -> int:
+    failed = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId).failed_tasks()
+    assert failed is not None
+    return failed
+
+
+def last_batch(query: Any) -> int:
+    return -1 if query.lastProgress is None else int(query.lastProgress["batchId"])
+
+
+def steady(handle: Handle, executors: int) -> bool:
+    last = handle.last
+    if last is None or last.observation is None:
+        return False
+    return (last.rescaling.phase, last.target, last.observation.executors) == ("steady", executors, executors)
+
+
+def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+    queries = Queries(spark, tmp_path)
+    queries.run_on()
+    places, policy = Places(spark), Wanted(2)
+    loop = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
+    handle = rheostat.attach(spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=loop, placement="force")
+    assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
+
+    for executors, shares in ((4, [2, 3, 3, 3]), (2, [5, 6])):
+        policy.executors = executors
+        until(f"steady with {executors}", lambda: steady(handle, policy.executors))
+        assert places.shares() == shares
+    assert failed_tasks(spark) == 0
+    assert len(cluster.executors()) == 2
+
+    oldest = cluster.executors()[0]
+    os.kill(oldest.pid, signal.SIGKILL)
+    until("its state is elsewhere", lambda: handle.last is not None and handle.last.rescaling.phase != "steady")
+    until("a new executor has its share", lambda: steady(handle, 2) and places.shares() == [5, 6])
+    assert None not in places.holders()
+    handle.stop()
+    queries.assert_exact()

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from rheostat.spark.allowed import ENOUGH_MOVES, SOAKS, Soak, verdict
+
+ROCKS = "RocksDBStateStoreProvider"
+
+
+def soak(moves: int, spark: str = "4.3.0", provider: str = ROCKS, checkpoint_format: int = 2) -> Soak:
+    return Soak(spark=spark, provider=provider, checkpoint_format=checkpoint_format, moves=moves, date="2026-11-20", command="soak")
+
+
+@pytest.mark.parametrize(
+    ("mode", "soaks", "places"),
+    [
+        ("auto", (), False),
+        ("auto", (soak(ENOUGH_MOVES - 1),), False),
+        ("auto", (soak(ENOUGH_MOVES),), True),
+        ("auto", (soak(ENOUGH_MOVES, spark="4.2.0"), soak(ENOUGH_MOVES, provider="other"), soak(ENOUGH_MOVES, checkpoint_format=1)), False),
+        ("force", (), True),
+        ("off", (soak(ENOUGH_MOVES),), False),
+    ],
+)
+def test_auto_places_only_what_its_own_soak_has_shown(mode, soaks, places):
+    assert verdict(mode, "4.3.0", ROCKS, 2, soaks).places is places
+
+
+def test_a_refusal_says_how_far_the_soak_came_and_what_to_do():
+    said = verdict("auto", "4.3.0", ROCKS, 2, (soak(2500),)).why
+    assert "Spark 4.3.0, RocksDBStateStoreProvider, checkpoint format 2 has passed 2,500 of the 10,000 moves" in said
+    assert "placement='force'" in said
+
+
+def test_every_entry_of_the_table_says_where_it_comes_from():
+    assert all(entry.moves > 0 and entry.date and entry.command for entry in SOAKS)

@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rheostat.spark.placement import Placement
+from rheostat.spark.progress import Batch
+from rheostat.spark.steward import CALM_S, EAGER_S, POLL_S, RECONCILE_S, SLOW_S, Steward, Terms
+from rheostat.spark.stores import Operator
+
+
+def batch(run_id: str, number: int, duration_s: float = 1.0) -> Batch:
+    return Batch(
+        query=run_id, run_id=run_id, batch_id=number, start_s=0.0, duration_s=duration_s, parts_s={}, rows=1, output_rows=None, inputs={},
+        committed={}, latest={}, state_rows=None, state_bytes=None, state_partitions=None,
+    )  # fmt: skip
+
+
+class World:
+    """An application in memory: executors, queries that run batches, and a coordinator; time passes in ``run``.
+
+    A batch lasts a second. In its middle every state task opens its stores where the coordinator says, or on the first executor if
+    that one is gone, and reports them there.
+    """
+
+    def __init__(self, executors: int = 2, partitions: int = 8, queries: tuple[str, ...] = ("q",), warmth: Warmth | None = None) -> None:
+        self.hosts_of = {str(n): f"host-{n % 3}" for n in range(executors)}
+        self.total, self.born, self.room = executors, executors, 99
+        self.partitions = partitions
+        self.numbers = dict.fromkeys(queries, 0)
+        self.where: dict[tuple[str, int], str] = {}
+        self.reports: list[tuple[float, tuple[str, int], str]] = []
+        self.hidden: list[str] = []
+        self.left: list[str] = []
+        self.at_leaving: dict[str, int] = {}
+        self.calls: Counter[str] = Counter()
+        self.said: list[str] = []
+        self.now = 0.0
+        self.stubborn: set[tuple[str, int]] = set()
+        self.steward = self.hire(warmth)
+        self.open_all()
+
+    def hire(self, warmth: Warmth | None = None, places: bool = True, graceful: bool = True) -> Steward:
+        self.steward = Steward(self, self, Placement(self) if places else None, warmth, Terms(graceful=graceful))
+        return self.steward
+
+    # executors
+    def hosts(self):
+        self.calls["hosts"] += 1
+        return dict(self.hosts_of)
+
+    def preferred(self):
+        return [executor for executor in self.hosts_of if executor not in self.hidden]
+
+    def request_total(self, executors):
+        self.total = executors
+        return True
+
+    def hide(self, executors):
+        self.said.append(f"hide {','.join(executors)}")
+        self.hidden += executors
+        return True
+
+    def decommission(self, executors):
+        self.said.append(f"decommission {','.join(executors)}")
+        for executor in executors:
+            self.at_leaving[executor] = list(self.where.values()).count(executor)
+        self.left += executors
+
+    def kill_idle(self, executors):
+        self.said.append(f"kill idle {','.join(executors)}")
+        self.left += executors
+
+    def kill(self, executors):
+        self.said.append(f"kill {','.join(executors)}")
+        self.left += executors
+
+    # queries
+    def refresh(self):
+        return self.numbers.keys()
+
+    def batches(self):
+        self.calls["batches"] += 1
+        return dict(self.numbers)
+
+    def idle(self, run_id, quiet_s):
+        return False
+
+    def last(self, run_id):
+        return batch(run_id, self.numbers[run_id])
+
+    def state(self, run_id):
+        return f"{run_id}/state", (Operator(0, self.partitions, ("default",)),)
+
+    # the coordinator
+    def store(self, state_folder, run_id, operator, partition, name):
+        return run_id, partition
+
+    def location(self, store):
+        self.calls["location"] += 1
+        return self.where.get(store)
+
+    def report(self, store, host, executor):
+        assert host == self.hosts_of[executor]
+        self.reports.append((self.now, store, executor))
+        self.where[store] = executor
+
+    # time
+    def open_all(self) -> None:
+        living = list(self.hosts_of)
+        for run_id in self.numbers:
+            for partition in range(self.partitions):
+                holder = self.where.get((run_id, partition))
+                if holder not in living or (run_id, partition) in self.stubborn:
+                    self.where[run_id, partition] = living[partition % min(2, len(living))]
+
+    def run(self, seconds: float, target: int | None = None, replace: tuple[str, ...] = ()) -> None:
+        """Let time pass; batches end at full seconds, executors come at halves and go at full ones, a decision falls every two seconds."""
+        end = self.now + seconds
+        while self.now < end - 1e-9:
+            before, self.now = self.now, round(self.now + POLL_S, 3)
+            if int(self.now) > int(before):
+                self.numbers = {run_id: number + 1 for run_id, number in self.numbers.items()}
+                self.hosts_of = {executor: host for executor, host in self.hosts_of.items() if executor not in self.left}
+                if target is not None and int(self.now) % 2 == 0:
+                    self.steward.ask(target, replace, self.now)
+            if int(self.now + 0.5) > int(before + 0.5):
+                self.open_all()
+                while len(set(self.hosts_of) - set(self.left)) < self.total and self.room:
+                    self.hosts_of[str(self.born)] = f"host-{self.born % 3}"
+                    self.born, self.room = self.born + 1, self.room - 1
+            self.steward.look(self.now)
+
+    def shares(self) -> list[int]:
+        return sorted(Counter(self.where.values()).values())
+
+
+class Warmth:
+    """Warms what it is told to, until it is let go."""
+
+    available = True
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, str]] = []
+        self.done: set[str] = set()
+        self.closed = False
+
+    def begin(self, executor, host):
+        self.begun.append((executor, host))
+
+    def ready(self):
+        return frozenset(self.done)
+
+    def close(self):
+        self.closed = True
+
+
+def test_state_spreads_over_new_executors_and_the_first_partition_of_each_has_a_batch_to_itself():
+    world = World(executors=2, partitions=12)
+    world.run(4, target=2)
+    assert world.reports == []
+    world.run(20, target=4)
+    assert world.shares() == [3, 3, 3, 3]
+    assert world.steward.ask(4, (), world.now).phase == "steady"
+    first = min(when for when, _, _ in world.reports)
+    assert sorted(executor for when, _, executor in world.reports if when == first) == ["2", "3"]
+
+
+def test_a_new_executor_sees_a_whole_batch_before_it_gets_state():
+    world = World(executors=2)
+    world.run(4, target=2)
+    world.run(12, target=3)
+    registered_s = 4.5
+    assert [registered_s + 1 < when < registered_s + 3 for when, _, _ in world.reports[:1]] == [True]
+
+
+def test_state_is_sent_right_after_a_batch_has_ended():
+    world = World()
+    world.run(4, target=2)
+    world.run(12, target=4)
+    assert world.reports
+    assert all(when % 1 < 0.1 for when, _, _ in world.reports)
+
+
+def test_an_executor_that_leaves_holds_nothing_when_it_is_asked_to():
+    world = World(executors=4)
+    world.run(10, target=4)
+    world.run(20, target=2)
+    assert len(world.hosts_of) == 2
+    assert list(world.at_leaving.values()) == [0, 0]
+    assert world.shares() == [4, 4]
+
+
+def test_partitions_of_a_lost_executor_are_sent_elsewhere_at_once():
+    world = World(executors=4)
+    world.run(10, target=4)
+    world.run(0.2, target=4)
+    lost = [unit for unit, holder in world.where.items() if holder == "3"]
+    assert lost
+    del world.hosts_of["3"]
+    world.room = 0
+    before = len(world.reports)
+    world.run(2 * CALM_S - 0.9, target=4)
+    assert {unit for _, unit, _ in world.reports[before:]} >= set(lost)
+    assert "3" not in world.where.values()
+
+
+def test_a_query_that_is_started_again_is_spread_again():
+    world = World(executors=4)
+    world.run(10, target=4)
+    world.numbers, world.where = {"again": 0}, {}
+    world.open_all()
+    assert world.shares() == [4, 4]
+    world.run(15, target=4)
+    assert world.shares() == [2, 2, 2, 2]
+    assert {run_id for run_id, _ in world.steward._holders} == {"again"}
+
+
+def test_several_queries_are_balanced_together():
+    world = World(executors=2, partitions=7, queries=("a", "b"))
+    world.run(4, target=2)
+    world.run(25, target=4)
+    assert world.shares() == [3, 3, 4, 4]
+
+
+def test_state_that_wanders_is_brought_back():
+    world = World(executors=4)
+    world.run(12, target=4)
+    assert world.shares() == [2, 2, 2, 2]
+    for unit in world.where:
+        world.where[unit] = "0"
+    world.run(RECONCILE_S + 10, target=4)
+    assert world.shares() == [2, 2, 2, 2]
+
+
+def test_while_nothing_is_under_way_it_hardly_looks():
+    world = World(executors=2)
+    world.run(10, target=2)
+    world.calls.clear()
+    world.run(20, target=2)
+    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.calls["batches"] <= 20 / 2 + 2
+    assert world.calls["location"] <= 3 * world.partitions
+
+
+@pytest.mark.parametrize(("graceful", "word"), [(True, "decommission"), (False, "kill idle")])
+def test_without_placement_executors_go_a_boundary_after_they_were_hidden(graceful, word):
+    world = World(executors=4)
+    world.hire(places=False, graceful=graceful)
+    world.run(20, target=2)
+    assert world.said[:2] == ["hide 2,3", f"{word} 2,3"] or world.said[:2] == ["hide 3,2", f"{word} 3,2"]
+    assert len(world.hosts_of) == 2
+    assert world.reports == []
+
+
+def test_an_executor_gets_state_when_it_is_warm():
+    warmth = Warmth()
+    world = World(executors=2, warmth=warmth)
+    world.run(4, target=2)
+    world.run(8, target=3)
+    assert warmth.begun == [("2", "host-2")]
+    assert "2" not in world.where.values()
+    warmth.done.add("2")
+    world.run(10, target=3)
+    assert world.shares() == [2, 3, 3]
+
+
+def test_executors_are_hidden_from_sources_before_they_are_warm_and_the_others_after():
+    warmth = Warmth()
+    world = World(executors=2, warmth=warmth)
+    warmth.done |= {"0", "1"}
+    world.run(4, target=2)
+    world.run(6, target=3)
+    assert world.preferred() == ["0", "1"]
+    warmth.done.add("2")
+    world.run(6, target=3)
+    assert world.preferred() == []
+
+
+def test_an_executor_is_replaced_when_another_has_its_state():
+    world = World(executors=2)
+    world.run(4, target=2)
+    world.run(30, target=2, replace=("0",))
+    assert sorted(world.hosts_of) == ["1", "2"]
+    assert world.at_leaving == {"0": 0}
+
+
+def test_it_waits_for_what_the_cluster_does_not_have():
+    world = World(executors=2)
+    world.room = 1
+    world.run(12, target=8)
+    assert world.steward.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
+
+
+def test_executors_that_do_not_come_are_waited_for_at_leisure():
+    world = World(executors=2)
+    world.room = 0
+    world.run(EAGER_S + 4, target=3)
+    world.calls.clear()
+    world.run(20, target=3)
+    assert world.steward.pause_s(world.now) == SLOW_S
+    assert world.calls["batches"] <= 20 / 2 + 2
+
+
+def test_stopping_ends_the_warming_too():
+    warmth = Warmth()
+    World(warmth=warmth).steward.stop()
+    assert warmth.closed
