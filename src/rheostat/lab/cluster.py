@@ -1,4 +1,4 @@
-"""A Spark Standalone cluster on this computer: one master, one worker, from the PySpark wheel, loopback only."""
+"""A Spark Standalone cluster on this computer: one master, one worker or several, from the PySpark wheel, loopback only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import shutil
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -37,15 +38,21 @@ _WORKER = "org.apache.spark.deploy.worker.Worker"
 class Cluster:
     """A master and a worker with ``cores`` cores that end with this process, executors and their files included.
 
+    ``hosts`` are loopback addresses, each of which gets a worker with its part of the cores, rounded up: to Spark these are hosts.
+
     ``port`` is the master's and ``ui_port`` its web page's (default: free ones). The worker has memory for ``cores``
     executors of ``memory_mib``: that is bookkeeping, nothing is reserved. Raises ``BadInput`` for a port that is taken,
     no PySpark or no Java; ``RheostatError`` if the worker has not registered within ``START_DEADLINE_S``.
     """
 
-    def __init__(self, cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = None, ui_port: int | None = None) -> None:
+    def __init__(
+        self, cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = None, ui_port: int | None = None,
+        hosts: Sequence[str] = (LOOPBACK,),
+    ) -> None:  # fmt: skip
         if cores < 1:
             raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
         self.cores = cores
+        self.hosts = tuple(hosts)
         self.memory_mib = memory_mib
         self.port = _port(port, "the Spark master")
         self.ui_port = _port(ui_port, "the Spark master's web page")
@@ -60,12 +67,12 @@ class Cluster:
 
     @property
     def alive(self) -> bool:
-        """Whether master and worker run."""
-        return len(self._children) == 2 and all(child.alive for child in self._children)
+        """Whether master and workers run."""
+        return len(self._children) == 1 + len(self.hosts) and all(child.alive for child in self._children)
 
     @property
     def worker_pid(self) -> int | None:
-        """The process id of the worker's Java, whose children the executors are; None if it does not run."""
+        """The process id of the first worker's Java, whose children its executors are; None if it does not run."""
         return self._children[1].pid if self.alive else None
 
     def driver_environment(self) -> dict[str, str]:
@@ -74,11 +81,8 @@ class Cluster:
 
     def executors(self) -> list[psutil.Process]:
         """List the processes of the executors, oldest first."""
-        try:
-            children = psutil.Process(self.worker_pid).children(recursive=True) if self.worker_pid else []
-        except psutil.NoSuchProcess:
-            return []
-        return sorted(filter(_is_executor, children), key=lambda process: process.create_time())
+        workers = [child.pid for child in self._children[1:]] if self.alive else []
+        return sorted(filter(_is_executor, chain.from_iterable(map(_descendants, workers))), key=lambda process: process.create_time())
 
     @property
     def folder(self) -> Path:
@@ -93,16 +97,23 @@ class Cluster:
             return self
         try:
             self._start_child("master", master_command(self._home, self.port, self.ui_port), lambda: _listens(self.ui_port))
-            command = worker_command(self._home, self.port, self.cores, self.memory_mib, self.folder)
-            self._start_child("worker", command, lambda: _registered(self.ui_port))
+            for number, host in enumerate(self.hosts, 1):
+                self._start_worker(number, host)
         except BaseException:
             self.stop()
             raise
         return self
 
-    def _start_child(self, name: str, command: list[str], ready: Callable[[], bool]) -> None:
+    def _start_worker(self, number: int, host: str) -> None:
+        name = "worker" if len(self.hosts) == 1 else f"worker-{number}"
+        cores = -(-self.cores // len(self.hosts))
+        command = worker_command(self._home, self.port, cores, self.memory_mib, self.folder, host)
+        self._start_child(name, command, lambda: _registered(self.ui_port, number), host)
+
+    def _start_child(self, name: str, command: list[str], ready: Callable[[], bool], host: str = LOOPBACK) -> None:
         log = self.folder / f"{name}.log"
-        child = Child(command, log=log, environment=self._home.environment(self.folder), folder=self.folder)
+        environment = {**self._home.environment(self.folder), "SPARK_LOCAL_IP": host, "SPARK_PUBLIC_DNS": host}
+        child = Child(command, log=log, environment=environment, folder=self.folder)
         self._children.append(child)
         _wait(name, ready, lambda: child.alive, log)
 
@@ -162,10 +173,17 @@ def master_command(home: SparkHome, port: int, ui_port: int) -> list[str]:
     return home.daemon(_MASTER, "--host", LOOPBACK, "--port", str(port), "--webui-port", str(ui_port))
 
 
-def worker_command(home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path) -> list[str]:
+def worker_command(home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path, host: str = LOOPBACK) -> list[str]:
     """Return the command of a worker that registers with the master at ``port`` and keeps its executors' files in ``folder``."""
-    size = ("--cores", str(cores), "--memory", f"{cores * memory_mib}m", "--work-dir", str(folder / "work"))
-    return home.daemon(_WORKER, "--host", LOOPBACK, "--webui-port", "0", *size, _url(port))
+    size = ("--cores", str(cores), "--memory", f"{cores * memory_mib}m", "--work-dir", str(folder / f"work-{host}"))
+    return home.daemon(_WORKER, "--host", host, "--webui-port", "0", *size, _url(port))
+
+
+def _descendants(pid: int) -> list[psutil.Process]:
+    try:
+        return list(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _is_executor(process: psutil.Process) -> bool:
@@ -195,9 +213,9 @@ def _listens(ui_port: int) -> bool:
     return _status(ui_port) is not None
 
 
-def _registered(ui_port: int) -> bool:
+def _registered(ui_port: int, workers: int = 1) -> bool:
     status = _status(ui_port)
-    return status is not None and any(worker["state"] == "ALIVE" for worker in status["workers"])
+    return status is not None and sum(worker["state"] == "ALIVE" for worker in status["workers"]) >= workers
 
 
 def _status(ui_port: int) -> dict[str, Any] | None:

@@ -1,0 +1,215 @@
+"""How much a stateful query notices when executors come and go: Rheostat, Spark as it is, locality.wait=0s, and a restart.
+
+Run: python benchmarks/live_rescale.py --query session --rescales 30 --ways rheostat,spark --out FILE. A Kafka source, 24 state
+partitions, RocksDB with changelog, executors of one core, a state that is loaded first, a light steady load, then LOW -> HIGH -> LOW by
+turns. Executors arrive warm with Rheostat (class archive, trained by the query itself), with the others as Spark starts them. FILE (and
+a plot beside it) is written anew after every two rescales.
+
+MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH MB, and with HIGH = 2 x LOW each staying
+one takes back as much. The defaults, 256 MB and 2-4, move 64 MB; 100 MB move 25, 500 MB move 125, 500 MB at 4-8 move 63.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import RheostatError
+from rheostat.kafka.broker import Broker
+from rheostat.kafka.jars import source_jars
+from rheostat.lab.arrivals import arrivals
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.rescale_measures import Run, measures
+from rheostat.lab.rescale_plot import draw
+from rheostat.lab.rescale_ways import WAYS, Mark, Way, open_way, options_of
+from rheostat.lab.spark_home import find_spark_home
+from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.machine.signals import orderly_end
+from rheostat.model import Limits
+from rheostat.spark.warm_start import WarmStart
+
+YOUNG_BATCHES = 10
+"""Of a driver that has just started; they do not count."""
+KEYS, LARGEST_VALUE = 4000, 64_000
+"""Few large values: session windows look at every row of the state in every batch."""
+HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+
+
+def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
+    """Run one way and return its numbers; what has been measured so far is written to FILE after every two rescales."""
+    low, high = given.executors
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-rescale-", ignore_cleanup_errors=True))) / way
+        broker = stack.enter_context(Broker())
+        cluster = stack.enter_context(Cluster(cores=high, hosts=HOSTS[: given.hosts]))
+        warm, why_cold = arrivals(f"stateful {given.query}", cluster.folder, source_jars().paths) if way == "rheostat" else (None, None)
+        setting = setting_of(given, way, warm)
+        job = stack.enter_context(StatefulJob(shape_of(given), setting, broker, cluster, folder, Limits.between(low, high)))
+        job.start()
+        say(f"{way}: the state is loaded, {job.state_bytes() / 1e6:.0f} MB of it in RocksDB, batch {job.last_batch}")
+        job.run_on(YOUNG_BATCHES)
+        if warm:
+            warm.train(job.spark.sparkContext.applicationId, job.executors()[0])
+        if way == "rheostat":
+            say(f"{way}: executors arrive {'warm' if warm and warm.trained else why_cold or 'cold at first'}")
+        changes = open_way(way, job, low, (low, high), folder)
+        stack.callback(changes.stop)
+        found = rescale_by_turns(given, way, job, changes)
+        changes.stop()
+        verdict = job.finish()
+        return found | {"failed_queries": job.failures, "exact": verdict.exact, "verdict": repr(verdict)}
+
+
+def shape_of(given: argparse.Namespace) -> Shape:
+    """Return state and load."""
+    value_bytes = round(min(LARGEST_VALUE, max(1000, given.state_mb * 1e6 / KEYS)))
+    return Shape(query=given.query, state_mb=given.state_mb, value_bytes=value_bytes, rate_per_s=given.rate, touch_every=given.touch_every)
+
+
+def setting_of(given: argparse.Namespace, way: str, warm: WarmStart | None) -> Setting:
+    """Return how the query runs."""
+    return Setting(
+        trigger_s=given.trigger, service_ms=given.service_ms, checkpoint_format=given.checkpoint_format, provider=given.provider,
+        options={**options_of(way), **(warm.settings if warm else {})}, archive_flags=warm.flags if warm else (),
+    )  # fmt: skip
+
+
+def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, changes: Way) -> dict[str, Any]:
+    """Go to HIGH and back to LOW as often as asked, write FILE after each time, and return the last numbers."""
+    low, high = given.executors
+    marks: list[Mark] = []
+    busy: list[tuple[float, float]] = []
+    found: dict[str, Any] = {}
+    for number in range(given.warm_up + given.rescales):
+        marks += [cycle_half(job, changes, size, given.steady) for size in (high, low)]
+        if number >= given.warm_up:
+            since_s = time.time()
+            found = result(job, marks, 2 * given.warm_up, busy)
+            keep(given, way, found)
+            say(f"{way}: {number - given.warm_up + 1} of {given.rescales} " + in_words(found))
+            busy.append((since_s, time.time()))
+            job.run_on(1)
+    return found
+
+
+def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:
+    """Rescale once and run on for so many batches: the tail of the rescale and the steady ones."""
+    mark = changes.rescale(size)
+    say(f"{mark.before} -> {mark.after} executors in {mark.settled_s - mark.requested_s:.1f} s: {mark.detail}")
+    job.run_on(steady)
+    return mark
+
+
+def result(job: StatefulJob, marks: list[Mark], unscored: int, busy: list[tuple[float, float]]) -> dict[str, Any]:
+    """Return the numbers so far."""
+    timed = job.timed()
+    ids = [(job.batches[number].run_id, number) for number in sorted(job.batches)]
+    run = Run(
+        batches=timed, ids=ids, marks=marks, unscored=unscored, log=job.follow_log(), partitions=job.setting.partitions,
+        mb=job.shape.state_mb, busy=busy,
+    )  # fmt: skip
+    curve = [(round(batch.start_s, 3), round(batch.duration_s, 3)) for batch in timed]
+    times = [(mark.kind, round(mark.requested_s, 3), round(mark.settled_s, 3)) for mark in marks]
+    return {"exact": None, **measures(run), "state_mb_in_rocksdb": job.state_bytes() / 1e6, "curve": curve, "marks": times}
+
+
+def keep(given: argparse.Namespace, way: str, found: dict[str, Any]) -> None:
+    """Write FILE with this way's numbers in it, and the plot."""
+    kept = json.loads(given.out.read_text()) if given.out.exists() else {}
+    ways = {**kept.get("ways", {}), way: found} if kept.get("what") == what(given) else {way: found}
+    whole = {"what": what(given), "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"), "ways": ways}
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    partial = given.out.with_suffix(".partial")
+    partial.write_text(json.dumps(whole, indent=1) + "\n")
+    partial.replace(given.out)
+    draw(whole, given.out.with_suffix(".png"))
+
+
+def what(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the conditions: FILE keeps ways side by side only if these are the same."""
+    home = find_spark_home()
+    low, high = given.executors
+    return {
+        "spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "query": given.query,
+        "state_mb": given.state_mb, "state_partitions": PARTITIONS, "executors": [low, high], "hosts": given.hosts,
+        "trigger_s": given.trigger, "rows_per_s": given.rate, "service_ms": given.service_ms, "provider": given.provider,
+        "checkpoint_format": given.checkpoint_format, "warm_up_cycles": given.warm_up, "steady_batches": given.steady,
+        "nominal_mb_per_new_executor": given.state_mb / high,
+    }  # fmt: skip
+
+
+def in_words(found: dict[str, Any]) -> str:
+    """Say the last numbers in one line."""
+    parts = [f"failed tasks {found['failed_tasks']}", f"stalls {len(found['stalls'])}", f"steady {found['steady_batch_s']}"]
+    for kind in ("in", "out", "out_start"):
+        told = found[kind]
+        values = ", ".join(f"{value:.2f}" for value in told["values"][-6:])
+        parts.append(f"{kind}: n {told['n']}, median {told['median'] or 0:.2f}, last {values}")
+    parts.append(f"share {found['out']['new_executor_state_shares'][-6:]}")
+    return "; ".join(parts)
+
+
+def say(line: str) -> None:
+    """Print a line with the time."""
+    sys.stdout.write(f"{time.strftime('%T')} {line}\n")
+    sys.stdout.flush()
+
+
+def arguments(given: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--query", choices=QUERIES, default="session")
+    parser.add_argument("--state-mb", type=float, default=256.0, help="MB of values loaded into the state (default 256)")
+    parser.add_argument("--rescales", type=int, default=8, help="scored rescales in each direction (default 8)")
+    parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (default all), each in a process of its own")
+    parser.add_argument("--executors", default="2-4", help="LOW-HIGH (default 2-4)")
+    parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
+    parser.add_argument("--trigger", type=float, default=2.0, help="trigger interval in seconds (default 2: half of it is slack)")
+    parser.add_argument("--rate", type=int, default=200, help="rows per second of the light load (default 200)")
+    parser.add_argument("--service-ms", type=float, default=0.0, help="wait per row in its task (default 0)")
+    parser.add_argument("--touch-every", type=int, default=50, help="one row in so many changes a large value (default 50; not in a join)")
+    parser.add_argument("--warm-up", type=int, default=1, help="unscored cycles at the start (default 1)")
+    parser.add_argument("--steady", type=int, default=8, help="batches after a rescale, two of them its tail (default 8)")
+    parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
+    parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file; the plot goes beside it")
+    read = parser.parse_args(given)
+    read.executors = tuple(map(int, read.executors.split("-")))
+    read.ways = read.ways.split(",")
+    unknown = [way for way in read.ways if way not in WAYS]
+    if unknown or len(read.executors) != 2 or not 1 <= read.executors[0] < read.executors[1]:
+        parser.error(f"--ways takes {', '.join(WAYS)}, --executors LOW-HIGH with 1 <= LOW < HIGH")
+    return read
+
+
+def main(given: list[str]) -> int:
+    """Run the ways one after the other; several go into a process each, because a driver's JVM keeps its options and its warmth."""
+    read = arguments(given)
+    if len(read.ways) > 1:
+        with orderly_end():
+            return max(subprocess.run([sys.executable, __file__, *given, "--ways", way]).returncode for way in read.ways)
+    (way,) = read.ways
+    try:
+        with orderly_end():
+            found = measure(read, way)
+        keep(read, way, found)
+    except RheostatError as error:
+        say(f"{way}: {error}")
+        return error.exit_code
+    say(f"{way}: exact {found['exact']}, {found['verdict']}; {read.out}")
+    return 0 if found["exact"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

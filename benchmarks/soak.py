@@ -1,0 +1,248 @@
+"""Does moving state ever spoil it? Partitions moved as fast as it goes, executors killed, contents compared with a batch computation.
+
+Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it was ended. A round is an application
+of its own, in a process of its own, with one of the queries by turns (keyed count, session windows, join). Kinds of rounds, by turns:
+  moves    at every batch boundary all state partitions are dealt anew among the executors, through the production placement;
+           once in a while an executor is killed (SIGKILL)
+  planned  random rescalings of 1 to 8 executors through the production loop, nobody is killed: no task may fail
+  killed   the same, with kills at any moment
+The state stores are maintained as often and keep as few versions as Spark can: that is where its known bugs were. A move is a partition
+whose task ran on another executor than in the batch before, as Spark's event log tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rheostat.errors import RheostatError
+from rheostat.kafka.broker import Broker
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.rescale_ways import Live
+from rheostat.lab.spark_home import find_spark_home
+from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.machine.signals import orderly_end
+from rheostat.model import Limits
+from rheostat.spark.placement import Placement
+from rheostat.spark.running import RunningQueries
+
+KINDS = ("moves", "moves", "planned", "killed")
+MOST = 8
+ROUND_DEADLINE_S = 1800.0
+SETTLE_S = 240.0
+BOUNDARY_POLL_S = 0.02
+COUNTED = ("moves", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries", "mismatches", "failed_rounds")
+_STATE = "spark.sql.streaming.stateStore"
+_OFTEN = {f"{_STATE}.minDeltasForSnapshot": "2", "spark.sql.streaming.minBatchesToRetain": "2"}
+
+
+def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
+    """Play one round and return what happened in it."""
+    kind, query = KINDS[number % len(KINDS)], given.queries[number // len(KINDS) % len(given.queries)]
+    if given.kind:
+        kind, query = given.kind, given.queries[number % len(given.queries)]
+    chance = random.Random(given.seed * 100_003 + number)  # noqa: S311 - a soak
+    shape = Shape(query=query, state_mb=given.state_mb, value_bytes=1000, rate_per_s=given.rate, live_keys=2000, touch_every=3, seed=number)
+    setting = Setting(
+        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options=_OFTEN, checkpoint_format=given.checkpoint_format,
+        provider=given.provider, partitions=given.partitions,
+    )  # fmt: skip
+    first = given.executors if kind == "moves" else 2
+    with ExitStack() as stack:
+        parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-soak-", ignore_cleanup_errors=True))
+        folder = Path(parent) / f"round{number}"
+        broker = stack.enter_context(Broker())
+        cluster = stack.enter_context(Cluster(cores=MOST))
+        job = stack.enter_context(StatefulJob(shape, setting, broker, cluster, folder, Limits.between(1, MOST), first))
+        job.start()
+        players = {"moves": play_moves, "planned": play_rescalings, "killed": play_rescalings}
+        told = players[kind](given, job, cluster, chance, kind == "killed")
+        verdict = job.finish()
+        log = job.follow_log()
+        failed = len(log.failed_tasks)
+        return {
+            "round": number, "kind": kind, "query": query, "moves": log.moves(given.partitions), "batches": job.last_batch + 1,
+            "failed_tasks": failed, "failed_tasks_planned": failed if kind == "planned" else 0, "failed_queries": job.failures,
+            "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected, **told,
+        }  # fmt: skip
+
+
+def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool) -> dict[str, int]:
+    """Deal all partitions anew at every batch boundary until the round has its moves."""
+    queries, placement = RunningQueries(job.spark, job.jvm), Placement(job.jvm)
+    kills, last, until, run_id = 0, job.last_batch, time.monotonic() + ROUND_DEADLINE_S / 2, ""
+    while job.follow_log().moves(given.partitions) < given.per_round and time.monotonic() < until:
+        last = await_boundary(job, last)
+        if run_id != str(job.query.runId):
+            run_id = learn(queries, placement)
+        hosts = job.jvm.hosts()
+        if hosts:
+            placement.assign({unit: chance.choice(list(hosts)) for unit in placement.units}, hosts)
+        if chance.random() < given.kill_share:
+            kills += kill_one(cluster, chance)
+        job.jvm.request_total(given.executors)
+    return {"kills": kills, "rescales": 0}
+
+
+def learn(queries: RunningQueries, placement: Placement) -> str:
+    """Find the stores of the query that runs and return its run id."""
+    running = queries.refresh()
+    placement.forget(running)
+    for run_id in running:
+        state = queries.state(run_id)
+        if state:
+            placement.learn(run_id, *state)
+    return next(iter(running), "")
+
+
+def await_boundary(job: StatefulJob, last: int) -> int:
+    """Return the number of the batch that has just ended."""
+    deadline = time.monotonic() + SETTLE_S
+    while (now := job.jvm.last_batch(job.query)) <= last:
+        if time.monotonic() > deadline:
+            raise RheostatError(f"no batch for {SETTLE_S:.0f} s after batch {last}")
+        time.sleep(BOUNDARY_POLL_S)
+        job.keep_running()
+    return int(now)
+
+
+def play_rescalings(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, killing: bool) -> dict[str, int]:
+    """Ask for random sizes; where executors are killed, at random moments of it."""
+    live, kills, size = Live(job, 2, (1, MOST), "force", job.folder / "journal", SETTLE_S), 0, 2
+    for _ in range(given.rescalings_per_round):
+        size = chance.choice([n for n in range(1, MOST + 1) if n != size])
+        if not killing:
+            live.rescale(size)
+            job.run_on(1)
+            continue
+        live.ask(size)
+        for _ in range(chance.randrange(1, 3)):
+            job.pause(chance.uniform(0.0, 6.0))
+            kills += kill_one(cluster, chance)
+        live.await_steady(size)
+    live.stop()
+    return {"kills": kills, "rescales": given.rescalings_per_round}
+
+
+def kill_one(cluster: Cluster, chance: random.Random) -> int:
+    """Kill an executor without a word and return 1; 0 if there was none."""
+    with suppress(psutil.NoSuchProcess, IndexError):
+        chance.choice(cluster.executors()).kill()
+        return 1
+    return 0
+
+
+def record(state: dict[str, Any], told: dict[str, Any]) -> None:
+    """Add a round to the record."""
+    state["rounds"].append(told)
+    for name in COUNTED:
+        state[name] = sum(int(one.get(name, 0)) for one in state["rounds"])
+    state["planned_rescales"] = sum(int(one.get("rescales", 0)) for one in state["rounds"] if one.get("kind") == "planned")
+    state["exact"] = all(one.get("exact") for one in state["rounds"])
+    state["date"] = dt.datetime.now(dt.timezone.utc).date().isoformat()
+
+
+def save(state: dict[str, Any], file: Path) -> None:
+    """Write the record; never half."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".partial")
+    partial.write_text(json.dumps(state, indent=1) + "\n")
+    partial.replace(file)
+
+
+def begun(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the record so far; raises SystemExit if the file is of other conditions."""
+    home = find_spark_home()
+    form = given.checkpoint_format if home.version >= "4" and given.provider == "rocksdb" else 1
+    what = {"spark": home.version, "provider": given.provider, "checkpoint_format": form}
+    if not given.state.exists():
+        return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
+    state: dict[str, Any] = json.loads(given.state.read_text())
+    if {name: state.get(name) for name in what} != what:
+        raise SystemExit(f"{given.state} is the record of another soak, not of {what}; name another file")
+    return state
+
+
+def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
+    """Play a round in a process of its own and return what it told; a round that broke down is told, too."""
+    told_file = given.state.with_suffix(f".round{number}")
+    told_file.unlink(missing_ok=True)
+    try:
+        subprocess.run([sys.executable, __file__, *arguments, "--round", str(number)], timeout=ROUND_DEADLINE_S)
+        told: dict[str, Any] = json.loads(told_file.read_text())
+    except (OSError, ValueError, subprocess.TimeoutExpired) as fault:
+        told = {"round": number, "exact": False, "failed_rounds": 1, "why": f"{type(fault).__name__}: {fault}"[:300]}
+    told_file.unlink(missing_ok=True)
+    return told
+
+
+def say(line: str) -> None:
+    """Print a line with the time."""
+    sys.stdout.write(f"{time.strftime('%T')} {line}\n")
+    sys.stdout.flush()
+
+
+def arguments(given: list[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moves", type=int, default=10_000, help="moves in all, over all runs (default 10000)")
+    parser.add_argument("--state", type=Path, required=True, help="JSON file of the soak: read, gone on with, written after every round")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no new round after so many seconds (default: no limit)")
+    parser.add_argument("--per-round", type=int, default=700, help="moves of a round of moves (default 700)")
+    parser.add_argument("--rescalings-per-round", type=int, default=8, help="random rescalings of the other rounds (default 8)")
+    parser.add_argument("--kind", choices=("moves", "planned", "killed"), help="only rounds of this kind (default: by turns)")
+    parser.add_argument("--queries", default=",".join(QUERIES), help="by turns (default count,session,join)")
+    parser.add_argument("--executors", type=int, default=5, help="executors of a round of moves (default 5)")
+    parser.add_argument("--partitions", type=int, default=PARTITIONS, help=f"state partitions (default {PARTITIONS})")
+    parser.add_argument("--kill-share", type=float, default=0.03, help="kills per batch in a round of moves (default 0.03)")
+    parser.add_argument("--state-mb", type=float, default=2.0, help="MB of state (default 2)")
+    parser.add_argument("--rate", type=int, default=300, help="rows per second (default 300)")
+    parser.add_argument("--maintenance-ms", type=int, default=100, help="interval of the state stores' maintenance (default 100)")
+    parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
+    parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
+    read = parser.parse_args(given)
+    read.queries = read.queries.split(",")
+    return read
+
+
+def main(given: list[str]) -> int:
+    """Play rounds until the soak has its moves; exit code 1 if anything was wrong in any of them."""
+    read = arguments(given)
+    if read.round is not None:
+        with orderly_end():
+            try:
+                told = play_round(read, read.round)
+            except RheostatError as fault:
+                told = {"round": read.round, "exact": False, "failed_rounds": 1, "why": str(fault)}
+        read.state.with_suffix(f".round{read.round}").write_text(json.dumps(told))
+        return 0
+    state, until = begun(read), time.monotonic() + read.seconds
+    while state["moves"] < read.moves and time.monotonic() < until:
+        with orderly_end():
+            told = run_child(read, given, len(state["rounds"]))
+        record(state, told)
+        save(state, read.state)
+        say(f"{told}")
+        say(", ".join(f"{name} {state[name]}" for name in COUNTED))
+    return 0 if state.get("exact", True) else 1
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    sys.exit(main(sys.argv[1:]))

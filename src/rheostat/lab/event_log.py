@@ -1,0 +1,160 @@
+"""What tasks did, from Spark's own event log (JSON lines, neither rolled nor compressed): when, where, how they ended.
+
+The log tells of every task, also of those that the UI has forgotten, and costs the driver a few milliseconds a batch. Source:
+Spark's ``JsonProtocol``; times there are Unix milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+OPTIONS: Mapping[str, str] = {
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.rolling.enabled": "false",
+    "spark.eventLog.compress": "false",
+    "spark.eventLog.logStageExecutorMetrics": "false",
+}
+"""Static options of a session whose log is to be read here; ``spark.eventLog.dir`` is the caller's."""
+_HARMLESS = ("Success", "TaskKilled", "Resubmitted")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A finished task: its stage's attempt, its partition, its executor, launch and finish in Unix seconds."""
+
+    stage: tuple[int, int]
+    index: int
+    executor: str
+    locality: str
+    launch_s: float
+    finish_s: float
+    failure: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """An attempt of a stage: tasks, the batch it belongs to (run id of the query, batch id), times in Unix seconds."""
+
+    stage: tuple[int, int]
+    tasks: int
+    batch: tuple[str, int] | None
+    submitted_s: float
+
+
+@dataclass(slots=True)
+class Life:
+    """When an executor registered and was removed, in Unix seconds."""
+
+    host: str
+    cores: int
+    added_s: float
+    removed_s: float | None = None
+
+
+@dataclass(slots=True)
+class EventLog:
+    """The events of an application so far; ``follow`` reads on where it stopped."""
+
+    tasks: list[Task] = field(default_factory=list)
+    stages: dict[tuple[int, int], StageRun] = field(default_factory=dict)
+    executors: dict[str, Life] = field(default_factory=dict)
+    failed_stages: int = 0
+    failed_jobs: int = 0
+    _batches: dict[int, tuple[str, int] | None] = field(default_factory=dict)
+    _offset: int = 0
+
+    @property
+    def failed_tasks(self) -> list[Task]:
+        """The tasks that failed; those that were killed because nobody needed them any more did not."""
+        return [task for task in self.tasks if task.failure is not None]
+
+    def follow(self, folder: Path) -> EventLog:
+        """Read what has been written since the last call by the application whose log is the newest file of ``folder``."""
+        files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+        if files:
+            with max(files, key=lambda path: path.stat().st_mtime).open("rb") as log:
+                log.seek(self._offset)
+                whole = [line for line in log if line.endswith(b"\n")]
+            self._offset += sum(map(len, whole))
+            self.read(whole)
+        return self
+
+    def read(self, lines: Iterable[bytes]) -> None:
+        """Take in lines of the log."""
+        readers: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
+            "JobStart": self._job_started,
+            "JobEnd": self._job_ended,
+            "StageSubmitted": self._stage_submitted,
+            "StageCompleted": self._stage_completed,
+            "TaskEnd": self._task_ended,
+            "ExecutorAdded": self._executor_added,
+            "ExecutorRemoved": self._executor_removed,
+        }
+        for line in lines:
+            name = line[:80].partition(b'"SparkListener')[2].partition(b'"')[0].decode()
+            if name in readers:
+                readers[name](json.loads(line))
+
+    def partition_holders(self, partitions: int) -> dict[tuple[str, int], dict[int, str]]:
+        """Return who ran each task of the state stage of each batch: of its last stage with that many tasks."""
+        wanted = {stage.stage: stage.batch for stage in self.stages.values() if stage.tasks == partitions and stage.batch}
+        last = {batch: stage for stage, batch in sorted(wanted.items())}
+        found: dict[tuple[str, int], dict[int, str]] = {}
+        for task in self.tasks:
+            batch = wanted.get(task.stage)
+            if batch and last[batch][0] == task.stage[0] and task.failure is None:
+                found.setdefault(batch, {})[task.index] = task.executor
+        return found
+
+    def moves(self, partitions: int) -> int:
+        """Count the state partitions whose task ran on another executor than in the batch before."""
+        held: dict[int, str] = {}
+        moves = 0
+        for _, holders in sorted(self.partition_holders(partitions).items(), key=lambda batch: batch[0][1]):
+            moves += sum(held.get(partition, executor) != executor for partition, executor in holders.items())
+            held.update(holders)
+        return moves
+
+    def _job_started(self, event: Mapping[str, Any]) -> None:
+        properties = event.get("Properties") or {}
+        number, run = properties.get("streaming.sql.batchId"), properties.get("sql.streaming.runId") or properties.get("spark.jobGroup.id")
+        batch = (str(run), int(number)) if number is not None else None
+        self._batches.update(dict.fromkeys(event["Stage IDs"], batch))
+
+    def _job_ended(self, event: Mapping[str, Any]) -> None:
+        self.failed_jobs += event["Job Result"]["Result"] != "JobSucceeded"
+
+    def _stage_submitted(self, event: Mapping[str, Any]) -> None:
+        told = event["Stage Info"]
+        stage = (told["Stage ID"], told["Stage Attempt ID"])
+        submitted_s = told.get("Submission Time", 0) / 1000
+        self.stages[stage] = StageRun(stage, told["Number of Tasks"], self._batches.get(stage[0]), submitted_s)
+
+    def _stage_completed(self, event: Mapping[str, Any]) -> None:
+        self.failed_stages += "Failure Reason" in event["Stage Info"]
+
+    def _task_ended(self, event: Mapping[str, Any]) -> None:
+        told, reason = event["Task Info"], event["Task End Reason"]["Reason"]
+        self.tasks.append(
+            Task(
+                stage=(event["Stage ID"], event["Stage Attempt ID"]),
+                index=told["Index"],
+                executor=told["Executor ID"],
+                locality=told["Locality"],
+                launch_s=told["Launch Time"] / 1000,
+                finish_s=told["Finish Time"] / 1000,
+                failure=None if reason in _HARMLESS else reason,
+            )
+        )
+
+    def _executor_added(self, event: Mapping[str, Any]) -> None:
+        told = event["Executor Info"]
+        self.executors[event["Executor ID"]] = Life(told["Host"], told["Total Cores"], event["Timestamp"] / 1000)
+
+    def _executor_removed(self, event: Mapping[str, Any]) -> None:
+        if event["Executor ID"] in self.executors:
+            self.executors[event["Executor ID"]].removed_s = event["Timestamp"] / 1000

@@ -1,0 +1,160 @@
+"""What the rescalings of one way did to a stateful query: the numbers of ``benchmarks/live_rescale.py``, from batches, marks and tasks."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rheostat.lab.disturbance import Timed, Window, disturbance, references_s
+from rheostat.lab.event_log import EventLog
+from rheostat.lab.rescale_ways import Mark
+from rheostat.lab.stalls import Stall, stalls
+
+TAIL_BATCHES = 2
+"""Batches after a rescale has been called settled that still belong to it: a late cold task must not count as steady."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Where the state went in one rescale: units that changed their executor, how many executors received them, and the new ones' share."""
+
+    units: int
+    per_executor: float
+    new_share: float | None
+    spread: int
+    """Units on the executor with most, minus units on the one with least, of all that are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """All that one way left behind; ``marks`` with the unscored ones first, ``mb`` the size of the state.
+
+    ``busy`` are times in which the measuring itself took a processor: batches then are neither of a rescale nor steady.
+    """
+
+    batches: Sequence[Timed]
+    ids: Sequence[tuple[str, int]]
+    marks: Sequence[Mark]
+    unscored: int
+    log: EventLog
+    partitions: int
+    mb: float
+    busy: Sequence[tuple[float, float]] = ()
+
+    @property
+    def scored(self) -> Sequence[Mark]:
+        """The rescales that count."""
+        return self.marks[self.unscored :]
+
+
+def measures(run: Run) -> dict[str, Any]:
+    """Return the numbers of a way.
+
+    ``steady_batch_s`` is T_ref by executors; ``stalls`` are batches with a free slot and a task that pended over a second;
+    ``in``, ``out`` and ``out_start`` hold the disturbance, ``seconds`` from the request to the end of the window, and of the
+    first two the state moved: MB to each new (scaling out) or receiving (scaling in) executor, the new executors' share of the
+    partitions over an even one (1.0 = even), and the spread between the executors.
+    """
+    steady = steady_batches(run)
+    stalled = [stall for stall in stalls(run.log) if run.scored and stall.begin_s >= run.scored[0].requested_s]
+    holders = run.log.partition_holders(run.partitions)
+    found: dict[str, Any] = {
+        "failed_tasks": len(run.log.failed_tasks),
+        "failed_stages": run.log.failed_stages,
+        "failed_batches": run.log.failed_jobs,
+        "rescales": len(run.scored),
+        "batches": len(run.batches),
+        "steady_batch_s": {str(slots): reference for slots, reference in references_s(steady).items()},
+        "stalls": [asdict(stall) | {"during": _during(stall, run)} for stall in stalled],
+    }
+    for kind in ("in", "out", "out_start"):
+        found[kind] = _direction(run, kind, steady, holders)
+    return found
+
+
+def _direction(
+    run: Run, kind: str, steady: Mapping[int, Sequence[Timed]], holders: Mapping[tuple[str, int], Mapping[int, str]]
+) -> dict[str, Any]:
+    marks = [mark for mark in run.scored if mark.kind == kind.partition("_")[0]]
+    told = asdict(disturbance(run.batches, [window(mark, kind, run) for mark in marks], steady))
+    told |= {"seconds": [round(_end_s(mark, run) - mark.requested_s, 2) for mark in marks]}
+    if kind == "out_start":
+        return told
+    moves = [move for move in (moved(mark, run, holders) for mark in marks) if move is not None]
+    shares = [move.new_share for move in moves if move.new_share is not None]
+    unit_mb = run.mb / run.partitions
+    return told | {
+        "moved_mb_per_executor": statistics.median(move.per_executor for move in moves) * unit_mb if moves else None,
+        "moved_units": [move.units for move in moves],
+        "new_executor_state_share": statistics.median(shares) if shares else None,
+        "new_executor_state_shares": shares,
+        "state_spread": [move.spread for move in moves],
+        "details": [mark.detail for mark in marks],
+    }
+
+
+def window(mark: Mark, kind: str, run: Run) -> Window:
+    """Return the window of a rescale: ``in`` from the request, ``out`` from the first registration, ``out_start`` the part before that."""
+    registered_s = min((life.added_s for life in run.log.executors.values() if _came(life.added_s, mark)), default=mark.requested_s)
+    if kind == "out_start":
+        return Window(kind, mark.requested_s, registered_s, mark.before)
+    return Window(kind, mark.requested_s if kind == "in" else registered_s, _end_s(mark, run), mark.after)
+
+
+def steady_batches(run: Run) -> dict[int, list[Timed]]:
+    """Return the batches between two rescales, after the unscored ones, per number of executors."""
+    found: dict[int, list[Timed]] = {}
+    marks = run.marks[max(0, run.unscored - 1) :]
+    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+        until_s = following.requested_s if following else float("inf")
+        end_s = _end_s(mark, run)
+        calm = [batch for batch in run.batches if batch.start_s >= end_s and batch.commit_s <= until_s and not _busy(batch, run)]
+        found.setdefault(mark.after, []).extend(calm)
+    return found
+
+
+def moved(mark: Mark, run: Run, holders: Mapping[tuple[str, int], Mapping[int, str]]) -> Moved | None:
+    """Compare who held the state before the request and one batch after the rescale had settled; None if either is unknown."""
+    before = _held(run, holders, [i for i, batch in enumerate(run.batches) if batch.commit_s <= mark.requested_s][-1:])
+    after = _held(run, holders, [i for i, batch in enumerate(run.batches) if batch.start_s >= mark.settled_s][:1])
+    if before is None or after is None:
+        return None
+    units = [unit for unit in after if before.get(unit) != after[unit]]
+    receivers = {after[unit] for unit in units}
+    new = {name for name, life in run.log.executors.items() if _came(life.added_s, mark)}
+    even = run.partitions * len(new) / mark.after
+    counts = [list(after.values()).count(executor) for executor in _alive(run, mark.settled_s)]
+    return Moved(
+        units=len(units),
+        per_executor=len(units) / max(1, len(new) if mark.kind == "out" else len(receivers)),
+        new_share=sum(holder in new for holder in after.values()) / even if new else None,
+        spread=max(counts, default=0) - min(counts, default=0),
+    )
+
+
+def _held(run: Run, holders: Mapping[tuple[str, int], Mapping[int, str]], which: Sequence[int]) -> Mapping[int, str] | None:
+    return holders.get(run.ids[which[0]]) if which else None
+
+
+def _alive(run: Run, at_s: float) -> list[str]:
+    return [name for name, life in run.log.executors.items() if life.added_s <= at_s and (life.removed_s is None or life.removed_s > at_s)]
+
+
+def _came(added_s: float, mark: Mark) -> bool:
+    return mark.requested_s <= added_s <= mark.settled_s
+
+
+def _end_s(mark: Mark, run: Run) -> float:
+    """Return when a rescale is over: ``TAIL_BATCHES`` whole batches after it was called settled."""
+    after = [batch.commit_s for batch in run.batches if batch.start_s >= mark.settled_s][:TAIL_BATCHES]
+    return after[-1] if after else mark.settled_s
+
+
+def _busy(batch: Timed, run: Run) -> bool:
+    return any(batch.start_s < until_s and batch.commit_s > since_s for since_s, until_s in run.busy)
+
+
+def _during(stall: Stall, run: Run) -> str:
+    return next((mark.kind for mark in run.marks if mark.requested_s <= stall.begin_s <= _end_s(mark, run)), "steady")
