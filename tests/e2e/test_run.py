@@ -65,8 +65,9 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster(tmp_path: 
     options = ["--local", "2", "--policy", "spark-batch-ratio", "--set", "interval_s=2", "--interval", "1", "--journal", str(journal)]
     done = finished(tmp_path, *options, app, "--", "--my", "7")
     assert (done.returncode, done.stdout) == (0, "running --my 7\n"), done.stderr
-    sizes, missing = own_lines(done.stderr)
+    sizes, stays, missing = own_lines(done.stderr)
     assert "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a decision every 1 s" in sizes
+    assert stays.startswith("rheostat: state stays where Spark has put it: ")
     assert missing == NO_KAFKA
     seen = [(record, record.observation) for record in read(journal) if record.observation and record.raw]
     assert len(seen) > 3

@@ -7,6 +7,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,8 @@ class Queries:
     def run_on(self, more: int = 2) -> None:
         """Wait for some more batches of every query."""
         for query in self.running.values():
-            reached = last_batch(query) + more
-            until(f"{more} more batches of {query.name}", lambda query=query, reached=reached: last_batch(query) >= reached)
+            wanted = last_batch(query) + more
+            until(f"{more} more batches of {query.name}", partial(has_reached, query, wanted))
 
     def stop(self) -> None:
         for query in self.running.values():
@@ -147,6 +148,10 @@ def failed_tasks(spark: SparkSession) -> int:
 
 def last_batch(query: Any) -> int:
     return -1 if query.lastProgress is None else int(query.lastProgress["batchId"])
+
+
+def has_reached(query: Any, batch: int) -> bool:
+    return last_batch(query) >= batch
 
 
 def steady(handle: Handle, executors: int) -> bool:

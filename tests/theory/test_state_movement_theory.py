@@ -1,14 +1,16 @@
 """How much state a change of size must move, in closed form, against the two rules of assignment."""
 
+from typing import Any
+
 import pytest
 
-from rheostat.state.assignment import contiguous, minimal_movement, moves
+from rheostat.state.assignment import Unit, contiguous, minimal_movement, moves
 from rheostat.state.key_groups import key_group_range
 
 SIZES = [(before, after) for before in range(1, 13) for after in range(1, 13) if before != after]
 
 
-def moved(units, before, after, rule):
+def moved(units: list[Unit], before: int, after: int, rule: Any) -> int:
     """Return how many of the units move from an even assignment to so many executors."""
     names = [str(n) for n in range(max(before, after))]
     now = minimal_movement(dict.fromkeys(units), names[:before]) if rule is minimal_movement else rule(units, names[:before])

@@ -168,9 +168,10 @@ def size(spark: Any, settings: Settings) -> Handle:
         missing = "this Spark's scheduler has no calls to change the number of executors"
         return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
     placement = placement_verdict(spark, jvm, settings.placement)
-    _log.info("rheostat: %s", placement.why)
     lacks = not placement.places and settings.placement != "off"
     cannot = (*found.degrading, placement.why) if lacks else found.degrading
+    if not lacks:  # what it lacks is said with all that it cannot
+        _log.info("rheostat: %s", placement.why)
     graceful = jvm.can_decommission and found.can_decommission
     warmth = Warmup(jvm, lambda: spark.streams.active)
     hands = steward(spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth)

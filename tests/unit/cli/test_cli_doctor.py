@@ -44,7 +44,7 @@ def test_for_people_each_advice_shows_what_to_set(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--checkpoint", "/nowhere"], "/nowhere is no checkpoint of a query that has started: it has no folder offsets with a batch in it"),
+        (["--checkpoint", "/no"], "/no is no checkpoint of a query that has started: it has no folder offsets with a batch in it"),
         (["--conf", "spark.sql.shuffle.partitions=many"], "spark.sql.shuffle.partitions must be a whole number from 1, but it is 'many'"),
     ],
 )

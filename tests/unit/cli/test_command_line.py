@@ -11,7 +11,10 @@ import pytest
 
 from rheostat.cli.app import run
 
-COMMANDS = ["run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif", "simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "cluster up", "cluster down", "kafka up", "kafka down"]
+COMMANDS = [
+    *("run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif"),
+    *("simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "cluster up", "cluster down", "kafka up", "kafka down"),
+]
 
 
 @pytest.fixture

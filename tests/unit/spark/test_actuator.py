@@ -58,8 +58,13 @@ def test_it_works_between_the_ticks_until_it_is_closed():
 
 def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_the_end():
     protocols, waits = Protocols(), []
+
+    def set_wait(wait: str | None) -> bool:
+        waits.append(wait)
+        return True
+
     actuator = SparkActuator(protocols, ABLE)
-    actuator.patience = Patience(lambda wait: waits.append(wait) is None, stateful=lambda: False)
+    actuator.patience = Patience(set_wait, stateful=lambda: False)
     for phase in ("steady", "growing"):
         protocols.phase = phase
         actuator.rescale(Decision(target=2, reason="test"), 5.0)

@@ -43,7 +43,7 @@ def test_what_a_partition_takes_is_told_from_the_batches_in_which_some_moved():
     assert loads.slack_and_load_s(10.0, True, False) == (OUT_SHARE, None)
     for batch_s, units in ((1.3, 3), (1.4, 2), (1.2, 2)):
         query.run(batch_s, units)
-    assert loads.slack_and_load_s(10.0, True, False) == (OUT_SHARE, pytest.approx(0.1))
+    assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((OUT_SHARE, 0.1))
 
 
 def test_a_cold_executor_tells_nothing_of_loading_and_has_its_first_partition_to_itself():
@@ -74,6 +74,6 @@ def test_of_several_queries_the_one_with_the_least_room_counts():
         query = Query(loads, run_id)
         query.run(batch_s)
         query.run(with_move_s, 1)
-    assert loads.slack_and_load_s(10.0, True, False) == (pytest.approx(0.5 * OUT_SHARE), pytest.approx(0.5))
+    assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((0.5 * OUT_SHARE, 0.5))
     loads.keep(["slow"])
-    assert loads.slack_and_load_s(10.0, True, False) == (pytest.approx(2 * OUT_SHARE), pytest.approx(0.2))
+    assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((2 * OUT_SHARE, 0.2))

@@ -50,7 +50,7 @@ class World:
         self.calls["hosts"] += 1
         return dict(self.hosts_of)
 
-    def preferred(self):
+    def preferred(self) -> list[str]:
         return [executor for executor in self.hosts_of if executor not in self.hidden]
 
     def request_total(self, executors):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ class Folder:
         return self.files.get(file)
 
 
-def progress(*names: str, partitions: int = 8):
+def progress(*names: str, partitions: int = 8) -> dict[str, Any]:
     return {"stateOperators": [{"operatorName": name, "numShufflePartitions": partitions} for name in names]}
 
 
