@@ -16,7 +16,7 @@ class Watch:
         self.rounds = Rounds()
         self.now = 0.0
 
-    def see(self, idle: Callable[[str], bool] = busy, **batches: int) -> list[str]:
+    def see(self, idle: Callable[[str, float], bool] = busy, **batches: int) -> list[str]:
         self.now += FRESH_S / 2
         return sorted(self.rounds.see(batches, idle, self.now))
 
