@@ -5,8 +5,9 @@ partitions, RocksDB with changelog, executors of one core, a state that is loade
 turns. Executors arrive warm with Rheostat (class archive, trained by the query itself), with the others as Spark starts them. FILE (and
 a plot beside it) is written anew after every two rescales.
 
-MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH MB, and with HIGH = 2 x LOW each staying
-one takes back as much. The defaults, 256 MB and 2-4, move 64 MB; 100 MB move 25, 500 MB move 125, 500 MB at 4-8 move 63.
+MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH MB. The defaults, 192 MB and 2-3, move
+64 MB to one new executor; 256 MB at 2-4 move as much to each of two, which start at the same time on the same cores: while one
+registers, the JVM of the other still starts.
 """
 
 from __future__ import annotations
@@ -170,10 +171,10 @@ def arguments(given: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--query", choices=QUERIES, default="session")
-    parser.add_argument("--state-mb", type=float, default=256.0, help="MB of values loaded into the state (default 256)")
+    parser.add_argument("--state-mb", type=float, default=192.0, help="MB of values loaded into the state (default 192)")
     parser.add_argument("--rescales", type=int, default=8, help="scored rescales in each direction (default 8)")
     parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (default all), each in a process of its own")
-    parser.add_argument("--executors", default="2-4", help="LOW-HIGH (default 2-4)")
+    parser.add_argument("--executors", default="2-3", help="LOW-HIGH (default 2-3: one executor gets a third of the state)")
     parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
     parser.add_argument("--trigger", type=float, default=2.0, help="trigger interval in seconds (default 2: half of it is slack)")
     parser.add_argument("--rate", type=int, default=200, help="rows per second of the light load (default 200)")
