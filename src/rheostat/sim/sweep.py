@@ -14,7 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.sim.bounds import bounds, job_of
-from rheostat.sim.engine import NoJournal, simulate
+from rheostat.sim.engine import NoJournal, Run, simulate
 from rheostat.sim.flink_job import FlinkJob
 from rheostat.sim.flink_plant import FlinkPlant
 from rheostat.sim.measures import measures
@@ -44,15 +44,19 @@ def run_cell(cell: Cell) -> list[Row]:
     if cell.policy == BOUNDS:
         return _bounds(cell)
     settings = cell.settings
-    plant = _plant(cell)
-    policy = create(cell.policy, cell.parameters, Slo(latency_s=settings.objective_s))
-    guards = guards_for(settings, cell.guards)
-    done = simulate(plant, policy, guards, until_s=settings.seconds, interval_s=settings.interval_s, journal=NoJournal())
-    told = measures(done.ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s)
+    told = measures(play(cell).ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s)
     slots = _slots(cell)
     found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
     cost = told.executor_hours * 3600 * slots + settings.rescale_cost * told.rescalings
     return [_row(cell, cell.policy, attained=told.attained, slot_hours=told.executor_hours * slots, cost=cost, **found)]
+
+
+def play(cell: Cell) -> Run:
+    """Run one cell that is no bounds, and keep what has happened instead of its measures."""
+    settings = cell.settings
+    policy = create(cell.policy, cell.parameters, Slo(latency_s=settings.objective_s))
+    guards = guards_for(settings, cell.guards)
+    return simulate(_plant(cell), policy, guards, until_s=settings.seconds, interval_s=settings.interval_s, journal=NoJournal())
 
 
 def sweep(cells: Sequence[Cell], folder: Path, run: Runner, *, chunk: int = CHUNK, done: Callable[[int, int], None] | None = None) -> None:
