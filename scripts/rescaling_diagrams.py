@@ -47,6 +47,20 @@ and goes. When state returns to an executor that is hidden, it is sent away agai
 
 To **replace** an executor, one more is requested; when it has settled in its stead, the replaced one goes the way out.
 
+## Standby executors
+
+With `--standby N` (`standby=N` in `attach`), N executors above the target are kept registered and warm, without state: what
+takes long in a scale-out, the start of a process and its warm-up, is over before it is needed. They are paid for like the
+others, and target and standby together never exceed the ceiling.
+
+* When the target rises, or an executor is lost or to be replaced, those in standby take state after the next batch, and
+  others are started in their stead. An executor that is still being emptied is taken back before: its state need not move.
+* When the target falls, those in standby stay; of the others the one with the least state is emptied and goes. If one is
+  lacking in standby, the emptied one stands by instead of leaving.
+* Where the cluster has no room for them, the job is as it should be: the phase is `steady`, and the status says "waiting for
+  1 of 1 standby executors".
+* State that strays to one is sent back. Tasks without state run on them as on all others. Where state is not placed, none stand by.
+
 ## The state
 
 State partitions move by the fewest moves that make the executors even, whole partitions of a query together, right after

@@ -21,6 +21,25 @@ class LoopOptions:
             raise BadInput(f"the decision interval must be above 0 seconds, but it is {self.interval_s}")
 
 
+PLACEMENTS = ("auto", "force", "off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateOptions:
+    """What is done for the state of stateful queries."""
+
+    placement: str = field(default="auto", metadata={"help": "move state with the executors: auto (where a soak allows it), force, off"})
+    standby: int = field(
+        default=0, metadata={"help": "warm executors without state above the target, up to the ceiling; they cost what others do"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.placement not in PLACEMENTS:
+            raise BadInput(f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}")
+        if self.standby < 0:
+            raise BadInput(f"standby must be at least 0 executors, but it is {self.standby}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardOptions:
     """The guards that are off unless asked for; 0 or nothing is off. ``guards.guards_of`` makes them, and refuses what is out of range."""

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from rheostat.guards import Guard, Guarded, guard
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
@@ -39,9 +40,10 @@ class Loop:
             return self._record(now, observation, queries, None, None, Rescaling(phase="idle", detail=idle))
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
         guarded = guard(self._guards, raw, observation, self._memory.get("guards", {}), now)
-        self._memory = {"policy": policy_memory, "guards": guarded.memory}
+        self._memory = {**self._memory, "policy": policy_memory, "guards": guarded.memory}
         rescaling = self._actuator.rescale(guarded.decision, now)
-        return self._record(now, observation, queries, raw, guarded, rescaling)
+        self._memory = {**self._memory, "rescaling": rescaling.memory}
+        return self._record(now, observation, queries, raw, guarded, replace(rescaling, memory={}))
 
     def run(self, interval_s: float, stop: threading.Event, seen: Callable[[Record], None] | None = None) -> None:
         """Step every ``interval_s`` seconds until ``stop`` is set or the kill switch is pulled.

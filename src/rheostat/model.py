@@ -67,7 +67,7 @@ class Observation:
     application: str | None = None
     query: str | None = None
     executors: int | None = None
-    """Registered executors."""
+    """Registered executors, without those that stand by."""
     slots_per_executor: int | None = None
     """Cores of an executor over the cpus of a task."""
     target: int | None = None
@@ -195,6 +195,8 @@ class Rescaling:
 
     phase: str
     detail: str = ""
+    memory: Memory = field(default_factory=dict, compare=False, repr=False)
+    """What the actuator remembers; the journal keeps it with that of the policy, records leave it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

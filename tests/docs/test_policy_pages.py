@@ -1,4 +1,4 @@
-"""docs/policies is what the registry says: complete, and nothing else."""
+"""docs/policies is what the registry says and the simulator shows: complete, and nothing else."""
 
 import runpy
 from pathlib import Path
@@ -6,14 +6,20 @@ from pathlib import Path
 import pytest
 
 from rheostat.policies.registry import POLICIES, parameters
+from rheostat.sim.course import digest_in
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "policies"
 
 
 @pytest.fixture(scope="module")
-def made():
-    return runpy.run_path(str(ROOT / "scripts" / "policy_pages.py"))["pages"]()
+def script():
+    return runpy.run_path(str(ROOT / "scripts" / "policy_pages.py"))
+
+
+@pytest.fixture(scope="module")
+def made(script):
+    return script["pages"]()
 
 
 def test_every_policy_has_its_page_and_every_page_its_policy(made):
@@ -23,6 +29,18 @@ def test_every_policy_has_its_page_and_every_page_its_policy(made):
 def test_the_pages_are_what_the_script_makes(made):
     kept = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     stale = sorted(name for name in made if kept.get(name) != made[name])
+    assert stale == [], "run: python scripts/policy_pages.py"
+
+
+def test_every_policy_has_its_plot_its_page_shows_it_and_it_is_small(made):
+    plots = {path.stem: path for path in FOLDER.glob("*.svg")}
+    assert set(plots) == set(POLICIES)
+    assert all(f"({name}.svg)" in made[f"{name}.md"] for name in plots)
+    assert max(path.stat().st_size for path in plots.values()) < 40_000
+
+
+def test_the_plots_show_what_the_script_simulates(script):
+    stale = sorted(name for name, shown in script["plots"]().items() if digest_in(FOLDER / name) != shown.digest)
     assert stale == [], "run: python scripts/policy_pages.py"
 
 

@@ -154,6 +154,14 @@ def has_reached(query: Any, batch: int) -> bool:
     return last_batch(query) >= batch
 
 
+def kept_rows(spark: SparkSession) -> int:
+    rows = spark.range(1000).repartition(4).persist()
+    try:
+        return rows.count()
+    finally:
+        rows.unpersist()
+
+
 def steady(handle: Handle, executors: int) -> bool:
     last = handle.last
     if last is None or last.observation is None:
@@ -173,6 +181,7 @@ def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession
         policy.executors = executors
         until(f"steady with {executors}", lambda: steady(handle, policy.executors))
         assert places.shares() == shares
+        assert kept_rows(spark) == 1000  # executors that are hidden from sources keep blocks all the same
     assert failed_tasks(spark) == 0
     assert len(cluster.executors()) == 2
 

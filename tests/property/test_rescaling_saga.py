@@ -38,6 +38,7 @@ class Cluster:
     hidden_at: dict[str, tuple[int | None, float]] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
     target: int = 1
+    standby: int = 0
     replace: tuple[str, ...] = ()
     total: int = 0
     started: int = 0
@@ -101,8 +102,8 @@ class Cluster:
     def step(self) -> Step:
         """Let the controller take a step, restarted through JSON, check what it orders, and carry it out."""
         facts, before = self.facts(), self.memory
-        step = advance(Memory.from_json(json.loads(json.dumps(before.to_json()))), facts, self.target, self.replace, WAITS)
-        assert step == advance(before, facts, self.target, self.replace, WAITS)
+        step = advance(Memory.from_json(json.loads(json.dumps(before.to_json()))), facts, self.target, self.replace, self.standby, WAITS)
+        assert step == advance(before, facts, self.target, self.replace, self.standby, WAITS)
         self.replace = ()
         self._check(step, facts, before)
         self.memory = step.memory
@@ -131,13 +132,15 @@ class Cluster:
         lives = step.memory.lives
         staying = [executor for executor, life in lives.items() if life.phase in STAYING]
         assert lives.keys() == set(facts.registered)
+        assert len(standing_by(step)) <= self.standby + len(step.memory.replacing)
+        assert len(staying) - len(standing_by(step)) >= min(self.target, len(staying))
         assert len(staying) >= min(self.target, len(facts.registered) - self._gone_for_good(before))
         for order in step.orders:
             assert concerned(order) <= set(facts.registered)
             if isinstance(order, Request):
-                assert self.target <= order.total <= self.target + len(step.memory.replacing)
+                assert self.target <= order.total - self.standby <= self.target + len(step.memory.replacing)
             if isinstance(order, Assign):
-                self._check_assign(order.units, facts, before, staying)
+                self._check_assign(order.units, facts, before, [executor for executor in staying if executor not in standing_by(step)])
             if isinstance(order, Hide):
                 for executor in order.executors:
                     assert self._holds_none(executor) or self.now_s - before.lives[executor].since_s >= WAITS.empty_s
@@ -172,6 +175,11 @@ class Cluster:
         return not self.placing or executor not in self.holders.values()
 
 
+def standing_by(step: Step) -> list[str]:
+    """Return the executors in standby."""
+    return [executor for executor, life in step.memory.lives.items() if life.phase == "standby"]
+
+
 def concerned(order: Order) -> set[str]:
     """Return the executors that an order names."""
     if isinstance(order, Request):
@@ -182,11 +190,12 @@ def concerned(order: Order) -> set[str]:
 
 
 HAPPENS = ("batch", "batch", "batch", "batch", "quiet", "register", "lose", "leave", "warm", "target", "target")
-DISTURBS = ("replace", "spill", "spill", "wait", "clock", "deaf", "slippery", "slippery", "forget", "placing")
+DISTURBS = ("replace", "spill", "spill", "wait", "clock", "deaf", "slippery", "slippery", "forget", "placing", "standby", "restart")
 events = st.tuples(st.sampled_from(HAPPENS) | st.sampled_from(HAPPENS + DISTURBS), st.integers(0, 7))
 worlds = st.builds(
-    Cluster, partitions=st.integers(0, 12), warmable=st.booleans(), placing=st.integers(0, 4).map(bool), batches=st.integers(0, 4).map(bool)
-)
+    Cluster, partitions=st.integers(0, 12), standby=st.integers(0, 3), warmable=st.booleans(), placing=st.integers(0, 4).map(bool),
+    batches=st.integers(0, 4).map(bool),
+)  # fmt: skip
 
 
 def happen(cluster: Cluster, event: str, n: int) -> None:
@@ -215,7 +224,7 @@ def happen(cluster: Cluster, event: str, n: int) -> None:
         cluster.true_s += 5.0 * n
     elif event == "clock":
         cluster.clock_off_s -= 10.0 * n  # put back
-    elif event in ("deaf", "slippery", "forget", "placing"):
+    elif event in ("deaf", "slippery", "forget", "placing", "standby", "restart"):
         disturb(cluster, event, n)
 
 
@@ -225,6 +234,8 @@ def disturb(cluster: Cluster, event: str, n: int) -> None:
     cluster.sticky = n >= 4 if event == "slippery" else cluster.sticky
     cluster.placing = n >= 2 if event == "placing" else cluster.placing
     cluster.memory = Memory() if event == "forget" and n == 0 else cluster.memory
+    cluster.standby = n // 2 if event == "standby" else cluster.standby
+    cluster.memory = cluster.memory.resumed(cluster.now_s) if event == "restart" else cluster.memory
 
 
 def come_to_rest(cluster: Cluster, seconds: int = 400) -> Step:
@@ -233,7 +244,7 @@ def come_to_rest(cluster: Cluster, seconds: int = 400) -> Step:
     for _ in range(seconds):
         cluster.quiet()
         step = cluster.step()
-        if step.rescaling.phase == "steady":
+        if step.rescaling.phase == "steady" and "waiting" not in step.rescaling.detail:
             return step
     raise AssertionError(f"not steady after {seconds} s: {step.rescaling}, {cluster}")
 
@@ -248,11 +259,12 @@ def test_no_rule_is_broken_and_it_ends_steady_and_even(cluster, executors, happe
         happen(cluster, event, n)
         cluster.step()
     rested = come_to_rest(cluster)
-    assert len(cluster.registered) == cluster.target
-    assert {life.phase for life in rested.memory.lives.values()} == {"settled"}
+    idle = standing_by(rested)
+    assert (len(cluster.registered), len(idle)) == (cluster.target + cluster.standby, cluster.standby)
+    assert {life.phase for executor, life in rested.memory.lives.items() if executor not in idle} == {"settled"}
     if cluster.placing:
-        counts = [list(cluster.holders.values()).count(executor) for executor in cluster.registered]
+        counts = [list(cluster.holders.values()).count(executor) for executor in cluster.registered if executor not in idle]
         assert sum(counts) == len(cluster.holders)
         assert max(counts) - min(counts) <= 1
     cluster.quiet()
-    assert cluster.step().orders == (Request(cluster.target),)
+    assert cluster.step().orders == (Request(cluster.target + cluster.standby),)

@@ -235,3 +235,14 @@ def test_a_run_that_is_stopped_does_nothing_more():
     stop.set()
     loop_of([at(1.0)], AskFor(4), journal=journal).run(0.001, stop)
     assert journal.records == []
+
+
+def test_what_the_actuator_remembers_is_kept_with_the_rest_and_left_out_of_the_record():
+    class Remembering(RecordingActuator):
+        def rescale(self, decision, now):
+            return Rescaling(phase="growing", memory={"asked": decision.target})
+
+    journal = MemoryJournal()
+    record = loop_of([at(1.0)], AskFor(4), Remembering(), journal).step(1.0)
+    assert journal.memory["rescaling"] == {"asked": 4}
+    assert record.rescaling.memory == {}

@@ -12,7 +12,7 @@ import typer
 
 from rheostat.cli.options import takes
 from rheostat.cli.pairs import pairs
-from rheostat.config import GuardOptions, LoopOptions
+from rheostat.config import GuardOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.machine.signals import orderly_end
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_CEILING = 8
 
 
-@takes(loop=LoopOptions, guards=GuardOptions)
+@takes(loop=LoopOptions, state=StateOptions, guards=GuardOptions)
 def run(
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="Its own arguments, after --.")] = None,
@@ -36,9 +36,9 @@ def run(
     local: Annotated[int | None, typer.Option(help="A local Standalone cluster with room for this many executors.", min=1)] = None,
     kafka: Annotated[str | None, typer.Option(help="Ask this broker, host:port, for the lag; a local cluster gets Kafka's source.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Folder of the journal; default: in the user's state folder.")] = None,
-    placement: Annotated[str, typer.Option(help="Move state with the executors: auto (where a soak allows it), force, off.")] = "auto",
     *,
     loop: LoopOptions,
+    state: StateOptions,
     guards: GuardOptions,
 ) -> int:
     """Run an unchanged PySpark script, sized live; its exit code is the script's.
@@ -53,7 +53,7 @@ def run(
 
     settings = settings_of(
         policy=policy, parameters=pairs(parameters or ()), slo=slo, limits=(minimum, _ceiling(maximum, local)), journal=journal,
-        kafka={"bootstrap.servers": kafka} if kafka else None, loop=loop, guards=guards, placement=placement,
+        kafka={"bootstrap.servers": kafka} if kafka else None, loop=loop, guards=guards, placement=state.placement, standby=state.standby,
     )  # fmt: skip
     if not script.is_file():
         raise BadInput(f"there is no script {script}")

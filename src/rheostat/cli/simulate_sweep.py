@@ -30,16 +30,13 @@ def sweep(
 
     Example: rheostat simulate sweep experiments/cooldown.yaml
     """
-    from rheostat.sim.sweep import here, rows
+    from rheostat.sim.sweep import rows
     from rheostat.sim.sweep_spec import read_spec
     from rheostat.sim.sweep_summary import summary
 
     cells = read_spec(spec)
     where = folder or Path("out/sweep") / spec.stem
-    if master == "none":
-        _run(cells, where, here)
-    else:
-        _run_on(master, cells, where)
+    run_cells(cells, where, master)
     keys = {cell.key for cell in cells}
     found = summary([row for row in rows(where) if row["key"] in keys])
     text = json.dumps({"folder": str(where), "runs": len(cells), "summary": found}, indent=2, allow_nan=False)
@@ -51,9 +48,14 @@ def sweep(
         _show(found, where)
 
 
-def _run_on(master: str, cells: Sequence[Cell], folder: Path) -> None:
+def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:
+    """Run the cells that have no row in ``folder`` yet on a Spark master, or here (``none``), and show how far it is."""
+    from rheostat.sim.sweep import here, on_spark, rows
+
+    if master == "none":
+        _run(cells, folder, here)
+        return
     from rheostat.lab.replay_session import replay_session
-    from rheostat.sim.sweep import on_spark, rows
 
     kept = {row["key"] for row in rows(folder)}
     if all(cell.key in kept for cell in cells):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from rheostat.rescaling.choice import request_total
 from rheostat.rescaling.life import LIFE
 from rheostat.rescaling.scene import Scene
 
 ARRIVALS = ("registered", "lost", "left")
 CHOICES = ("chosen", "kept")
-READINESS = ("cold", "as it is", "warmed", "needed", "spent")
-PLACEMENT = ("given", "whole", "handed", "empty", "unseen", "late")
+READINESS = ("cold", "as it is", "warmed", "called", "needed", "spent")
+PLACEMENT = ("spare", "given", "whole", "handed", "retained", "empty", "unseen", "late")
 """The events in the order in which a step looks at them: each group builds on what the one before has changed."""
 
 
@@ -44,6 +45,12 @@ def _is_empty(scene: Scene, executor: str) -> bool:
     return not scene.facts.placing or (scene.boundary and executor not in scene.chosen and not scene.held(executor))
 
 
+def _is_retained(scene: Scene, executor: str) -> bool:
+    """One that was to be replaced is not wanted in standby either."""
+    lacking = scene.standby > 0 and len(scene.staying) < request_total(scene)
+    return lacking and executor not in scene.replacing and _is_empty(scene, executor)
+
+
 def _is_unseen(scene: Scene, executor: str) -> bool:
     return scene.boundary and not (scene.facts.placing and scene.held(executor))
 
@@ -69,12 +76,15 @@ CONDITIONS: Mapping[str, Callable[[Scene, str], bool]] = {
     "cold": lambda scene, _: _can_be_warmed(scene),
     "as it is": lambda scene, _: not _can_be_warmed(scene),
     "warmed": _is_warm,
+    "called": lambda scene, executor: executor not in scene.spare,
     "needed": lambda scene, _: scene.nobody_takes,
     "spent": _is_spent,
     "late": _is_late,
+    "spare": lambda scene, executor: executor in scene.spare,
     "given": lambda scene, executor: executor in scene.sending.values(),
     "whole": _is_whole,
     "handed": lambda scene, executor: any(scene.facts.holders.get(unit) == executor for unit in scene.sending),
+    "retained": _is_retained,
     "empty": _is_empty,
     "unseen": _is_unseen,
 }

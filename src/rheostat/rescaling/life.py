@@ -1,6 +1,7 @@
 """The life of an executor: scale-out and scale-in as one table, from the request to the end of its process.
 
-The way in: requested, registered, warming, warm, assigned, settled. The way out: victim, emptying, hidden, leaving, gone.
+The way in: requested, registered, warming, warm, assigned, settled; or standby, warm and without state. The way out: victim,
+emptying, hidden, leaving, gone.
 The saga takes every step of an executor from this table, and the diagrams in the docs are made from it.
 """
 
@@ -11,8 +12,8 @@ from rheostat.rescaling.table import Table, Transition
 TAKING = frozenset({"warm", "assigned", "settled", "rebalancing", "stuck"})
 """Phases in which an executor may be given state."""
 ARRIVING = frozenset({"registered", "warming", "warm", "assigned"})
-STAYING = TAKING | ARRIVING
-"""Phases of executors that count for the target."""
+STAYING = TAKING | ARRIVING | {"standby"}
+"""Phases of executors that count for the target and for the standby executors above it."""
 DONE = frozenset({"settled", "stuck"})
 """Phases in which nothing more is going to be done for the executor."""
 KEEPABLE = frozenset({"victim", "emptying"})
@@ -20,25 +21,28 @@ KEEPABLE = frozenset({"victim", "emptying"})
 GOING = frozenset({"hidden", "leaving", "urged", "killed"})
 """Phases from which there is no way back."""
 
-IN = ("requested", "registered", "warming", "warm", "assigned", "settled", "rebalancing", "stuck")
-OUT = ("warm", "settled", "victim", "emptying", "hidden", "leaving", "urged", "killed", "gone")
+IN = ("requested", "registered", "warming", "warm", "standby", "assigned", "settled", "rebalancing", "stuck")
+OUT = ("warm", "standby", "settled", "victim", "emptying", "hidden", "leaving", "urged", "killed", "gone")
 """The two protocols, as they are drawn."""
 
 EVENTS = {
     "registered": "the cluster has started it",
     "lost": "it is no longer registered, and nobody had asked it to leave",
     "left": "it is no longer registered, as was asked",
-    "chosen": "there are more executors than the target and it holds the least state (the youngest of equals); or it is to be replaced and "
-    "another has settled in its stead",
+    "chosen": "there are more executors than the target, and of those at work it holds the least state (the youngest of equals); or there "
+    "are more in standby than asked for; or it is to be replaced and another has settled in its stead",
     "kept": "a newer target is higher, and among those that leave it holds the most state",
     "cold": "executors can be warmed before they get state",
     "as it is": "executors cannot be warmed, or state is not placed",
     "warmed": "its warm-up has ended, or it holds state",
+    "called": "the target needs it: a newer one is higher, or another executor is lost or to be replaced",
     "needed": "nobody else can take state, as when the controller sees the application for the first time",
+    "spare": "the target is reached without it",
     "given": "state partitions are sent to it in this step: after a batch boundary, those of a lost executor at once",
     "whole": "after a batch boundary, it holds all that it should; or there is no state to be placed",
     "spent": "after a batch boundary, what it was sent did not stay, for the last of several times in a row",
     "handed": "state partitions of it are sent to others in this step",
+    "retained": "after a batch boundary, it holds no state, and an executor to stand by or to replace another is lacking",
     "empty": "after a batch boundary, it holds no state; or state is not placed",
     "unseen": "after another batch boundary, no batch knows of it any more, and it still holds no state (or state is not placed)",
     "late": "its phase has lasted too long, without a partition fewer on it",
@@ -63,8 +67,12 @@ LIFE = Table(
         Transition("warming", "late", "warm"),
         Transition("warm", "lost", "gone"),
         Transition("warm", "chosen", "victim"),
+        Transition("warm", "spare", "standby"),
         Transition("warm", "given", "assigned", "Assign"),
         Transition("warm", "whole", "settled"),
+        Transition("standby", "lost", "gone"),
+        Transition("standby", "chosen", "victim"),
+        Transition("standby", "called", "warm"),
         Transition("assigned", "lost", "gone"),
         Transition("assigned", "chosen", "victim"),
         Transition("assigned", "spent", "stuck"),
@@ -84,11 +92,13 @@ LIFE = Table(
         Transition("stuck", "whole", "settled"),
         Transition("victim", "lost", "gone"),
         Transition("victim", "kept", "warm"),
+        Transition("victim", "retained", "standby"),
         Transition("victim", "empty", "hidden", "Hide"),
         Transition("victim", "late", "hidden", "Hide"),
         Transition("victim", "handed", "emptying"),
         Transition("emptying", "lost", "gone"),
         Transition("emptying", "kept", "warm"),
+        Transition("emptying", "retained", "standby"),
         Transition("emptying", "empty", "hidden", "Hide"),
         Transition("emptying", "late", "hidden", "Hide"),
         Transition("hidden", "lost", "gone"),

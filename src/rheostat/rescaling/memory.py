@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rheostat.state.units import Unit
@@ -44,6 +44,11 @@ class Memory:
             "schema": _SCHEMA, "lives": lives, "batch": self.batch, "boundary_s": self.boundary_s,
             "wanted": _rows(self.wanted), "takers": list(self.takers), "sent": _rows(self.sent), "replacing": dict(self.replacing),
         }  # fmt: skip
+
+    def resumed(self, now_s: float) -> Memory:
+        """Return what a new controller goes on from: every phase begins anew, and so do the batches and what is to be verified."""
+        lives = {executor: replace(life, since_s=now_s) for executor, life in self.lives.items()}
+        return replace(self, lives=lives, batch=None, boundary_s=None, sent={})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Memory:

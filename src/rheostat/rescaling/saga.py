@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.choice import chosen, kept, request_total
+from rheostat.rescaling.choice import chosen, kept, request_total, spare
 from rheostat.rescaling.conditions import ARRIVALS, CHOICES, PLACEMENT, READINESS, walk
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import KEEPABLE, LIFE
@@ -34,19 +34,22 @@ class Step:
     rescaling: Rescaling
 
 
-def advance(memory: Memory, facts: Facts, target: int, replace: Collection[str] = (), waits: Waits = Waits()) -> Step:  # noqa: B008
-    """Take one step towards ``target`` executors, with those in ``replace`` exchanged for others.
+def advance(
+    memory: Memory, facts: Facts, target: int, replace: Collection[str] = (), standby: int = 0, waits: Waits = Waits(),  # noqa: B008
+) -> Step:  # fmt: skip
+    """Take one step towards ``target`` executors and ``standby`` more without state, with those in ``replace`` exchanged for others.
 
     Every step asks for the total again. State is assigned only in steps right after a batch boundary, that of lost
     executors at once. ``replace`` need be said once: it is remembered until the executor is gone or is given up.
     """
-    scene = scene_of(memory, facts, target, replace, waits)
+    scene = scene_of(memory, facts, target, replace, standby, waits)
     walk(scene, ARRIVALS)
     _note_progress(scene)
     count_tries(scene, memory)
     scene.chosen, scene.kept = chosen(scene), kept(scene)
     walk(scene, CHOICES)
-    scene.nobody_takes = not scene.taking
+    scene.spare = spare(scene)
+    scene.nobody_takes = not scene.taking and not scene.those_in({"standby"})
     walk(scene, READINESS)
     place(scene, memory)
     walk(scene, PLACEMENT)

@@ -19,6 +19,8 @@ class Scene:
 
     facts: Facts
     target: int
+    standby: int
+    """How many executors above the target are to be warm and without state."""
     waits: Waits
     lives: dict[str, Life]
     boundary: bool
@@ -26,6 +28,8 @@ class Scene:
     replacing: Mapping[str, float] = field(default_factory=dict)
     chosen: Collection[str] = ()
     kept: Collection[str] = ()
+    spare: Collection[str] = ()
+    """The executors that the target does not need; they get no state."""
     nobody_takes: bool = False
     wanted: Mapping[Unit, str] = field(default_factory=dict)
     takers: tuple[str, ...] = ()
@@ -55,7 +59,7 @@ class Scene:
 
     @property
     def staying(self) -> list[str]:
-        """The executors that count for the target, oldest first."""
+        """The executors that count for the target and the standby, oldest first."""
         return self.those_in(STAYING)
 
     @property
@@ -69,7 +73,7 @@ class Scene:
     @property
     def taking(self) -> list[str]:
         """The executors that may be given state."""
-        return self.those_in(TAKING)
+        return [executor for executor in self.those_in(TAKING) if executor not in self.spare]
 
     @property
     def lost(self) -> set[Unit]:
@@ -94,7 +98,7 @@ class Scene:
         return self.facts.now_s - self.lives[executor].since_s
 
 
-def scene_of(memory: Memory, facts: Facts, target: int, asked: Collection[str], waits: Waits) -> Scene:
+def scene_of(memory: Memory, facts: Facts, target: int, asked: Collection[str], standby: int, waits: Waits) -> Scene:
     """Return the scene at the beginning of a step; ``asked`` are the executors that are to be replaced.
 
     A clock that was put back makes nothing late and nothing early: what began in its future began now.
@@ -102,7 +106,7 @@ def scene_of(memory: Memory, facts: Facts, target: int, asked: Collection[str], 
     now_s = facts.now_s
     lives = {executor: replace(life, since_s=min(life.since_s, now_s)) for executor, life in memory.lives.items()}
     scene = Scene(
-        facts=facts, target=target, waits=waits, lives=lives, boundary=_boundary(memory, facts, waits),
+        facts=facts, target=target, standby=standby, waits=waits, lives=lives, boundary=_boundary(memory, facts, waits),
         wanted=memory.wanted, takers=memory.takers,
     )  # fmt: skip
     for executor in facts.registered:

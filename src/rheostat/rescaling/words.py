@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.choice import request_total
+from rheostat.rescaling.choice import request_total, spare
 from rheostat.rescaling.life import ARRIVING, GOING, KEEPABLE
 from rheostat.rescaling.scene import Scene
 from rheostat.state.assignment import moves
@@ -15,15 +15,15 @@ from rheostat.state.units import Unit
 
 def describe(scene: Scene) -> Rescaling:
     """Return the phase, and in words everything that is under way, that waits, and that cannot be helped."""
-    coming = (_waiting(scene), _not_replaced(scene), _warming(scene), _moving(scene), _settling(scene))
-    said = (*coming, *_emptying(scene), _leaving(scene), _felt(scene), _stuck(scene), _slots(scene))
+    coming = (_waiting(scene), _standby_waiting(scene), _not_replaced(scene), _warming(scene), _moving(scene), _settling(scene))
+    said = (*coming, *_emptying(scene), _leaving(scene), _standing_by(scene), _felt(scene), _stuck(scene), _slots(scene))
     return Rescaling(phase=_phase(scene), detail="; ".join(part for part in said if part))
 
 
 def _phase(scene: Scene) -> str:
     if _lacking(scene) > 0 or scene.those_in(ARRIVING):
         return "growing"
-    if scene.those_in(KEEPABLE | GOING) or len(scene.facts.registered) > scene.target:
+    if scene.those_in(KEEPABLE | GOING) or len(scene.facts.registered) > scene.target + scene.standby:
         return "shrinking"
     if scene.those_in({"rebalancing"}):
         return "balancing"
@@ -31,13 +31,19 @@ def _phase(scene: Scene) -> str:
 
 
 def _lacking(scene: Scene) -> int:
-    return request_total(scene) - len(scene.staying)
+    """Return how many executors are lacking for the target; the job does without those that are lacking for the standby."""
+    return scene.target + len(scene.replaced) - (len(scene.staying) - len(spare(scene)))
 
 
 def _waiting(scene: Scene) -> str:
-    lacking, total = _lacking(scene), request_total(scene)
+    lacking, total = _lacking(scene), request_total(scene) - scene.standby
     stead = f" to replace {_named(scene.replaced)}" if scene.replaced else ""
     return f"waiting for {lacking} of {total} executors{stead}" if lacking > 0 else ""
+
+
+def _standby_waiting(scene: Scene) -> str:
+    lacking = scene.standby - len(spare(scene))
+    return f"waiting for {lacking} of {scene.standby} standby executors" if lacking > 0 else ""
 
 
 def _not_replaced(scene: Scene) -> str:
@@ -56,6 +62,12 @@ def _moving(scene: Scene) -> str:
     units = [unit for unit in _pending(scene) if scene.wanted[unit] in receiving and scene.facts.holders[unit] not in leaving]
     to = {scene.wanted[unit] for unit in units}
     return f"moving {_partitions(len(units))} to {_named([executor for executor in receiving if executor in to])}" if units else ""
+
+
+def _standing_by(scene: Scene) -> str:
+    standby = scene.those_in({"standby"})
+    verb = "stands" if len(standby) == 1 else "stand"
+    return f"{_named(standby)} {verb} by" if standby else ""
 
 
 def _felt(scene: Scene) -> str:

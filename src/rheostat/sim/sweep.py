@@ -44,10 +44,12 @@ def run_cell(cell: Cell) -> list[Row]:
     if cell.policy == BOUNDS:
         return _bounds(cell)
     settings = cell.settings
-    told = measures(play(cell).ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s)
+    ledger = play(cell).ledger
+    told = measures(ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s)
     slots = _slots(cell)
     found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
-    cost = told.executor_hours * 3600 * slots + settings.rescale_cost * told.rescalings
+    paid_s = ledger.paid.integral(ledger.start_s, ledger.end_s)  # all of the run, as the bounds pay for it, the warm-up too
+    cost = paid_s * slots + settings.rescale_cost * ledger.targets.changes(ledger.start_s)
     return [_row(cell, cell.policy, attained=told.attained, slot_hours=told.executor_hours * slots, cost=cost, **found)]
 
 

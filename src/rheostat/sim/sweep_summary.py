@@ -25,8 +25,8 @@ class Mean:
     high: float
 
 
-def summary(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one entry per plant, load, policy, parameters and guards, sorted: seeds, share attained, means, score.
+def summary(rows: Sequence[Mapping[str, Any]], shown: Sequence[str] = SHOWN) -> list[dict[str, Any]]:
+    """Return one entry per plant, load, policy, parameters and guards, sorted: seeds, share attained, means of ``shown``, score.
 
     The score is paired by seed with the best fixed size and the clairvoyant's path of the same plant, load and seed, as far as
     the sweep has them. The clairvoyant's optimum lies between its path and ``(clairvoyant bound)``.
@@ -35,18 +35,20 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in ("plant", "load", "policy", "parameters", "guards")), []).append(row)
-    return [_entry(names, sorted(group, key=lambda row: row["seed"]), references) for names, group in sorted(groups.items())]
+    return [_entry(names, sorted(group, key=lambda row: row["seed"]), references, shown) for names, group in sorted(groups.items())]
 
 
-def _entry(names: tuple[str, ...], group: Sequence[Mapping[str, Any]], references: Mapping[tuple[Any, ...], float]) -> dict[str, Any]:
+def _entry(
+    names: tuple[str, ...], group: Sequence[Mapping[str, Any]], references: Mapping[tuple[Any, ...], float], shown: Sequence[str]
+) -> dict[str, Any]:
     plant, load, policy, parameters, guards = names
     entry: dict[str, Any] = {
         "plant": plant, "load": load, "policy": policy, "parameters": json.loads(parameters), "guards": json.loads(guards),
         "seeds": len(group), "attained": sum(row["attained"] for row in group) / len(group),
     }  # fmt: skip
-    for name in SHOWN:
-        entry[name] = _mean([row[name] for row in group])
-    entry["score"] = None if policy.startswith("(") else _mean([_score(row, references) for row in group])
+    for name in shown:
+        entry[name] = mean_of([row[name] for row in group])
+    entry["score"] = None if policy.startswith("(") else mean_of([_score(row, references) for row in group])
     return entry
 
 
@@ -56,7 +58,8 @@ def _score(row: Mapping[str, Any], references: Mapping[tuple[Any, ...], float]) 
     return None if static is None or bound is None else score(row["cost"], static, bound, attained=row["attained"])
 
 
-def _mean(values: Sequence[float | None]) -> dict[str, float] | None:
+def mean_of(values: Sequence[float | None]) -> dict[str, float] | None:
+    """Return ``interval`` of the values that are known, as ``mean``, ``low`` and ``high``; None where none is."""
     known = np.array([value for value in values if value is not None], dtype=float)
     if not len(known):
         return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Protocol
 
-from rheostat.model import Capabilities, Decision, Rescaling
+from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.spark.patience import Patience
 
 _REPLACE = re.compile(r"replace executor (\S+)")
@@ -19,6 +20,10 @@ class Protocols(Protocol):
         """Take the target in force and the executors to be replaced, and tell where the change stands."""
         ...
 
+    def resume(self, kept: Memory, now: float) -> None:
+        """Go on where the one before has stood, from the memory of its last answer."""
+        ...
+
     def start(self, tick: Callable[[], None]) -> None:
         """Go on between the decisions; ``tick`` is called in the same thread now and then."""
         ...
@@ -29,11 +34,17 @@ class Protocols(Protocol):
 
 
 class SparkActuator:
-    """Brings an application to its target; what ``replace executor N`` names is replaced by a new one."""
+    """Brings an application to its target; what ``replace executor N`` names is replaced by a new one.
 
-    def __init__(self, protocols: Protocols, capabilities: Capabilities) -> None:
+    ``application`` is its id: what is remembered of another one is not resumed. ``standby`` is how many executors are to stand
+    by above the target.
+    """
+
+    def __init__(self, protocols: Protocols, capabilities: Capabilities, application: str = "", standby: int = 0) -> None:
         self._protocols = protocols
         self._capabilities = capabilities
+        self._application = application
+        self._standby = standby
         self.target: int | None = None
         self.patience: Patience | None = None
 
@@ -44,11 +55,23 @@ class SparkActuator:
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Assert the target and the replacements, and tell where they stand."""
         self.target = decision.target
-        replace = [named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))]
-        rescaling = self._protocols.ask(decision.target, replace, now)
+        replaced = [named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))]
+        rescaling = self._protocols.ask(decision.target, replaced, now)
         if self.patience:
             self.patience.tick(rescaling.phase != "steady", now)
-        return rescaling
+        kept = {"application": self._application, "target": decision.target, "protocol": rescaling.memory}
+        return replace(rescaling, memory=kept)
+
+    def resume(self, kept: Memory, now: float) -> None:
+        """Go on where an earlier controller of this application has stood, from the memory of what ``rescale`` returned last."""
+        if kept.get("application") == self._application:
+            self.target = kept["target"]
+            self._protocols.resume(kept["protocol"], now)
+
+    def at_work(self, registered: int) -> int:
+        """Return how many of the registered executors count for the target: without those that stand by above it."""
+        above = 0 if self.target is None else max(0, registered - self.target)
+        return registered - min(self._standby, above)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Go on between the decisions, in a thread of its own in which ``tick`` is called."""

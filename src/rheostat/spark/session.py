@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.config import GuardOptions, LoopOptions
+from rheostat.config import GuardOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
 from rheostat.journal.folder import FolderJournal
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("rheostat")
 DEFAULT_POLICY = "measured-throughput"
-PLACEMENTS = ("auto", "force", "off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,10 @@ class Settings:
     ``policy`` is a registered name, with ``parameters`` of its own, or an object with ``decide``. ``kafka`` is a client
     configuration with ``bootstrap.servers``: the lag is then asked of the broker, also while a batch runs; without it
     the lag comes from the progress of finished batches. ``journal`` is a folder; by default one per application in the
-    user's state folder. ``placement`` says whether state partitions move with the executors: ``auto`` where a soak has
-    allowed it (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never.
+    user's state folder. ``state`` says whether state partitions move with the executors: ``auto`` where a soak has
+    allowed it (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never; and how many ``standby`` executors are
+    kept above the target, warm and without state, never beyond the ceiling. They take the state of a scale-out at once; they
+    are paid for like the others, and count neither in ``Observation.executors`` nor in the budget.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -58,11 +60,9 @@ class Settings:
     journal: Path | None = None
     loop: LoopOptions = field(default_factory=LoopOptions)
     guards: GuardOptions = field(default_factory=GuardOptions)
-    placement: str = "auto"
+    state: StateOptions = field(default_factory=StateOptions)
 
     def __post_init__(self) -> None:
-        if self.placement not in PLACEMENTS:
-            raise BadInput(f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}")
         if self.kafka is not None and "bootstrap.servers" not in self.kafka:
             raise BadInput(f"kafka= needs 'bootstrap.servers', but it has {', '.join(self.kafka) or 'nothing'}")
         self.make_policy()
@@ -113,18 +113,20 @@ def attach(
     loop: LoopOptions | None = None,
     guards: GuardOptions | None = None,
     placement: str = "auto",
+    standby: int = 0,
 ) -> Handle:
     """Size a running session: decide every few seconds how many executors it needs, and change that number live.
 
     ``policy`` is a registered name (``parameters`` are its own) or an object with ``decide``; ``slo`` the latency
     objective in seconds (default 10); ``limits`` the least and the most executors (default 1 and 8); ``kafka`` a client
     configuration; ``journal`` a folder; ``loop`` how often and how carefully; ``guards`` which further rules hold;
-    ``placement`` whether state moves with the executors: ``auto``, ``force`` or ``off`` (see ``Settings``). What this session does not
-    allow is logged, a line each, and the job runs on unscaled.
+    ``placement`` whether state moves with the executors: ``auto``, ``force`` or ``off``; ``standby`` how many warm executors
+    without state are kept above the target (see ``Settings``). What this session does not allow is logged, a line each, and
+    the job runs on unscaled.
 
-    Raises BadInput for an unknown policy, a wrong parameter, wrong limits or an unknown placement.
+    Raises BadInput for an unknown policy, a wrong parameter, wrong limits, an unknown placement or a negative standby.
     """
-    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards, placement))
+    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards, placement, standby))
 
 
 def settings_of(
@@ -137,6 +139,7 @@ def settings_of(
     loop: LoopOptions | None = None,
     guards: GuardOptions | None = None,
     placement: str = "auto",
+    standby: int = 0,
 ) -> Settings:
     """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder."""
     return Settings(
@@ -148,7 +151,7 @@ def settings_of(
         journal=Path(journal) if journal else None,
         loop=loop or LoopOptions(),
         guards=guards or GuardOptions(),
-        placement=placement,
+        state=StateOptions(placement=placement, standby=standby),
     )
 
 
@@ -167,15 +170,18 @@ def size(spark: Any, settings: Settings) -> Handle:
     if not jvm.can_request:
         missing = "this Spark's scheduler has no calls to change the number of executors"
         return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
-    placement = placement_verdict(spark, jvm, settings.placement)
-    lacks = not placement.places and settings.placement != "off"
+    placement = placement_verdict(spark, jvm, settings.state.placement)
+    lacks = not placement.places and settings.state.placement != "off"
     cannot = (*found.degrading, placement.why) if lacks else found.degrading
     if not lacks:  # what it lacks is said with all that it cannot
         _log.info("rheostat: %s", placement.why)
+    standby = settings.state.standby if placement.places else 0
+    if settings.state.standby and not standby:
+        cannot = (*cannot, "no executor stands by: that would bring nothing where state is not placed")
     graceful = jvm.can_decommission and found.can_decommission
     warmth = Warmup(jvm, lambda: spark.streams.active)
-    hands = steward(spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth)
-    actuator = SparkActuator(hands, Capabilities(can_scale=True, cannot=cannot))
+    hands = steward(spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth, standby, settings.limits.max_executors)
+    actuator = SparkActuator(hands, Capabilities(can_scale=True, cannot=cannot), application_id(spark), standby)
     actuator.target = initial_executors(spark)
     return start(spark, settings, jvm, actuator)
 
@@ -192,7 +198,7 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
         offsets=offsets,
         target=lambda: actuator.target,
         trigger_s=jvm.trigger_s if jvm else lambda _: None,
-        registered=(lambda: len(jvm.executor_ids())) if jvm and capabilities.can_scale else None,
+        registered=(lambda: actuator.at_work(len(jvm.executor_ids()))) if jvm and isinstance(actuator, SparkActuator) else None,
         local=LocalUsage(LocalExecutors(application_id(spark))) if endpoint else None,
         stages=StageUsage(StagesEndpoint(endpoint.rest), getattr(policy, "live_signals", ())) if endpoint else None,
     )
@@ -208,6 +214,7 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
         actuator.close()
 
     if isinstance(actuator, SparkActuator):
+        actuator.resume(journal.restore().get("rescaling", {}), time.time())
         actuator.start(lambda: overhead.tick("steward"))
     handle = Handle(loop, journal, capabilities, overhead, ended, close)
     _say(settings, capabilities, journal)
@@ -218,11 +225,12 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
 def _say(settings: Settings, capabilities: Capabilities, journal: FolderJournal) -> None:
     limits = settings.limits
     _log.info(
-        "rheostat %s this application: policy %s, %d to %d executors, objective %g s, a decision every %g s; journal %s, kill switch %s",
+        "rheostat %s this application: policy %s, %d to %d executors%s, objective %g s, a decision every %g s; journal %s, kill switch %s",
         "sizes" if capabilities.can_scale else "watches",
         settings.policy_name,
         limits.min_executors,
         limits.max_executors,
+        f" ({settings.state.standby} of them in standby)" if settings.state.standby else "",
         settings.slo.latency_s,
         settings.loop.interval_s,
         journal.folder,

@@ -11,7 +11,8 @@ from rheostat.spark.capabilities import is_on, locality_wait_s, slots_per_execut
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.placement import Placement
 from rheostat.spark.running import RunningQueries
-from rheostat.spark.steward import Steward, Terms
+from rheostat.spark.steward import Steward
+from rheostat.spark.terms import Terms
 from rheostat.spark.warm_start import of_session
 
 STATE_WAIT_S = 3.0
@@ -29,8 +30,14 @@ def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
     return said if missing is None else Verdict(False, f"state stays where Spark has put it: {missing}")
 
 
-def steward(spark: Any, jvm: Jvm, places: bool, objective_s: float, can_decommission: bool, warmth: Warmth | None = None) -> Steward:
-    """Return the steward of an application; with ``places`` it moves state, and tasks wait long enough for the state they need."""
+def steward(
+    spark: Any, jvm: Jvm, places: bool, objective_s: float, can_decommission: bool, warmth: Warmth | None = None,
+    standby: int = 0, max_executors: int = 8,
+) -> Steward:  # fmt: skip
+    """Return the steward of an application; with ``places`` it moves state, and tasks wait long enough for the state they need.
+
+    ``standby`` executors stand by above the target, as far as ``max_executors`` allows; without ``places`` none.
+    """
     short = places and locality_wait_s(spark) < STATE_WAIT_S
     if short:
         jvm.set_process_wait(f"{STATE_WAIT_S:g}s")
@@ -39,6 +46,8 @@ def steward(spark: Any, jvm: Jvm, places: bool, objective_s: float, can_decommis
         graceful=can_decommission,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
         slots_per_executor=slots_per_executor(spark),
+        standby=standby if places else 0,
+        max_executors=max_executors,
         leaving=_training(spark),
         ended=jvm.stopped,
         at_end=lambda: jvm.set_process_wait(None) if short else None,

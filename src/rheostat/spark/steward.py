@@ -6,55 +6,37 @@ to be met within milliseconds while something is under way; while nothing is, it
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
+from rheostat.model import Memory as Kept
 from rheostat.model import Rescaling
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import ARRIVING, DONE
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.rescaling.saga import Memory, advance
+from rheostat.rescaling.waits import Waits
 from rheostat.spark.application import Executors, Queries, Warmth
+from rheostat.spark.pace import CALM_S, COUNT_S, Pace
 from rheostat.spark.placement import Placement
 from rheostat.spark.rounds import Rounds
 from rheostat.spark.slack import Loads
+from rheostat.spark.terms import Terms
 from rheostat.state.units import Unit
 
 _log = logging.getLogger("rheostat")
-POLL_S, COUNT_S, CALM_S = 0.025, 0.1, 1.0
-"""How often a boundary is looked for; how often executors are counted while some are to come or go; and while nothing is under way."""
-SLOW_S, EAGER_S = 0.5, 60.0
-"""Executors that have not come after ``EAGER_S`` are looked for every ``SLOW_S``."""
 ASSERT_S = 1.0
 """The protocol goes a step at least so often while it waits for boundaries."""
 RECONCILE_S = 10.0
 """So often the places are looked at while nothing is under way."""
 TICK_S = 5.0
-_RESTING = DONE | {"leaving", "killed"}
+_REST_S = Waits().rest_s
+_RESTING = DONE | {"standby", "leaving", "killed"}
 """Phases that no batch boundary ends."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What the session allows, and the latency objective in seconds.
-
-    ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended. ``hides`` is false where a
-    hidden executor could not give its blocks away. ``leaving`` is told of each executor that has been asked to leave: it
-    gets no task any more, but lingers. ``ended`` tells whether the application is over. ``at_end`` is called when the
-    steward stops.
-    """
-
-    objective_s: float = 10.0
-    graceful: bool = True
-    hides: bool = True
-    slots_per_executor: int = 1
-    leaving: Callable[[str], None] = lambda _: None
-    ended: Callable[[], bool] = lambda: False
-    at_end: Callable[[], object] = lambda: None
 
 
 class Steward:
@@ -75,12 +57,14 @@ class Steward:
         self._thread: threading.Thread | None = None
         self._rounds = Rounds()
         self._loads = Loads()
+        self._pace = Pace()
         self._memory = Memory()
         self._target: int | None = None
         self._replace: tuple[str, ...] = ()
         self._rescaling = Rescaling(phase="steady")
         self._hosts: Mapping[str, str] = {}
         self._holders: dict[Unit, str | None] = {}
+        self._glanced: dict[Unit, str | None] = {}
         self._joined: dict[str, int | None] = {}
         """The round in which each executor was first seen."""
         self._held: set[str] = set()
@@ -90,7 +74,11 @@ class Steward:
         self._alert = True
         """Whether something is not as it was left, whatever the protocol thinks."""
         self._hides = terms.hides
-        self._changed_s = self._counted_s = self._advanced_s = self._glanced_s = float("-inf")
+        self._counted_s = self._advanced_s = self._glanced_s = float("-inf")
+
+    def resume(self, kept: Kept, now: float) -> None:
+        """Go on where the one before has stood, from ``memory`` of what it returned last; before anything is asked for."""
+        self._memory = Memory.from_json(kept).resumed(now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Look from now on, in a thread that never keeps the application from ending; ``tick`` is called there every ``TICK_S``."""
@@ -127,11 +115,7 @@ class Steward:
 
     def pause_s(self, now: float) -> float:
         """Return how long to wait until the next look."""
-        if self._busy:
-            return POLL_S
-        if self._rescaling.phase == "steady":
-            return CALM_S
-        return COUNT_S if now - self._changed_s < EAGER_S else SLOW_S
+        return self._pace.pause_s(self._busy, self._rescaling.phase, now)
 
     @property
     def _busy(self) -> bool:
@@ -141,11 +125,10 @@ class Steward:
     def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
         """Take the target in force and the executors to be replaced, go a step, and tell where the change stands."""
         with self._lock:
-            self._changed_s = now if target != self._target else self._changed_s
             self._target, self._replace = target, tuple(replace)
             self._learn()
             self._look(target, now, due=True)
-            return self._rescaling
+            return dataclasses.replace(self._rescaling, memory=self._memory.to_json())
 
     def look(self, now: float) -> None:
         """Look for a boundary and for executors that came or went, and go a step if there is a reason to."""
@@ -194,23 +177,32 @@ class Steward:
                 self._alert = True
 
     def _glance(self, now: float) -> None:
-        """Look whether state has wandered while nothing was under way."""
+        """Look whether state has wandered while nothing was under way, and whether an assignment has rested long enough.
+
+        A difference that stays is looked into once: the stores of a partition may lie on several executors for long.
+        """
         self._glanced_s = now
         if self._placement:
-            self._alert |= self._placement.glance() != self._holders
+            before, self._glanced = self._glanced, self._placement.glance()
+            self._alert |= self._glanced not in (before, self._holders)
+        stuck = (life for life in self._memory.lives.values() if life.phase == "stuck")
+        self._alert |= any(now - life.since_s >= _REST_S for life in stuck)
 
     def _advance(self, target: int, passed: Collection[str], over: bool, now: float) -> None:
         if self._placement and (over or self._busy):
-            self._holders = self._placement.holders()
+            before, self._holders = self._holders, self._placement.holders()
+            self._glanced = self._glanced if self._holders == before else {}
             self._held.update(holder for holder in self._holders.values() if holder)
         self._alert &= not over and self._rounds.number is not None
-        step = advance(self._memory, self._facts(now), target, self._replace)
+        step = advance(self._memory, self._facts(now), target, self._replace, self._terms.standby_above(target))
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
+        self._pace.note((target, self._replace, tuple(self._hosts), step.rescaling), now)
         for order in step.orders:
             self._carry_out(order, passed)
 
     def _facts(self, now: float) -> Facts:
-        growing, cold = self._rescaling.phase == "growing", bool(self._hosts.keys() - self._held)
+        standby = {executor for executor, life in self._memory.lives.items() if life.phase == "standby"}
+        growing, cold = self._rescaling.phase == "growing", bool(self._hosts.keys() - self._held - standby)
         slack_s, load_s = self._loads.slack_and_load_s(self._terms.objective_s, growing, cold)
         return Facts(
             now_s=now,

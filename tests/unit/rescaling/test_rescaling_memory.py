@@ -34,3 +34,10 @@ def test_waits_that_cannot_be_are_refused_with_their_value():
 def test_each_phase_that_can_be_late_has_its_own_wait():
     waits = Waits(warm_s=1, empty_s=2, hidden_s=3, leave_s=4)
     assert [waits.of(phase) for phase in ("warming", "victim", "emptying", "hidden", "leaving", "killed")] == [1, 2, 2, 3, 4, 4]
+
+
+def test_what_a_new_controller_goes_on_from_has_no_batches_and_no_waits_of_the_old_one():
+    resumed = FULL.resumed(50.0)
+    assert [(life.phase, life.since_s) for life in resumed.lives.values()] == [("settled", 50.0), ("emptying", 50.0)]
+    assert (resumed.batch, resumed.boundary_s, resumed.sent) == (None, None, {})
+    assert (resumed.wanted, resumed.replacing) == (FULL.wanted, FULL.replacing)

@@ -23,6 +23,7 @@ class Story:
     at: list[str | None]
     registered: tuple[str, ...] = ("1", "2")
     target: int = 2
+    standby: int = 0
     memory: Memory = field(default_factory=Memory)
     now_s: float = 100.0
     batch: int | None = 0
@@ -35,13 +36,13 @@ class Story:
         holders: dict[Unit, str | None] = {("q", n): executor for n, executor in enumerate(self.at)}
         known = {"slack_s": 10.0, "load_s": 1.0, **self.seen, **seen}
         facts = Facts(now_s=self.now_s, registered=self.registered, holders=holders, batch=self.batch, **known)
-        taken = advance(self.memory, facts, self.target, replace)
+        taken = advance(self.memory, facts, self.target, replace, self.standby)
         self.memory, self.said = taken.memory, taken.rescaling
         for order in taken.orders:
             if isinstance(order, Assign):
                 for (_, partition), executor in order.units.items():
                     self.at[partition] = executor
-        return tuple(order for order in taken.orders if order != Request(self.target))
+        return tuple(order for order in taken.orders if order != Request(self.target + self.standby))
 
     def after_batch(self, **seen: Any) -> tuple[Order, ...]:
         """Let a batch end, then go a step."""
@@ -477,3 +478,126 @@ def test_a_controller_without_its_memory_disturbs_nothing():
     story.memory = Memory()
     assert [story.step(), story.after_batch(), story.after_batch()] == [(), (), ()]
     assert story.said == Rescaling(phase="steady")
+
+
+def with_standby(*at: str | None, registered: tuple[str, ...] = ("1", "2", "3"), **seen: Any) -> Story:
+    """A story that begins with settled executors, and with the last one in standby."""
+    story = running(*at, registered=registered[:-1], **seen)
+    story.standby, story.registered = 1, registered
+    story.step(warm=frozenset(registered))
+    story.step(warm=frozenset(registered))
+    assert story.phases()[registered[-1]] == "standby"
+    return story
+
+
+def test_an_executor_in_standby_is_asked_for_warmed_and_given_no_state():
+    story = running("1", "1", "2", "2", warmable=True)
+    story.standby = 1
+    assert Request(3) not in story.step()  # the story leaves out the request that is to be
+    assert story.said == Rescaling(phase="steady", detail="waiting for 1 of 1 standby executors")
+    story.registered = ("1", "2", "3")
+    assert story.step() == (WarmUp("3"),)
+    assert story.step(warm=frozenset({"3"})) == ()
+    assert [story.after_batch(), story.after_batch()] == [(), ()]
+    assert story.phases()["3"] == "standby"
+    assert story.said == Rescaling(phase="steady", detail="executor 3 stands by")
+
+
+def test_when_the_target_rises_the_one_in_standby_takes_state_at_once_and_another_is_started():
+    story = with_standby(*"111222", warmable=True)
+    story.target = 3
+    assert story.after_batch() == (Assign(units(p2="3", p5="3")),)
+    assert story.said.detail == "waiting for 1 of 1 standby executors; moving 2 partitions to executor 3"
+    story.registered = tuple("1234")
+    assert story.after_batch() == (WarmUp("4"),)
+    story.after_batch(warm=frozenset({"4"}))
+    assert story.said == Rescaling(phase="steady", detail="executor 4 stands by")
+
+
+def test_a_newcomer_that_is_still_cold_does_not_keep_the_one_in_standby_from_its_work():
+    story = with_standby(*"111222", warmable=True)
+    story.target, story.registered = 3, tuple("1234")
+    story.step()
+    assert (story.phases()["3"], story.phases()["4"]) == ("warm", "warming")
+
+
+def test_when_the_target_falls_the_one_in_standby_stays_and_one_at_work_goes():
+    story = with_standby(*"112233", registered=tuple("1234"))
+    story.target = 2
+    story.step()
+    assert story.phases() == {"1": "settled", "2": "settled", "3": "victim", "4": "standby"}
+    assert story.after_batch() == (Assign(units(p4="1", p5="2")),)
+    assert story.after_batch() == (Hide(("3",)),)
+
+
+def test_an_emptied_executor_stands_by_where_one_is_lacking():
+    story = running(*"112233", registered=tuple("123"))
+    story.target, story.standby = 2, 1
+    assert story.step() == ()
+    assert story.after_batch() == (Assign(units(p4="1", p5="2")),)
+    assert story.after_batch() == ()
+    assert story.said == Rescaling(phase="steady", detail="executor 3 stands by")
+
+
+def test_when_fewer_are_to_stand_by_those_go_and_nobody_else():
+    story = with_standby(*"1122")
+    story.standby = 0
+    assert story.step() == ()
+    assert story.phases() == {"1": "settled", "2": "settled", "3": "victim"}
+    assert story.after_batch() == (Hide(("3",)),)
+
+
+def test_what_a_lost_executor_held_goes_to_the_one_in_standby_at_once():
+    story = with_standby(*"1122")
+    story.registered = ("1", "3")
+    assert story.step() == (Assign(units(p2="3", p3="3")),)
+
+
+def test_an_executor_is_replaced_by_the_one_in_standby():
+    story = with_standby(*"1122")
+    assert story.step(replace=["2"]) == (Request(4),)
+    assert story.after_batch() == (Request(4), Assign(units(p2="3", p3="3")))
+    story.after_batch()
+    story.step()
+    assert story.phases() == {"1": "settled", "2": "victim", "3": "settled"}
+    assert story.after_batch() == (Hide(("2",)),)
+
+
+def test_a_leaving_executor_is_taken_back_before_the_one_in_standby_is_called():
+    story = with_standby(*"112233", registered=tuple("1234"))
+    story.target = 2
+    story.step()
+    story.target = 3
+    story.step()
+    assert story.phases() == {"1": "settled", "2": "settled", "3": "warm", "4": "standby"}
+
+
+def test_state_that_strayed_to_an_executor_in_standby_is_sent_back():
+    story = with_standby(*"1122")
+    story.at[0] = "3"
+    assert story.after_batch() == (Assign(units(p0="1")),)
+    story.after_batch()
+    assert (story.phases()["3"], story.said.phase) == ("standby", "steady")
+
+
+def test_a_controller_without_its_memory_finds_the_one_in_standby():
+    story = with_standby(*"1122")
+    story.memory = Memory()
+    assert [story.step(), story.after_batch()] == [(), ()]
+    assert story.phases() == {"1": "settled", "2": "settled", "3": "standby"}
+
+
+def test_a_new_controller_goes_on_in_the_middle_of_a_scale_in():
+    story = running(*"112233", registered=tuple("123"))
+    story.target = 2
+    story.after_batch()
+    story.now_s += Waits().empty_s  # nobody looked meanwhile
+    story.memory, story.batch = story.memory.resumed(story.now_s), 0
+    assert story.step() == ()  # its first look falls anywhere into a batch
+    assert story.after_batch() == (Hide(("3",)),)
+
+
+def test_where_all_at_work_are_lost_the_one_in_standby_begins_and_a_newcomer_is_warmed_in_peace():
+    story = with_standby(*"1122", warmable=True)
+    story.registered = ("3", "4")
+    assert story.step() == (Assign(units(p0="3", p1="3", p2="3", p3="3")), WarmUp("4"))

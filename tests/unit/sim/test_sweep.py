@@ -78,6 +78,13 @@ def test_a_run_has_its_measures_and_the_same_cell_the_same_row(tmp_path: Path, k
     assert 1 <= row["executors_mean"] <= 8
 
 
+def test_the_warm_up_does_not_count_for_the_objective_but_is_paid_as_the_bounds_pay_it(tmp_path: Path) -> None:
+    whole, later = (read_spec(_spec(tmp_path, SPEC + f"warm_up_s: {warm_up_s}\n"))[0] for warm_up_s in (0, 120))
+    (first,), (second,) = run_cell(whole), run_cell(later)
+    assert second["slot_hours"] == pytest.approx(first["slot_hours"] * 240 / 360)
+    assert second["cost"] == first["cost"] == 2 * 360
+
+
 def test_what_is_there_is_not_run_again_and_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:
     cells, folder = read_spec(_spec(tmp_path)), tmp_path / "rows"
     ran: list[int] = []

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from rheostat.model import Capabilities, Decision, Rescaling
@@ -16,10 +18,14 @@ class Protocols:
         self.asked: list[tuple[int, list[str]]] = []
         self.phase = "steady"
         self.runs = False
+        self.resumed: list[object] = []
 
     def ask(self, target, replace, now):
         self.asked.append((target, list(replace)))
-        return Rescaling(phase=self.phase, detail=f"at {now:g}")
+        return Rescaling(phase=self.phase, detail=f"at {now:g}", memory={"lives": 1})
+
+    def resume(self, kept, now):
+        self.resumed.append(kept)
 
     def start(self, tick):
         self.runs = True
@@ -77,3 +83,25 @@ def test_an_adviser_changes_nothing_and_says_what_it_would():
     adviser = Adviser(Capabilities(can_scale=False, cannot=("shadow mode",)))
     assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(phase="advised", detail="4 executors would do")
     assert (adviser.target, adviser.capabilities().cannot) == (None, ("shadow mode",))
+
+
+@pytest.mark.parametrize(("application", "resumed", "target"), [("app-1", [{"lives": 1}], 3), ("app-2", [], None)])
+def test_only_the_memory_of_the_same_application_is_resumed(application, resumed, target):
+    kept = SparkActuator(Protocols(), ABLE, "app-1").rescale(Decision(target=3, reason="test"), 1.0).memory
+    protocols = Protocols()
+    actuator = SparkActuator(protocols, ABLE, application)
+    actuator.resume(json.loads(json.dumps(kept)), 2.0)
+    assert (protocols.resumed, actuator.target) == (resumed, target)
+
+
+def test_nothing_is_resumed_where_nothing_was_kept():
+    protocols = Protocols()
+    SparkActuator(protocols, ABLE, "app-1").resume({}, 1.0)
+    assert protocols.resumed == []
+
+
+def test_executors_that_stand_by_are_not_counted_as_at_work():
+    actuator = SparkActuator(Protocols(), ABLE, standby=2)
+    assert actuator.at_work(4) == 4
+    actuator.target = 3
+    assert [actuator.at_work(registered) for registered in (2, 3, 4, 5, 6)] == [2, 3, 3, 3, 4]

@@ -89,3 +89,9 @@ def test_what_cannot_be_used_is_refused_before_anything_is_touched(given, said):
 def test_an_unknown_placement_is_said_in_one_line():
     with pytest.raises(BadInput, match="placement must be one of auto, force, off, but it is 'on'"):
         settings_of(placement="on")
+
+
+def test_a_negative_standby_is_said_in_one_line():
+    with pytest.raises(BadInput, match="standby must be at least 0 executors, but it is -1"):
+        settings_of(standby=-1)
+    assert settings_of(standby=2).state.standby == 2

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
+from typing import Any
 
 import pytest
 
+from rheostat.spark.pace import CALM_S, COUNT_S, EAGER_S, POLL_S, SLOW_S, Pace
 from rheostat.spark.placement import Placement
 from rheostat.spark.progress import Batch
-from rheostat.spark.steward import CALM_S, EAGER_S, POLL_S, RECONCILE_S, SLOW_S, Steward, Terms
+from rheostat.spark.rounds import FRESH_S
+from rheostat.spark.steward import RECONCILE_S, Steward
 from rheostat.spark.stores import Operator
+from rheostat.spark.terms import Terms
 
 
 def batch(run_id: str, number: int, duration_s: float = 1.0) -> Batch:
@@ -41,8 +46,8 @@ class World:
         self.steward = self.hire(warmth)
         self.open_all()
 
-    def hire(self, warmth: Warmth | None = None, places: bool = True, graceful: bool = True) -> Steward:
-        self.steward = Steward(self, self, Placement(self) if places else None, warmth, Terms(graceful=graceful))
+    def hire(self, warmth: Warmth | None = None, places: bool = True, **terms: Any) -> Steward:
+        self.steward = Steward(self, self, Placement(self) if places else None, warmth, Terms(**terms))
         return self.steward
 
     # executors
@@ -299,7 +304,7 @@ def test_executors_that_do_not_come_are_waited_for_at_leisure():
     world.run(EAGER_S + 4, target=3)
     world.calls.clear()
     world.run(20, target=3)
-    assert world.steward.pause_s(world.now) == SLOW_S
+    assert world.steward.pause_s(world.now) == CALM_S
     assert world.calls["batches"] <= 20 / 2 + 2
 
 
@@ -307,3 +312,96 @@ def test_stopping_ends_the_warming_too():
     warmth = Warmth()
     World(warmth=warmth).steward.stop()
     assert warmth.closed
+
+
+@pytest.mark.parametrize(("ceiling", "total"), [(8, 4), (3, 3)])
+def test_executors_stand_by_above_the_target_and_below_the_ceiling(ceiling, total):
+    world = World(executors=2)
+    world.hire(standby=2, max_executors=ceiling)
+    world.run(20, target=2)
+    assert len(world.hosts_of) == total
+    assert world.shares() == [4, 4]
+    assert world.steward.ask(2, (), world.now).phase == "steady"
+    assert world.steward.pause_s(world.now) == CALM_S
+
+
+def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
+    world = World(executors=2)
+    world.hire(standby=1, max_executors=8)
+    world.run(20, target=2)
+    world.room = 0
+    world.run(20, target=3)
+    assert world.shares() == [2, 3, 3]
+    assert world.total == 4
+
+
+def test_an_executor_in_standby_does_not_make_moves_slower():
+    world = World(executors=4, partitions=32)
+    world.hire(standby=1, max_executors=8)
+    world.run(30, target=4)
+    assert "4" in world.hosts_of
+    facts = world.steward._facts(world.now)
+    assert facts.load_s is not None
+    assert facts.slack_s is not None
+    assert facts.load_s < facts.slack_s
+
+
+def test_a_new_steward_goes_on_in_the_middle_of_a_scale_in():
+    world = World(executors=4, partitions=32)
+    world.run(10, target=4)
+    world.run(4, target=2)
+    kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
+    leaving = {executor for executor, life in kept["lives"].items() if life[0] in ("victim", "emptying")}
+    assert len(leaving) == 2
+    world.hire()
+    world.steward.resume(kept, world.now)
+    world.run(40, target=2)
+    assert world.at_leaving == dict.fromkeys(leaving, 0)
+    assert world.shares() == [16, 16]
+
+
+def test_what_did_not_stay_is_tried_again_after_its_rest_and_hardly_looked_for_meanwhile():
+    world = World(executors=4)
+    world.run(10, target=4)
+    stray = next(unit for unit, holder in world.where.items() if holder == "3")
+    world.stubborn = {stray}
+    world.run(40, target=4)
+    assert world.steward.ask(4, (), world.now).phase == "blocked"
+    assert world.steward.pause_s(world.now) == CALM_S
+    before = len(world.reports)
+    world.run(80, target=4)
+    assert [unit for _, unit, _ in world.reports[before:]] == [stray]
+    world.stubborn = set()
+    world.run(80, target=4)
+    assert world.steward.ask(4, (), world.now).phase == "steady"
+
+
+def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_same():
+    pace = Pace()
+    pace.note("as it is", 0.0)
+    assert [pace.pause_s(True, "growing", now) for now in (1.0, EAGER_S)] == [POLL_S, SLOW_S]
+    pace.note("as it is", EAGER_S)
+    assert pace.pause_s(True, "growing", EAGER_S) == SLOW_S
+    pace.note("otherwise", EAGER_S)
+    assert pace.pause_s(True, "growing", EAGER_S) == POLL_S
+    assert SLOW_S < FRESH_S
+
+
+def test_executors_are_counted_eagerly_for_a_minute_only():
+    pace = Pace()
+    pace.note("as it is", 0.0)
+    assert [pace.pause_s(False, phase, 1.0) for phase in ("growing", "blocked", "steady")] == [COUNT_S, CALM_S, CALM_S]
+    assert pace.pause_s(False, "growing", EAGER_S) == CALM_S
+
+
+def test_stores_of_a_partition_that_stay_apart_are_looked_into_once():
+    class Apart(Placement):
+        def glance(self):
+            return dict.fromkeys(self.units, "elsewhere")
+
+    world = World(executors=2)
+    world.steward = Steward(world, world, Apart(world), None, Terms())
+    world.run(2 * RECONCILE_S, target=2)
+    world.calls.clear()
+    world.run(60, target=2)
+    assert world.calls["batches"] <= 60 / 2 + 2

@@ -1,0 +1,31 @@
+"""What the session allows a change of size to do, and what is wanted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What the session allows, the latency objective in seconds, and how many executors stand by.
+
+    ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended. ``hides`` is false where a
+    hidden executor could not give its blocks away. ``leaving`` is told of each executor that has been asked to leave: it
+    gets no task any more, but lingers. ``ended`` tells whether the application is over. ``at_end`` is called when the
+    steward stops.
+    """
+
+    objective_s: float = 10.0
+    graceful: bool = True
+    hides: bool = True
+    slots_per_executor: int = 1
+    standby: int = 0
+    max_executors: int = 8
+    leaving: Callable[[str], None] = lambda _: None
+    ended: Callable[[], bool] = lambda: False
+    at_end: Callable[[], object] = lambda: None
+
+    def standby_above(self, target: int) -> int:
+        """Return how many executors stand by above a target: together they never exceed the ceiling."""
+        return min(self.standby, max(0, self.max_executors - target))
