@@ -157,7 +157,7 @@ def has_reached(query: Any, batch: int) -> bool:
 def kept_rows(spark: SparkSession) -> int:
     rows = spark.range(1000).repartition(4).persist()
     try:
-        return rows.count()
+        return int(rows.count())
     finally:
         rows.unpersist()
 
