@@ -24,7 +24,7 @@ def scatter(folder: Path, load: str, entries: Sequence[Mapping[str, Any]], blind
     for zoomed in (False, True):
         path = folder / f"compare-{load}{'-zoomed' if zoomed else ''}.svg"
         with rc_context({"svg.hashsalt": path.stem, "svg.fonttype": "none"}):
-            figure = Figure(figsize=(8, 5))
+            figure = Figure(figsize=(8, 5), layout="constrained")
             _draw(figure.subplots(), [entry for entry in entries if entry["load"] == load], blind_cost, objective_s, zoomed)
             figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
         found.append(path)
@@ -55,4 +55,4 @@ def _point(axes: Any, entry: Mapping[str, Any]) -> None:
     spans = [[[x - cost["low"] / 1000], [cost["high"] / 1000 - x]], [[y - late["low"]], [late["high"] - y]]]
     kept = entry["attained"] == 1
     axes.errorbar(x, y, xerr=spans[0], yerr=spans[1], fmt="o", color=colour, markerfacecolor=colour if kept else "none", linewidth=0.8)
-    axes.annotate(entry["policy"], (x, y), fontsize=7, xytext=(4, 4), textcoords="offset points", annotation_clip=True)
+    axes.annotate(entry["policy"], (x, y), fontsize=7, xytext=(2, 4), textcoords="offset points", rotation=60, annotation_clip=True)
