@@ -13,7 +13,8 @@ from rheostat.cli.app import run
 
 COMMANDS = [
     *("run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif"),
-    *("simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "simulate compare", "cluster up", "cluster down", "kafka up", "kafka down"),
+    *("simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "simulate compare"),
+    *("cluster up", "cluster down", "kafka up", "kafka down"),
 ]
 
 
