@@ -23,10 +23,11 @@ from rheostat.lab.bid_topic import open_topic
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.executor_options import session_options
 from rheostat.lab.pipeline import start_query
+from rheostat.lab.rescale_ways import Scripted
 from rheostat.lab.session import start_session
 from rheostat.lab.verdict import verify
 from rheostat.machine.process import Child
-from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.model import Limits
 from rheostat.spark.executors import ExecutorsEndpoint
 
 pytestmark = pytest.mark.e2e
@@ -34,16 +35,6 @@ PARTITIONS, RATE = 6, 100
 DEADLINE_S = 120.0
 TOPIC = "bids"
 LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
-
-
-class Wanted:
-    """A policy that asks for what the test wants."""
-
-    def __init__(self) -> None:
-        self.executors = 1
-
-    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        return Decision(target=self.executors, reason="as the test wants"), memory
 
 
 def until(what: str, condition: Callable[[], bool]) -> None:
@@ -129,7 +120,7 @@ def failed_tasks(spark: SparkSession) -> int:
 def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     spark: SparkSession, cluster: Cluster, broker: Broker, load: Child, queries: Queries, tmp_path: Path
 ) -> None:
-    policy, journal = Wanted(), tmp_path / "journal"
+    policy, journal = Scripted(1), tmp_path / "journal"
     queries.start("q1", service_ms=2.0)
     kafka = {"bootstrap.servers": broker.bootstrap}
     handle = rheostat.attach(spark, policy=policy, limits=(1, 3), kafka=kafka, journal=journal, loop=LOOP, placement="off")
@@ -172,7 +163,7 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     seen = [tick.observation for tick in ticks if tick.observation]
     assert {observation.executors for observation in seen} >= {1, 2, 3}
     assert {tick.rescaling.phase for tick in ticks} == {"steady", "growing", "shrinking"}
-    assert all(tick.raw is not None and tick.raw.reason == "as the test wants" for tick in ticks)
+    assert all(tick.raw is not None and tick.raw.reason == "the script says so" for tick in ticks)
     assert max(observation.input_rows_per_s or 0.0 for observation in seen) > RATE
     assert any(len(tick.queries) == 2 for tick in ticks)
     assert all(observation.lag_rows is not None for observation in seen[-5:])

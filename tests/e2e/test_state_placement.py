@@ -19,8 +19,9 @@ import rheostat
 from rheostat.config import LoopOptions
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.executor_options import session_options
+from rheostat.lab.rescale_ways import Scripted
 from rheostat.lab.session import start_session
-from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.model import Limits
 from rheostat.spark.executors import ExecutorsEndpoint
 from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
@@ -38,16 +39,6 @@ OPTIONS = {
     "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
     "spark.sql.codegen.wholeStage": "false",
 }
-
-
-class Wanted:
-    """A policy that asks for what the test wants."""
-
-    def __init__(self, executors: int) -> None:
-        self.executors = executors
-
-    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        return Decision(target=self.executors, reason="as the test wants"), memory
 
 
 def until(what: str, condition: Callable[[], bool]) -> None:
@@ -172,7 +163,7 @@ def steady(handle: Handle, executors: int) -> bool:
 def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     queries = Queries(spark, tmp_path)
     queries.run_on()
-    places, policy = Places(spark), Wanted(2)
+    places, policy = Places(spark), Scripted(2)
     loop = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
     handle = rheostat.attach(spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=loop, placement="force")
     assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import tell
 
 if TYPE_CHECKING:
     from rheostat.sim.calibrate import Calibration
@@ -35,13 +34,7 @@ def calibrate(
     path = recording.find(journal)
     with Console(stderr=True).status(f"fitting {path.name}"):
         found = fit(recorded(recording.read(path)))
-    text = json.dumps(found.as_json, indent=2, allow_nan=False)
-    if out:
-        write_out(out, [text])
-    if as_json:
-        print(text)
-    else:
-        _show(found)
+    tell(found.as_json, as_json, out, lambda: _show(found))
 
 
 def _show(found: Calibration) -> None:

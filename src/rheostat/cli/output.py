@@ -1,11 +1,26 @@
-"""What ``--out FILE`` writes: the lines that ``--json`` prints."""
+"""How a command tells its result: ``--json`` prints it, ``--out FILE`` writes the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
+
+import typer
 
 from rheostat.errors import BadInput
+
+
+def tell(told: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2) -> None:
+    """Write the result to ``out`` if that is asked for, and print it as JSON or ``show`` it; raises BadInput as ``write_out`` does."""
+    text = json.dumps(told, indent=indent, allow_nan=False)
+    if out:
+        write_out(out, [text])
+    if as_json:
+        typer.echo(text)
+    else:
+        show()
 
 
 def write_out(path: Path, lines: Iterable[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import tell
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -43,13 +42,7 @@ def bench(
     if not 60 <= seconds < float("inf"):
         raise BadInput(f"seconds must be at least 60, but are {seconds:g}")
     rows = list(_watched(speeds(policies, plants, seconds), len(policies) * len(plants)))
-    text = json.dumps({"rows": [asdict(row) for row in rows]}, indent=2, allow_nan=False)
-    if out:
-        write_out(out, [text])
-    if as_json:
-        print(text)
-    else:
-        _show(rows)
+    tell({"rows": [asdict(row) for row in rows]}, as_json, out, lambda: _show(rows))
 
 
 def _watched(rows: Iterable[Speed], total: int) -> Iterable[Speed]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import tell
 
 if TYPE_CHECKING:
     from rheostat.sim.queue import QueueSpec, Validation
@@ -35,13 +34,7 @@ def queue(
     spec = QueueSpec(servers=servers, arrival_per_s=arrival, service_per_s=service, law=law)
     found = validate(spec, seed=seed, customers=customers, runs=runs)
     told = {**asdict(spec), "load": spec.load, "seed": seed, "customers": customers, "runs": runs, **asdict(found)}
-    text = json.dumps(told, indent=2, allow_nan=False)
-    if out:
-        write_out(out, [text])
-    if as_json:
-        print(text)
-    else:
-        _show(spec, found)
+    tell(told, as_json, out, lambda: _show(spec, found))
 
 
 def _show(spec: QueueSpec, found: Validation) -> None:

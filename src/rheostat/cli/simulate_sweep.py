@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,13 +38,7 @@ def sweep(
     run_cells(cells, where, master)
     keys = {cell.key for cell in cells}
     found = summary([row for row in rows(where) if row["key"] in keys])
-    text = json.dumps({"folder": str(where), "runs": len(cells), "summary": found}, indent=2, allow_nan=False)
-    if out:
-        write_out(out, [text])
-    if as_json:
-        print(text)
-    else:
-        _show(found, where)
+    tell({"folder": str(where), "runs": len(cells), "summary": found}, as_json, out, lambda: _show(found, where))
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:

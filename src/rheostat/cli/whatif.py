@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import tell
 from rheostat.cli.pairs import pairs
 from rheostat.model import Limits, Slo
 
@@ -52,13 +51,7 @@ def whatif(
     question = Question(policy=policy, parameters=given, limits=limits, slo=slo, interval_s=interval, seed=seed)
     with Console(stderr=True).status(f"fitting {path.name}"):
         found = answer(run, question)
-    text = json.dumps(found.as_json, indent=2, allow_nan=False)
-    if out:
-        write_out(out, [text])
-    if as_json:
-        print(text)
-    else:
-        _show(found, objective)
+    tell(found.as_json, as_json, out, lambda: _show(found, objective))
 
 
 def _show(found: Answer, objective_s: float) -> None:

@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.client import settings
 from rheostat.kafka.jars import broker_jars
-from rheostat.machine import service
+from rheostat.machine import folders, service
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.process import Child
@@ -128,7 +128,7 @@ def up(port: int | None = None, folder: Path | None = None) -> str:
     kept and found again by the next ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up.
     """
     service.require_none(NAME)
-    folder = (folder or service.state_folder() / NAME).resolve()
+    folder = (folder or folders.state_folder() / NAME).resolve()
     port = _usual_or_free() if port is None else claim_port(port, "Kafka")
     bootstrap = f"{LOOPBACK}:{port}"
     service.start(NAME, prepare(folder, port), url=bootstrap, folder=folder, log=folder / LOG)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
-import os
 import re
 import subprocess
 import tempfile
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.machine import folders
 from rheostat.machine.jdk import find_jdk
 
 KAFKA_VERSION = "4.2.0"
@@ -97,7 +97,7 @@ def up_to(major: int, minor: int, patch: int) -> str:
 
 def cache_folder() -> Path:
     """Return the folder of the JARs: ``rheostat/jars`` in XDG_CACHE_HOME, or in ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rheostat" / "jars"
+    return folders.cache_folder() / "jars"
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

@@ -18,7 +18,7 @@ import psutil
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.lab.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.machine import service
+from rheostat.machine import folders, service
 from rheostat.machine.ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.process import Child
 
@@ -142,7 +142,7 @@ def up(cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = 
     home = find_spark_home()
     port = _usual_or_free() if port is None else claim_port(port, "the Spark master")
     ui_port = _port(ui_port, "the Spark master's web page")
-    folder = (service.state_folder() / NAME).resolve()
+    folder = (folders.state_folder() / NAME).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     commands = {NAME: master_command(home, port, ui_port), WORKER_NAME: worker_command(home, port, cores, memory_mib, folder)}
@@ -158,7 +158,7 @@ def up(cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = 
 def down() -> str | None:
     """End the cluster that ``up`` started, its executors too, remove its files, and return its URL; None if none was up."""
     ended = [service.end(WORKER_NAME), service.end(NAME)]
-    shutil.rmtree(service.state_folder() / NAME, ignore_errors=True)
+    shutil.rmtree(folders.state_folder() / NAME, ignore_errors=True)
     return next((each.url for each in ended if each), None)
 
 

@@ -18,15 +18,15 @@ from rheostat.lab.session import start_session
 from rheostat.model import Record
 from rheostat.spark import progress
 from rheostat.spark.executors import ExecutorsEndpoint
-from rheostat.spark.shape import checkpoint_files_class
+from rheostat.spark.shape import CHANGELOG, FILES, PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS, checkpoint_files_class
 
 QUERIES = {"q1": queries.q1, "q11": queries.q11}
 _KEPT_BATCHES = 100_000
 QUERY_OPTIONS = {
-    "spark.sql.shuffle.partitions": "8",
+    SHUFFLE_PARTITIONS: "8",
     "spark.sql.streaming.numRecentProgressUpdates": str(_KEPT_BATCHES),
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    PROVIDER: ROCKSDB,
+    CHANGELOG: "true",
     "spark.sql.session.timeZone": "UTC",
     # Generated code has to be compiled in each new executor: 0.2 of the 0.95 CPU-seconds of its first task.
     "spark.sql.codegen.wholeStage": "false",
@@ -58,7 +58,7 @@ class Pipeline:
 
     def start(self, master: str, options: Mapping[str, str]) -> None:
         """Start the session."""
-        files = {"spark.sql.streaming.checkpointFileManagerClass": checkpoint_files_class(pyspark.__version__)}
+        files = {FILES: checkpoint_files_class(pyspark.__version__)}
         self.spark = start_session(master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}")
         self.spark.sparkContext.setLogLevel("OFF")
 

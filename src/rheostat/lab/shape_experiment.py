@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rheostat.errors import RheostatError
-from rheostat.spark.shape import ROCKSDB, SPARK_PARTITIONS, checkpoint_files_class
+from rheostat.spark.shape import CHANGELOG, FILES, PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS, SPARK_PARTITIONS, checkpoint_files_class
 
 BATCHES = 6
 FIRST_BATCHES = 3
@@ -23,10 +23,6 @@ DEADLINE_S = 60.0
 ROWS = 2000
 KEYS = 500
 RESAMPLES = 2000
-_PARTITIONS = "spark.sql.shuffle.partitions"
-_FILES = "spark.sql.streaming.checkpointFileManagerClass"
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +42,15 @@ def variants(spark_version: str) -> dict[str, Mapping[str, str]]:
     """Return what each setting is without its advice, beside the shape that is advised (``advised``)."""
     default = checkpoint_files_class(spark_version).replace("FileSystemBased", "FileContextBased")
     return {
-        f"24 state partitions, not {SPARK_PARTITIONS}": {_PARTITIONS: str(SPARK_PARTITIONS)},
-        "files renamed directly, not by FileContext": {_FILES: default},
-        "RocksDB with changelog, not without": {_CHANGELOG: "false"},
+        f"24 state partitions, not {SPARK_PARTITIONS}": {SHUFFLE_PARTITIONS: str(SPARK_PARTITIONS)},
+        "files renamed directly, not by FileContext": {FILES: default},
+        "RocksDB with changelog, not without": {CHANGELOG: "false"},
     }
 
 
 def advised(spark_version: str) -> dict[str, str]:
     """Return the settings that are advised."""
-    return {_PARTITIONS: "24", _FILES: checkpoint_files_class(spark_version), _PROVIDER: ROCKSDB, _CHANGELOG: "true"}
+    return {SHUFFLE_PARTITIONS: "24", FILES: checkpoint_files_class(spark_version), PROVIDER: ROCKSDB, CHANGELOG: "true"}
 
 
 def measure(spark: Any, said: Callable[[str], None] = lambda _: None, repetitions: int = REPETITIONS) -> list[Gain]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine import leash
+from rheostat.machine import folders, leash
 
 SAME_TIME_S = 2.0
 """A process id may be given to another process; start times this close are of the same one, even if the clock was set meanwhile."""
@@ -33,11 +33,6 @@ class Service:
     created_s: float
     url: str
     folder: str
-
-
-def state_folder() -> Path:
-    """Return the folder of the state files: ``rheostat`` in XDG_STATE_HOME, or in ``~/.local/state``."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "rheostat"
 
 
 def start(
@@ -120,7 +115,7 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def _file(name: str) -> Path:
-    return state_folder() / f"{name}.json"
+    return folders.state_folder() / f"{name}.json"
 
 
 def _write(service: Service) -> None:

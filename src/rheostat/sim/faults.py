@@ -10,8 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from rheostat.errors import BadInput
-from rheostat.model import Capabilities, Decision, Observation, Rescaling
-from rheostat.sim.plant import Ledger, Plant
+from rheostat.model import Observation
+from rheostat.sim.around import Around
+from rheostat.sim.plant import Plant
 
 _KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
 """What the driver itself knows: never late and never missing."""
@@ -30,36 +31,7 @@ class Breakable(Plant, Protocol):
         ...
 
 
-class _Around:
-    """A plant around a plant that changes nothing."""
-
-    def __init__(self, plant: Plant) -> None:
-        self._plant = plant
-
-    def observe(self, now: float) -> Sequence[Observation]:
-        """Return what the plant shows."""
-        self.advance(now)
-        return self._plant.observe(now)
-
-    def capabilities(self) -> Capabilities:
-        """Return the plant's."""
-        return self._plant.capabilities()
-
-    def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Hand the target on."""
-        self.advance(now)
-        return self._plant.rescale(decision, now)
-
-    def advance(self, now: float) -> None:
-        """Let the plant advance."""
-        self._plant.advance(now)
-
-    def ledger(self) -> Ledger:
-        """Return the plant's."""
-        return self._plant.ledger()
-
-
-class _Failing(_Around):
+class _Failing(Around):
     """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds apart."""
 
     def __init__(self, plant: Breakable, mean_s: float, generator: np.random.Generator) -> None:
@@ -113,7 +85,7 @@ class Stragglers(_Failing):
         self.slow_executor(self._factor, now + self._lasting_s, now)
 
 
-class LateMetrics(_Around):
+class LateMetrics(Around):
     """Shows the signals as they were ``delay_s`` ago, with the time they are from; sizes are known at once.
 
     A tick shows the newest signals that are old enough; before there are any, they are absent.
@@ -138,7 +110,7 @@ class LateMetrics(_Around):
         return tuple(_with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False))
 
 
-class MissingMetrics(_Around):
+class MissingMetrics(Around):
     """Leaves out each signal with probability ``share`` at each tick; sizes are always known."""
 
     def __init__(self, plant: Plant, share: float, generator: np.random.Generator) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.model import Capabilities, Decision, Observation, Rescaling
-from rheostat.sim.plant import Floats, Ledger
+from rheostat.sim.around import Around
+from rheostat.sim.plant import Floats
 from rheostat.sim.spark_plant import SparkPlant
 
 
@@ -29,37 +29,20 @@ class Pace:
         return np.interp(t_s, self.t_s, self.factors)
 
 
-class PacedPlant:
+class PacedPlant(Around):
     """A Spark plant whose tasks take the pace's factor longer; the factor changes when the plant is looked at.
 
     ``starting(t_s)`` tells how many executors start, where that is not what the plant itself shows.
     """
 
     def __init__(self, plant: SparkPlant, pace: Pace, starting: Callable[[float], float] | None = None) -> None:
-        self._plant, self._pace, self._starting = plant, pace, starting
-
-    def observe(self, now: float) -> Sequence[Observation]:
-        """Return what the plant shows."""
-        self.advance(now)
-        return self._plant.observe(now)
-
-    def capabilities(self) -> Capabilities:
-        """Say what can be done here."""
-        return self._plant.capabilities()
-
-    def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Move towards the target."""
-        return self._plant.rescale(decision, now)
+        super().__init__(plant)
+        self._fleet, self._pace, self._starting = plant.fleet, pace, starting
 
     def advance(self, now: float) -> None:
         """Let everything happen up to ``now``, then set the pace from then on."""
-        self._plant.advance(now)
-        fleet = self._plant.fleet
-        starting = self._starting(now) if self._starting else max(0, fleet.target - len(fleet.staying))
+        super().advance(now)
+        starting = self._starting(now) if self._starting else max(0, self._fleet.target - len(self._fleet.staying))
         factor = float(self._pace.at(np.array([now]))[0]) * (1 + self._pace.per_start * starting)
-        for executor in fleet.executors:
+        for executor in self._fleet.executors:
             executor.slow, executor.slow_until_s = factor, math.inf
-
-    def ledger(self) -> Ledger:
-        """Return what has happened so far."""
-        return self._plant.ledger()

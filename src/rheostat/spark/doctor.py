@@ -7,24 +7,21 @@ from typing import Any
 from rheostat.spark.capabilities import is_connect, is_local, obstacles
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.progress import Batch, batch_of
-from rheostat.spark.shape import Finding, Query, shape
+from rheostat.spark.shape import CHANGELOG, FILES, PROVIDER, SHUFFLE_PARTITIONS, Finding, Query, shape
 from rheostat.spark.sizing import placement_verdict
 from rheostat.spark.warm_start import of_session
 
-_SETTINGS = (
-    "spark.sql.shuffle.partitions",
-    "spark.sql.streaming.stateStore.providerClass",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled",
-    "spark.sql.streaming.checkpointFileManagerClass",
-)
+_SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)
 
 
 def examine(spark: Any) -> tuple[Finding, ...]:
     """Return what is to be said of a live session and its running queries; touches nothing, asks for a progress per query."""
     settings = {name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None}
-    queries: list[Query | None] = [known for query in spark.streams.active if (known := _query(spark, query))]
+    jvm = None if is_connect(spark) else Jvm(spark)
+    queries: list[Query | None] = [known for query in spark.streams.active if (known := _query(spark, jvm, query))]
     found = [finding for query in queries or [None] for finding in shape(settings, query, spark_version=spark.version)]
-    return (*_scaling(spark), *_placement(spark), *_arrivals(spark), *dict.fromkeys(found))
+    fleet = (*_placement(spark, jvm), *_arrivals(spark)) if jvm and not is_local(spark) else ()
+    return (*_scaling(spark), *fleet, *dict.fromkeys(found))
 
 
 def _scaling(spark: Any) -> list[Finding]:
@@ -33,18 +30,14 @@ def _scaling(spark: Any) -> list[Finding]:
     return lines or [Finding(topic="live scaling", state="good", line="executors can be added and asked to leave")]
 
 
-def _placement(spark: Any) -> list[Finding]:
-    """Say whether state moves with the executors; nothing of a session that has none."""
-    if is_connect(spark) or is_local(spark):
-        return []
-    said = placement_verdict(spark, Jvm(spark), "auto")
+def _placement(spark: Any, jvm: Jvm) -> list[Finding]:
+    """Say whether state moves with the executors."""
+    said = placement_verdict(spark, jvm, "auto")
     return [Finding(topic="state placement", state="good" if said.places else "idle", line=said.why)]
 
 
 def _arrivals(spark: Any) -> list[Finding]:
-    """Say how new executors start; nothing of a session that has none."""
-    if is_connect(spark) or is_local(spark):
-        return []
+    """Say how new executors start."""
     topic, warm = "new executors", of_session(spark)
     if warm is None:
         why = "they start cold: only rheostat run and the lab, on a local cluster with a JDK, start them from a trained class archive"
@@ -53,7 +46,7 @@ def _arrivals(spark: Any) -> list[Finding]:
     return [Finding(topic=topic, state="good", line=said)]
 
 
-def _query(spark: Any, query: Any) -> Query | None:
+def _query(spark: Any, jvm: Jvm | None, query: Any) -> Query | None:
     """Return what the progress of a stateful query tells; None for one without state or before its first batch."""
     batches = [batch_of(event) for event in query.recentProgress[-20:]]
     if not batches or not batches[-1].state_partitions:
@@ -62,7 +55,7 @@ def _query(spark: Any, query: Any) -> Query | None:
         name=batches[-1].query,
         state_partitions=batches[-1].state_partitions,
         slots=_slots(spark),
-        trigger_s=None if is_connect(spark) else Jvm(spark).trigger_s(query),
+        trigger_s=jvm.trigger_s(query) if jvm else None,
         reads_all=_reads_all(batches),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
 from rheostat.journal.folder import FolderJournal
 from rheostat.loop import Loop
+from rheostat.machine import folders
 from rheostat.model import Capabilities, Limits, Slo
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
@@ -258,5 +258,4 @@ def _offsets(kafka: Mapping[str, str] | None) -> Offsets | None:
 
 
 def _journal_folder(application: str) -> Path:
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "rheostat" / "journal" / application
+    return folders.state_folder() / "journal" / application

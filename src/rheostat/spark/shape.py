@@ -20,10 +20,10 @@ PARTITION_MS = (14, 45)
 """What one state partition costs of a slot's time in every batch, measured on two machines."""
 SPARK_PARTITIONS = 200
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_SHUFFLE = "spark.sql.shuffle.partitions"
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
-_FILES = "spark.sql.streaming.checkpointFileManagerClass"
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+FILES = "spark.sql.streaming.checkpointFileManagerClass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,13 @@ def _new_partitions(settings: Mapping[str, str]) -> Finding:
     if FEWEST <= configured <= MOST:
         return Finding(topic=topic, state="good", line=f"{configured}, from the first start of a query on")
     text = f"{configured}, from the first start of a query on, and fixed then; {FEWEST} to {MOST} would do"
-    return Finding(topic=topic, state="advice", line=text, setting=f"{_SHUFFLE}={FEWEST}")
+    return Finding(topic=topic, state="advice", line=text, setting=f"{SHUFFLE_PARTITIONS}={FEWEST}")
 
 
 def _partitions_of(settings: Mapping[str, str]) -> int:
-    text = settings.get(_SHUFFLE, str(SPARK_PARTITIONS))
+    text = settings.get(SHUFFLE_PARTITIONS, str(SPARK_PARTITIONS))
     if not text.isdecimal() or int(text) < 1:
-        raise BadInput(f"{_SHUFFLE} must be a whole number from 1, but it is {text!r}")
+        raise BadInput(f"{SHUFFLE_PARTITIONS} must be a whole number from 1, but it is {text!r}")
     return int(text)
 
 
@@ -106,23 +106,23 @@ def _partitions(query: Query) -> Finding | None:
 
 def _provider(settings: Mapping[str, str]) -> Finding:
     topic = "state store"
-    if settings.get(_PROVIDER) != ROCKSDB:
+    if settings.get(PROVIDER) != ROCKSDB:
         text = "on the heap of the executors, and read as a whole where it moves; RocksDB is neither (from a query's first start on)"
-        return Finding(topic=topic, state="advice", line=text, setting=f"{_PROVIDER}={ROCKSDB}")
-    if settings.get(_CHANGELOG, "false").lower() != "true":
+        return Finding(topic=topic, state="advice", line=text, setting=f"{PROVIDER}={ROCKSDB}")
+    if settings.get(CHANGELOG, "false").lower() != "true":
         text = "RocksDB uploads whole files in every batch; a changelog is what has changed"
-        return Finding(topic=topic, state="advice", line=text, setting=f"{_CHANGELOG}=true")
+        return Finding(topic=topic, state="advice", line=text, setting=f"{CHANGELOG}=true")
     return Finding(topic=topic, state="good", line="RocksDB with changelog")
 
 
 def _file_manager(settings: Mapping[str, str], spark_version: str, checkpoint: str | None) -> Finding | None:
     topic, wanted = "checkpoint files", checkpoint_files_class(spark_version)
-    if settings.get(_FILES) == wanted:
+    if settings.get(FILES) == wanted:
         return Finding(topic=topic, state="good", line="renamed directly")
     if checkpoint and "://" in checkpoint and not checkpoint.startswith("file:"):
         return None
     text = "on a local disk, files that are renamed directly save 0.36 s a batch with 24 state partitions (one machine's measurement)"
-    return Finding(topic=topic, state="advice", line=text, setting=f"{_FILES}={wanted}")
+    return Finding(topic=topic, state="advice", line=text, setting=f"{FILES}={wanted}")
 
 
 def _trigger(query: Query) -> Finding | None:

@@ -11,20 +11,20 @@ from rheostat.spark.capabilities import is_on, locality_wait_s, slots_per_execut
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.placement import Placement
 from rheostat.spark.running import RunningQueries
+from rheostat.spark.shape import PROVIDER
 from rheostat.spark.steward import Steward
 from rheostat.spark.terms import Terms
 from rheostat.spark.warm_start import of_session
 
 STATE_WAIT_S = 3.0
 """Spark's own wait for a preferred executor. With a shorter one state wanders by itself, and no place that it is given holds."""
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
 def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
     """Tell whether state is placed in this session in the mode ``auto``, ``force`` or ``off``, and why."""
-    provider = str(spark.conf.get(_PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
+    provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
     said = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
     missing = jvm.cannot_place() if said.places else None
     return said if missing is None else Verdict(False, f"state stays where Spark has put it: {missing}")

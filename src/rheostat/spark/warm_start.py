@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.machine import folders
 from rheostat.machine.class_archive import RECORD, dump, loaded_classes, use
 from rheostat.machine.java_agent import build_agent
 from rheostat.machine.jdk import Jdk, find_jdk
@@ -217,7 +218,7 @@ def _key(application: str, spark: Path, jars: Sequence[Path], flags: Sequence[st
 
 
 def _cache() -> Path:
-    return (Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rheostat" / "warm-start").absolute()
+    return (folders.cache_folder() / "warm-start").absolute()
 
 
 def _forget(cache: Path, wanted: Path) -> None:

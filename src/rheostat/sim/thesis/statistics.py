@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from rheostat.sim.plant import Floats
+from rheostat.sim.sweep_summary import interval
 from rheostat.sim.thesis.closed_loop import Outcome
 
 _MEASURES = ("latency_s", "executors", "rescalings")
@@ -83,22 +84,13 @@ def _row(key: tuple[str, str, str], runs: Sequence[Outcome]) -> dict[str, Any]:
     row |= {"held_out": runs[0].held_out, "seeds": len(runs)}
     for measure in _MEASURES:
         values = of(runs, measure)
-        low, high = _interval(values)
+        found = interval(values)
         row[measure] = {
-            "published": getattr(runs[0], f"published_{measure}"), "median": float(np.median(values)), "mean": float(values.mean()),
-            "ci95": [low, high], "p05": float(np.quantile(values, 0.05)), "p95": float(np.quantile(values, 0.95)),
+            "published": getattr(runs[0], f"published_{measure}"), "median": float(np.median(values)), "mean": found.mean,
+            "ci95": [found.low, found.high], "p05": float(np.quantile(values, 0.05)), "p95": float(np.quantile(values, 0.95)),
             "covered": _covered(runs, measure),
         }  # fmt: skip
     return row
-
-
-def _interval(values: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of the mean; a single run has none, its value stands for both ends."""
-    if len(values) < 2 or float(np.ptp(values)) == 0:
-        return float(values[0]), float(values[0])
-    drawn = np.random.default_rng(0).choice(values, size=(2000, len(values))).mean(axis=1)
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
 
 
 def _covered(runs: Sequence[Outcome], measure: str) -> bool:
