@@ -176,7 +176,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (default all), each in a process of its own")
     parser.add_argument("--executors", default="2-3", help="LOW-HIGH (default 2-3: one executor gets a third of the state)")
     parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
-    parser.add_argument("--trigger", type=float, default=2.0, help="trigger interval in seconds (default 2: half of it is slack)")
+    parser.add_argument("--trigger", type=float, default=3.0, help="trigger interval in seconds (default 3: about half of it is slack)")
     parser.add_argument("--rate", type=int, default=200, help="rows per second of the light load (default 200)")
     parser.add_argument("--service-ms", type=float, default=0.0, help="wait per row in its task (default 0)")
     parser.add_argument("--touch-every", type=int, default=50, help="one row in so many changes a large value (default 50; not in a join)")

@@ -65,7 +65,7 @@ class Demo:
     trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
     slo_s: float = field(default=10.0, metadata={"help": "latency objective"})
     policy: str = field(default="measured-throughput", metadata={"help": "policy"})
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "catch_up_s": 20.0, "window_s": 8.0})
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0})
     min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
     max_executors: int = field(default=8, metadata={"help": "ceiling of the number of executors"})
     interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rheostat.config import LoopOptions
+from rheostat.errors import RheostatError
 from rheostat.lab.stateful_job import StatefulJob
 from rheostat.model import Decision, Memory, Observation, Record
 from rheostat.spark.handle import Handle
@@ -89,8 +90,12 @@ class Live:
         self._policy.executors = executors
 
     def await_steady(self, executors: int) -> None:
-        """Wait until the loop calls that size steady."""
-        self._job.until(f"steady at {executors} executors", lambda: self._is_steady(executors), self._deadline_s)
+        """Wait until the loop calls that size steady; raises RheostatError after the deadline, with where the change stood."""
+        try:
+            self._job.until(f"steady at {executors} executors", lambda: self._is_steady(executors), self._deadline_s)
+        except RheostatError as fault:
+            stood = f"{self.last.rescaling.phase}, {self.last.rescaling.detail}" if self.last else "no decision yet"
+            raise RheostatError(f"{fault}; {len(self._job.executors())} registered; {stood}") from None
 
     def _is_steady(self, executors: int) -> bool:
         last = self._records[-2:]  # the first record of a target may still tell of the one before

@@ -20,7 +20,6 @@ class Executor:
     active: bool
     task_s: float
     """Seconds of task time since its start; grows when a task ends."""
-    failed_tasks: int
     peak_memory_bytes: int | None
     registered_s: str
     removed_s: str | None
@@ -69,7 +68,6 @@ def _executor(read: Mapping[str, Any]) -> Executor:
         slots=read["maxTasks"],
         active=read["isActive"],
         task_s=read["totalDuration"] / 1000,
-        failed_tasks=read["failedTasks"],
         peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
         registered_s=read["addTime"],
         removed_s=read.get("removeTime"),

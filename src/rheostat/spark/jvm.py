@@ -16,8 +16,19 @@ from py4j.protocol import Py4JError
 
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 _REASON = "rheostat scales in"
+PURPOSE = "rheostat warms an executor"
+"""What Spark's UI calls the jobs of the warm-up."""
 _BLOCK_MANAGER = re.compile(r"BlockManagerId\(([^,]+), ([^,]+), \d+")
 _DRIVER = "driver"
+_READING = frozenset({
+    "MicroBatchScan", "Project", "Filter", "EventTimeWatermark", "Sort", "SortAggregate", "HashAggregate", "ObjectHashAggregate",
+    "MergingSessions", "Expand", "Union", "ColumnarToRow", "WholeStageCodegen", "InputAdapter",
+})  # fmt: skip
+"""Operators that may be run again for nothing: Spark's own, without a function of the user's and without an effect."""
+_REHEARSED_ROWS = 500_000
+"""A batch with more is not read again for nothing."""
+_REHEARSED_PARTITIONS = 2
+"""So many tasks of a stage are rehearsed: the first loads the classes, the next finds what the first has left undone."""
 
 
 class Jvm:
@@ -257,8 +268,33 @@ class Jvm:
         except (Py4JError, AttributeError, TypeError):
             return False
 
+    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool | None:
+        """Let an executor run tasks of a query's last batch again, of those that read its source; what they read is dropped.
+
+        True when it has; False where the plan has other operators than Spark's own (``StreamExecution.lastExecution``) or the batch
+        was large; None while a batch runs: its plan counts rows, and must not count them twice. Raises what the job raises.
+        """
+        execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
+        if execution is None or progress is None or int(execution.currentBatchId()) != int(progress.batchId()):
+            return None
+        if int(progress.numInputRows()) > _REHEARSED_ROWS:
+            return False
+        parts = self._reading_parts(execution.executedPlan())
+        if not parts or not all(map(self._is_harmless, parts)):
+            return False
+        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        for part in parts:
+            rows = part.execute().toJavaRDD().glom()
+            partitions = rows.getNumPartitions()
+            chosen = self._context._gateway.new_array(self._jvm.int, min(_REHEARSED_PARTITIONS, partitions))
+            for i in range(len(chosen)):
+                chosen[i] = i
+            self._preferring(executor, host, partitions).zip(rows).keys().collectPartitions(chosen)
+        self._preferring(executor, host).repartition(1).count()
+        return True
+
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
-        """Run a Python function in one task that prefers an executor, and wait for its end (``SparkContext.makeRDD`` with preferences).
+        """Run a Python function in one task that prefers an executor, and wait for its end.
 
         Raises what the job raises. Fails when: the executor is busy for longer than ``spark.locality.wait``: another one then
         runs the task.
@@ -266,12 +302,32 @@ class Jvm:
         from pyspark import RDD  # not there in a client of Spark Connect
         from pyspark.serializers import UTF8Deserializer
 
-        rows = self._jvm.java.util.ArrayList()
-        rows.add(self._jvm.scala.Tuple2(bytearray(b"warm-up"), self._sequence([f"executor_{host}_{executor}"])))
+        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        RDD(self._preferring(executor, host), self._context, UTF8Deserializer()).foreach(lambda _: work())
+
+    def _preferring(self, executor: str, host: str, partitions: int = 1) -> Any:
+        """Return an RDD of one row a partition whose tasks prefer an executor (``SparkContext.makeRDD`` with preferences)."""
+        rows, places = self._jvm.java.util.ArrayList(), self._sequence([f"executor_{host}_{executor}"])
+        for _ in range(partitions):
+            rows.add(self._jvm.scala.Tuple2(bytearray(b"warm-up"), places))
         tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName("[B"))
-        preferring = self._scala_context.makeRDD(self._jvm.PythonUtils.toSeq(rows), tag).toJavaRDD()
-        self._context.setJobGroup(group, "rheostat warms an executor", interruptOnCancel=False)
-        RDD(preferring, self._context, UTF8Deserializer()).foreach(lambda _: work())
+        return self._scala_context.makeRDD(self._jvm.PythonUtils.toSeq(rows), tag).toJavaRDD()
+
+    def _reading_parts(self, plan: Any) -> list[Any]:
+        """Return the parts of a physical plan below its lowest exchanges: what the tasks run that read a source."""
+        parts = [part for child in self._children(plan) for part in self._reading_parts(child)]
+        return parts or ([plan.child()] if str(plan.nodeName()) == "Exchange" else [])
+
+    def _is_harmless(self, plan: Any) -> bool:
+        known = str(plan.nodeName()).partition(" ")[0] in _READING
+        patterns = self._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
+        if not known or any(plan.containsPattern(pattern) for pattern in (patterns.SCALA_UDF(), patterns.PYTHON_UDF())):
+            return False
+        return all(map(self._is_harmless, self._children(plan)))
+
+    def _children(self, plan: Any) -> list[Any]:
+        children = plan.children()
+        return [children.apply(i) for i in range(children.size())]
 
 
 def hosts_in(text: str) -> dict[str, str]:

@@ -1,7 +1,9 @@
-"""Warms executors between their registration and their first state: with a task that starts a Python worker, where a query needs one.
+"""Warms executors between their registration and their first state, so that no batch waits for what a young JVM does for the first time.
 
-The JVM of an executor arrives warm (``spark/warm_start.py``); a Python worker cannot be started before Spark is. The task holds the
-executor's slot for a second or two, so the steward keeps the Kafka source from preferring it meanwhile.
+The JVM of an executor arrives with its classes loaded (``spark/warm_start.py``); two things cannot be done before Spark is there.
+A Python worker is started where a running query needs one. And the tasks of each query's last batch that read its source are
+*rehearsed*: run again on the new executor, in the pause between two batches, what they read dropped. Both hold the executor's slot
+for about a second, so the steward keeps the Kafka source from preferring it meanwhile.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ _log = logging.getLogger("rheostat")
 WAYS = ("auto", "off")
 DEADLINE_S = 20.0
 """An executor that takes longer gets its state as it is."""
+PAUSE_WITHIN_S = 10.0
+"""A query whose batches take longer is not waited for."""
+POLL_S = 0.025
 _GROUP = "rheostat-warm-up"
 
 
@@ -32,33 +37,30 @@ class Tasks(Protocol):
         """Run a function on an executor and wait for its end."""
         ...
 
+    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool | None:
+        """Run what reads the source again on an executor; None while a batch runs, False where that must not be."""
+        ...
+
 
 class Warmup:
-    """Warms executors, each in a thread of its own; ``way`` is ``auto`` (where a running query needs Python workers) or ``off``.
+    """Warms executors, each in a thread of its own; ``way`` is ``auto`` or ``off``.
 
-    ``active`` returns the running queries. An executor counts as warm when its task has ended, well or not, or after ``DEADLINE_S``.
+    ``active`` returns the running queries. An executor counts as warm when its tasks have ended, well or not, or after ``DEADLINE_S``.
     """
 
     def __init__(
         self, tasks: Tasks, active: Callable[[], Iterable[Any]], way: str = "auto", clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._tasks, self._active, self._way, self._clock = tasks, active, way, clock
-        self._python: dict[str, bool] = {}
+        self._known: set[str] = set()
         self._began_s: dict[str, float] = {}
         self._done: set[str] = set()
         self._closed = False
 
     @property
     def available(self) -> bool:
-        """Whether executors are warmed before they get state."""
-        return not self._closed and self._way == "auto" and any(map(self._needs_python, self._active()))
-
-    @property
-    def reason(self) -> str:
-        """Why not, in one line; empty if they are."""
-        if self.available:
-            return ""
-        return "warm-up is off" if self._way == "off" else "no running query needs Python workers, and the rest is warm on arrival"
+        """Whether executors are warmed before they get state: a query has run a batch."""
+        return not self._closed and self._way == "auto" and bool(self._begun())
 
     def begin(self, executor: str, host: str) -> None:
         """Start to warm an executor; an executor is warmed once."""
@@ -75,19 +77,29 @@ class Warmup:
         """Warm no more executors; a task that runs is left to its end."""
         self._closed = True
 
-    def _needs_python(self, query: Any) -> bool:
-        run_id = str(query.runId)
-        if run_id not in self._python and query.lastProgress is not None:  # it has no plan before its first batch
-            self._python[run_id] = self._tasks.uses_python(query)
-        return self._python.get(run_id, False)
+    def _begun(self) -> list[Any]:
+        """Return the running queries that have a plan: those that have run a batch."""
+        queries = list(self._active())
+        self._known |= {str(query.runId) for query in queries if str(query.runId) not in self._known and query.lastProgress is not None}
+        return [query for query in queries if str(query.runId) in self._known]
 
     def _warm(self, executor: str, host: str) -> None:
         try:
-            self._tasks.run_python_on(executor, host, imports(), _GROUP)
+            queries = self._begun()
+            if any(map(self._tasks.uses_python, queries)):
+                self._tasks.run_python_on(executor, host, imports(), _GROUP)
+            for query in queries:
+                self._rehearse(query, executor, host)
         except (Py4JError, OSError) as fault:
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
         finally:
             self._done.add(executor)
+
+    def _rehearse(self, query: Any, executor: str, host: str) -> None:
+        """Rehearse in the query's next pause between two batches; one that has no pause in time is left out."""
+        until_s = self._clock() + PAUSE_WITHIN_S
+        while self._tasks.rehearse_on(query, executor, host, _GROUP) is None and self._clock() < until_s and not self._closed:
+            time.sleep(POLL_S)
 
 
 def imports() -> Callable[[], None]:

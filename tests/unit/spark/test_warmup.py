@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from rheostat.spark.warmup import DEADLINE_S, Warmup
+from rheostat.spark.warmup import DEADLINE_S, PAUSE_WITHIN_S, Warmup
 
 
 @dataclass
@@ -15,19 +16,30 @@ class Query:
     runId: str = "a"  # noqa: N815 - PySpark's name
     lastProgress: Any = "a batch"  # noqa: N815
     python: bool = True
+    harmless: bool = True
+    pauses_at: int = 0
+    """How often it is looked at before a batch has ended."""
 
 
 @dataclass
 class Tasks:
     fault: Exception | None = None
     ran: list[tuple[str, str]] = field(default_factory=list)
+    rehearsed: list[tuple[str, str, str]] = field(default_factory=list)
     asked: int = 0
     gate: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
 
     def uses_python(self, query: Query) -> bool:
-        self.asked += 1
         return query.python
+
+    def rehearse_on(self, query: Query, executor: str, host: str, group: str) -> bool | None:
+        self.asked += 1
+        if self.asked <= query.pauses_at:
+            return None
+        if query.harmless:
+            self.rehearsed.append((query.runId, executor, host))
+        return query.harmless
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
         self.gate.wait(10)
@@ -47,31 +59,56 @@ class Clock:
 def warmed(warmup: Warmup, tasks: Tasks, executor: str, host: str = "h1") -> frozenset[str]:
     warmup.begin(executor, host)
     tasks.gate.set()
-    for thread in threading.enumerate():
-        if thread.name == f"rheostat-warm-up-{executor}":
-            thread.join(10)
+    join(executor)
     return warmup.ready()
 
 
-def test_executors_are_warmed_only_where_a_running_query_needs_python_workers() -> None:
-    tasks, queries = Tasks(), [Query("a", python=False)]
-    warmup = Warmup(tasks, lambda: queries)
-    assert not warmup.available
-    assert "needs Python" in warmup.reason
-    queries.append(Query("b"))
-    assert warmup.available
-    assert warmup.reason == ""
+def join(executor: str) -> None:
+    for thread in threading.enumerate():
+        if thread.name == f"rheostat-warm-up-{executor}":
+            thread.join(10)
 
 
-def test_a_query_is_asked_once_and_not_before_its_first_batch() -> None:
-    tasks, query = Tasks(), Query(lastProgress=None)
-    warmup = Warmup(tasks, lambda: [query])
+def test_nothing_is_warmed_for_before_a_query_has_run_a_batch() -> None:
+    query = Query(lastProgress=None)
+    warmup = Warmup(Tasks(), lambda: [query])
     assert not warmup.available
-    assert tasks.asked == 0
     query.lastProgress = "a batch"
     assert warmup.available
-    assert warmup.available
-    assert tasks.asked == 1
+
+
+def test_python_workers_are_started_only_where_a_running_query_needs_them() -> None:
+    tasks, queries = Tasks(), [Query("a", python=False)]
+    warmup = Warmup(tasks, lambda: queries)
+    assert warmed(warmup, tasks, "3") == {"3"}
+    assert tasks.ran == []
+    queries.append(Query("b"))
+    assert warmed(warmup, tasks, "4") == {"3", "4"}
+    assert tasks.ran == [("4", "h1")]
+
+
+def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch() -> None:
+    tasks = Tasks()
+    warmup = Warmup(tasks, lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")])
+    warmed(warmup, tasks, "3")
+    assert tasks.rehearsed == [("a", "3", "h1"), ("d", "3", "h1")]
+
+
+def test_a_rehearsal_waits_for_the_pause_between_two_batches() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a", pauses_at=3)]), tasks, "3")
+    assert tasks.asked == 4
+    assert tasks.rehearsed == [("a", "3", "h1")]
+
+
+def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
+    tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
+    warmup = Warmup(tasks, lambda: [Query("a", pauses_at=10**9)], clock=lambda: float(next(seconds)))
+    warmup.begin("3", "h1")
+    tasks.gate.set()
+    join("3")
+    assert tasks.rehearsed == []
+    assert tasks.asked < 10
 
 
 def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
@@ -101,7 +138,7 @@ def test_an_executor_is_waited_for_no_longer_than_the_deadline() -> None:
 
 def test_off_and_closed_warm_nothing() -> None:
     tasks = Tasks()
-    assert Warmup(tasks, lambda: [Query()], way="off").reason == "warm-up is off"
+    assert not Warmup(tasks, lambda: [Query()], way="off").available
     closed = Warmup(tasks, lambda: [Query()])
     closed.close()
     assert not closed.available

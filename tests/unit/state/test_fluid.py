@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pytest
 
 from rheostat.state.assignment import Unit
-from rheostat.state.fluid import next_moves, partitions_per_batch, too_big
+from rheostat.state.fluid import next_moves, partitions_per_batch, ramp, too_big
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,22 @@ def moved(now: str, wanted: str, per_executor: int, first: Collection[str] = ())
 
 
 def test_no_executor_gets_more_than_its_limit_in_a_batch():
-    assert moved("aaaaaa", "abbbcc", 2) == [1, 2, 4, 5]
-    assert moved("aaaaaa", "abbbcc", 1) == [1, 4]
+    assert moved("aaaaaabbcc", "abbbccbbcc", 2) == [1, 4]
+    assert moved("aaaaaaaabbb", "abbbbbbbbbb", 2) == [1, 2]
+    assert moved("aaaaaaaabbb", "abbbbbbbbbb", 1) == [1]
+
+
+def test_a_new_executor_is_filled_on_a_ramp():
+    held, steps = 0, []
+    while held < 24:
+        steps.append(ramp(held, 24 - held))
+        held += steps[-1]
+    assert steps == [1, 1, 2, 4, 6, 4, 2, 2, 1, 1]
+
+
+def test_loads_that_take_a_small_part_of_the_slack_need_no_ramp():
+    assert moved("a" * 9, "a" + "b" * 8, 20) == [1, 2, 3, 4, 5]
+    assert moved("a" * 9, "a" + "b" * 8, 3) == [1]
 
 
 def test_units_of_those_that_leave_go_before_others():
@@ -49,7 +63,8 @@ def test_units_of_those_that_leave_go_before_others():
 
 def test_units_that_nobody_holds_go_all_at_once_and_others_wait_for_them():
     assert moved("---a", "bbbb", 2) == [0, 1, 2]
-    assert moved("-aaa", "bbbb", 2) == [0, 1]
+    assert moved("-aabb", "bbbbb", 2) == [0]
+    assert moved("-aaaaabb", "bbbbbbbb", 2) == [0, 1]
 
 
 def test_where_everything_is_in_its_place_nothing_moves():
