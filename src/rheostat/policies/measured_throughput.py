@@ -12,28 +12,42 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.order import in_order
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.windows import at_most_quantile, deriv, within
+from rheostat.signals.queue import newest
+from rheostat.signals.windows import Samples, at_most_quantile, deriv, max_over_time, within
 
 _RECENT_BATCHES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredThroughput:
-    """executors = ceil((rate x (1 + factor) + lag / catch-up time) / throughput per executor); lag may scale out, no lag in.
+    """executors = ceil((1 + factor) x max(rate, rows of the next batch / time left) / throughput per executor); under lag never fewer.
+
+    The time left is the objective less the age that the oldest row will have when the next batch begins: the batch that runs
+    has to end first, or the trigger to come. It is never below ``lag_share`` of the objective: rows that are late already
+    are worked off in that. The size grows under lag, a wait of ``lag_share`` of the objective, and before it, where the size
+    that stands cannot do what the equation asks without the factor. A rate above all of the last ``quiet_s`` then counts as
+    risen as much again: of a jump between two looks the mean rate shows half.
 
     The throughput of a size is remembered while there was lag, for only then it is the maximum: the 0.9 quantile of the
     samples (a maximum is biased upward after restarts) at the nearest size that has any. The last batches, lag or not,
     are a lower bound: it stands in before any was measured, and for a measure that it exceeds (rows became cheaper).
-    Lag that rises all the same asks for one executor more. Back-to-back batches without lag show only the arrival rate;
-    while they are short and nothing was measured, one executor less is tried.
+    Lag that rises all the same asks for one executor more. Batches that are shorter than half the trigger are mostly fixed
+    cost: before anything was measured they at most double the size. Back-to-back batches without lag show only the arrival
+    rate; while they are short and nothing was measured, one executor less is tried.
 
-    The catch-up term and the lower bound are ours.
+    The time left, scaling out before there is lag, and the lower bound are ours.
     """
 
     about: ClassVar[About] = About(
-        formula="executors = ceil((input_rows_per_s x (1 + factor) + lag_rows / catch_up_s) / throughput per executor)",
+        formula=(
+            "time left = max(objective_s - age of the oldest row when the next batch begins, lag_share x objective_s)\n"
+            "executors = ceil((1 + factor) x max(input_rows_per_s, rows of the next batch / time left) / throughput per executor)"
+        ),
         source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 6.3",
-        fails_when="batches run back to back and rows become cheaper: the size then stays until the next lag",
+        fails_when=(
+            "the load jumps so high that the batch under way lasts longer than the objective: its rows and those behind it are late; "
+            "batches run back to back and rows become cheaper: the size then stays until the next lag"
+        ),
         steady=Observation(
             t_s=0.0,
             executors=4,
@@ -47,11 +61,10 @@ class MeasuredThroughput:
         monotone=True,
     )
 
-    factor: float = field(default=0.2, metadata={"help": "over-provisioning: capacity beyond the arrival rate", "unit": "1"})
+    factor: float = field(default=0.2, metadata={"help": "over-provisioning: capacity beyond what is needed", "unit": "1"})
     lag_share: float = field(default=0.3, metadata={"help": "lag counts from this share of the latency objective", "unit": "1"})
     objective_s: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     window_s: float = field(default=15.0, metadata={"help": "window of the slope of the lag", "unit": "s"})
-    catch_up_s: float = field(default=60.0, metadata={"help": "time in which lag is to be worked off", "unit": "s"})
     settle_s: float = field(default=10.0, metadata={"help": "batches begun this soon after a change of size are cold", "unit": "s"})
     quiet_s: float = field(default=30.0, metadata={"help": "the highest rate of this time decides on scaling in", "unit": "s"})
     memory_s: float = field(default=600.0, metadata={"help": "samples this much older than the newest are forgotten", "unit": "s"})
@@ -70,7 +83,7 @@ class MeasuredThroughput:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         seen = self._learn(observation, memory)
-        rate, lag_s = observation.input_rows_per_s, observation.lag_s
+        rate, lag_s, size = observation.input_rows_per_s, observation.lag_s, observation.size or 1
         if rate is None or lag_s is None or not observation.executors:
             return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
         per_executor, count = self._throughput_per_executor(observation.executors, seen)
@@ -78,22 +91,44 @@ class MeasuredThroughput:
         starting = observation.t_s < seen["changed_s"] + self.settle_s
         if per_executor is None and rate > 0 and (starting or not lagging):
             return hold(observation, "size kept: no throughput was measured yet"), seen
-        rate = rate if lagging else max(rate for _, rate in seen["rates"])
-        backlog = queued_rows(observation) or 0.0 if lagging else 0.0
-        demand = rate * (1 + self.factor) + backlog / self.catch_up_s
+        # A job without batches shows lag at once; batches that run back to back show the arrival rate until there was lag.
+        foreseen = observation.trigger_s is not None and (count > 0 or observation.trigger_s > 0)
+        behind = foreseen and self._demand(observation, rate, per_executor, seen) > size * (per_executor or math.inf)
+        highest = max(rate for _, rate in seen["rates"])
+        rate = _expected(seen["rates"]) if lagging or behind else highest
+        demand = (1 + self.factor) * self._demand(observation, rate, per_executor, seen)
         needed = max(1, math.ceil(demand / per_executor)) if per_executor else 1
-        target, why = self._size(observation, needed, lagging, slope, probe=count == 0)
+        target, why = self._size(observation, needed, lagging, behind, slope, probe=count == 0)
         numbers = f"at {per_executor:.0f} rows/s an executor need {needed}" if per_executor else "at an unknown throughput"
-        reason = f"{why} ({lag_s:.1f} s): {rate:.0f} rows/s {numbers}"
-        evidence = {"rate": rate, "lag_s": lag_s, "lag_slope": slope, "throughput_per_executor": per_executor, "samples": count}
+        reason = f"{why} ({lag_s:.1f} s): {demand:.0f} rows/s {numbers}"
+        evidence = {"rate": rate, "demand": demand, "lag_s": lag_s, "lag_slope": slope}
+        evidence |= {"throughput_per_executor": per_executor, "samples": count}
         return Decision(target=target, reason=reason, evidence=evidence), seen
 
-    def _size(self, observation: Observation, needed: int, lagging: bool, slope: float | None, probe: bool) -> tuple[int, str]:
+    def _demand(self, observation: Observation, rate: float, per_executor: float | None, seen: Mapping[str, Any]) -> float:
+        """Return the rows per second that carry the arrivals and commit the rows of the next batch while they are in time."""
+        trigger_s, queued, running = observation.trigger_s or 0.0, queued_rows(observation) or 0.0, observation.in_flight
+        since_s = running.elapsed_s if running else trigger_s or observation.lag_s or 0.0
+        waiting, age_s = newest(seen["rates"], rows=queued, seconds=since_s)
+        speed = (per_executor or 0.0) * _running_on(observation, seen)
+        ends_s = max(0.0, (queued - waiting) / speed - since_s) if running and speed else 0.0
+        begins_s = max(ends_s, trigger_s - age_s)
+        objective_s = max(self.objective_s, 2 * trigger_s)
+        left_s = max(objective_s - age_s - begins_s, self.lag_share * objective_s)
+        return max(rate, (waiting + rate * begins_s) / left_s)
+
+    def _size(
+        self, observation: Observation, needed: int, lagging: bool, behind: bool, slope: float | None, probe: bool
+    ) -> tuple[int, str]:  # fmt: skip
         size = observation.size or 1
         if lagging:  # executors that are on their way must show first what they do
             more = int(slope is not None and slope > 0 and (observation.executors or 0) >= size)
             return max(size + more, needed), "lag is rising" if more else "lag"
-        if probe and size > 1 and not observation.trigger_s and (observation.batch_s or math.inf) < self.objective_s / 4:
+        batch_s, trigger_s = observation.batch_s or math.inf, observation.trigger_s or 0.0
+        if behind:  # a short batch is mostly its fixed cost: what a long one could do is not known from it
+            most = 2 * size if probe and batch_s < trigger_s / 2 else needed
+            return max(size, min(needed, most)), "lag is coming"
+        if probe and size > 1 and not trigger_s and batch_s < self.objective_s / 4:
             return min(size - 1, needed), "no lag, one less to learn from short batches"
         return min(size, needed), "no lag"
 
@@ -107,11 +142,13 @@ class MeasuredThroughput:
         same = executors == memory.get("executors", executors)
         changed_s = min(memory.get("changed_s", now), now) if same else now
         lag = within(memory.get("lag", ()), now, min(self.window_s, now - changed_s))
+        known = [] if observation.input_rows_per_s is None else [(now, observation.input_rows_per_s)]
         seen = {
-            "rates": [*within(memory.get("rates", ()), now, self.quiet_s), (now, observation.input_rows_per_s or 0.0)],
+            "rates": [*within(memory.get("rates", ()), now, self.quiet_s), *known],
             "lag": lag if lag_rows is None else [*lag, (now, lag_rows)],
             "executors": executors,
             "changed_s": changed_s,
+            "before": memory.get("before") if same else memory.get("executors"),
             "throughput": memory.get("throughput", {}),
             "recent": memory.get("recent", []),
             "batch": [observation.batch_s, observation.batch_rows],
@@ -137,6 +174,19 @@ class MeasuredThroughput:
         nearest = min(measured, key=lambda known: (abs(math.log(int(known) / executors)), int(known)))
         rates = [rate for _, rate in measured[nearest]]
         return max(bound, at_most_quantile(rates, self.quantile) / int(nearest)), len(rates)
+
+
+def _expected(rates: Samples) -> float:
+    """Return the last rate, and once more what it is above all before it."""
+    *before, (_, rate) = rates
+    return rate + max(0.0, rate - (max_over_time(before) or rate)) if before else rate
+
+
+def _running_on(observation: Observation, seen: Mapping[str, Any]) -> int:
+    """Return the executors that the running batch works on: those that came after it began wait for the next one."""
+    executors, running = observation.executors or 1, observation.in_flight
+    began_s = observation.t_s - (running.elapsed_s if running else 0.0)
+    return executors if began_s >= seen["changed_s"] else min(executors, seen["before"] or executors)
 
 
 def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:

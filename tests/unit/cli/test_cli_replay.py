@@ -89,7 +89,7 @@ def test_policies_are_listed_and_one_is_shown_with_its_parameters(capsys):
     code, out, _ = said(capsys, "policies", "measured-throughput")
     assert code == 0
     assert all(title in out for title in ("formula", "source", "fails when", "parameter"))
-    assert "catch_up_s" in out
+    assert "lag_share" in out
 
 
 @pytest.mark.parametrize("name", ["measured-throughput", "hpa"])

@@ -7,8 +7,11 @@ import pytest
 from rheostat.guards import standard_guards
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
-from rheostat.model import InFlight, Limits, Observation, Record
+from rheostat.model import InFlight, Limits, Observation, Record, Slo
 from rheostat.policies.measured_throughput import MeasuredThroughput
+from rheostat.sim.measures import measures
+from rheostat.sim.spark_comparison import plain_cell
+from rheostat.sim.sweep import play
 from rheostat.testing.contracts import follow
 from rheostat.testing.fakes import FluidJob
 
@@ -47,12 +50,49 @@ def wobble(t: float) -> float:
     return 1.0 + 0.2 * math.sin(int(t) * 2.4)
 
 
-def test_the_size_is_the_equation():
-    # 2500 x 1.2 + 10000 / 60 = 3166.7 rows/s to serve, 1000 an executor: 4
-    decision = follow(POLICY, [seen(0.0), seen(5.0), seen(10.0)])[0][-1]
-    assert decision.target == 4
-    assert decision.reason == "lag (4.0 s): 2500 rows/s at 1000 rows/s an executor need 4"
-    assert decision.evidence == {"rate": 2500.0, "lag_s": 4.0, "lag_slope": 0.0, "throughput_per_executor": 1000.0, "samples": 2}
+def under_way(elapsed_s: float, lag_rows: float, count: int = 3, **signals: Any) -> list[Observation]:
+    """Looks at two executors, the last batch of which has run for ``elapsed_s``; 2500 rows arrive each second."""
+    running = {"in_flight": InFlight(elapsed_s=elapsed_s), "lag_rows": lag_rows, **signals}
+    return [seen(5.0 * n, **running) for n in range(count)]
+
+
+def test_the_size_carries_the_rate_and_what_it_is_to_have_beyond_it():
+    # the batch that runs ends now, 7500 rows have waited for 3 s: 7500 / (10 - 3) is less than 2500 x 1.2 = 3000
+    decision = follow(POLICY, under_way(3.0, 12_000.0))[0][-1]
+    assert decision.target == 3
+    assert decision.reason == "lag (4.0 s): 3000 rows/s at 1000 rows/s an executor need 3"
+    told = {"rate": 2500.0, "demand": 3000.0, "lag_s": 4.0, "lag_slope": 0.0, "throughput_per_executor": 1000.0, "samples": 1}
+    assert decision.evidence == told
+
+
+def test_rows_that_wait_are_to_be_committed_before_the_oldest_is_older_than_the_objective():
+    # 15,000 rows have waited for 6 s and have 4 s left: 3750 rows/s x 1.2 at 1000 an executor
+    assert follow(POLICY, under_way(6.0, 20_000.0))[0][-1].target == 5
+
+
+def test_the_batch_that_runs_has_to_end_first():
+    # 10,000 of 17,500 rows run, at 2000 rows/s for 2 s more: 12,500 rows in the 5 s that the oldest has left
+    assert follow(POLICY, under_way(3.0, 17_500.0))[0][-1].target == math.ceil(1.2 * 12_500 / 5 / 1000)
+
+
+def test_executors_that_came_after_the_batch_began_do_not_end_it_sooner():
+    running: dict[str, Any] = {"in_flight": InFlight(elapsed_s=3.0), "lag_rows": 17_500.0}
+    known = {"executors": 2, "changed_s": -60.0, "rates": [[-5.0, 2500.0]], "throughput": {"2": [[-9.0, 2000.0]]}}
+    before = POLICY.decide(seen(0.0, 2, target=4, **running), known)[0]
+    after = POLICY.decide(seen(0.0, 4, **running), known)[0]
+    assert before.evidence["demand"] == after.evidence["demand"]
+
+
+def test_rows_that_are_late_already_are_worked_off_in_the_share_that_counts_as_lag():
+    # 50,000 rows have waited for 20 s: 3 s for them
+    assert follow(POLICY, under_way(20.0, 50_000.0, count=9, lag_s=20.0))[0][-1].target == math.ceil(1.2 * 50_000 / 3 / 1000)
+
+
+def test_a_jump_between_two_looks_counts_twice_for_the_mean_shows_half():
+    jump = [seen(0.0), seen(5.0, lag_s=0.5), seen(10.0, lag_s=0.5, input_rows_per_s=4000.0)]
+    decision = follow(POLICY, jump)[0][-1]
+    assert decision.evidence["rate"] == 4000.0 + 1500.0
+    assert decision.target == math.ceil(5500 * 1.2 / 1000)
 
 
 def test_rising_lag_asks_for_one_more_than_an_equation_that_is_content():
@@ -76,8 +116,36 @@ def test_no_lag_scales_in_to_the_equation_of_the_highest_rate_of_the_last_half_m
     assert [decision.target for decision in decisions[3:]] == [5, 5, 5, 5, 5, 5, 5, 1]
 
 
-def test_no_lag_never_scales_out():
-    assert follow(POLICY, [seen(5.0 * n, lag_s=0.5, input_rows_per_s=9000.0) for n in range(9)])[0][-1].target == 2
+def test_a_size_that_cannot_carry_the_rate_scales_out_before_there_is_lag():
+    calm, higher = seen(0.0, lag_s=0.5, input_rows_per_s=1500.0, batch_s=0.8), seen(5.0, lag_s=0.5, input_rows_per_s=2500.0, batch_s=0.9)
+    decisions, _ = follow(POLICY, [calm, calm, higher])
+    assert [decision.target for decision in decisions[1:]] == [2, math.ceil(3500 * 1.2 / 1000)]
+    assert decisions[-1].reason.startswith("lag is coming")
+
+
+def test_a_size_that_can_carry_the_rate_does_not_scale_out_without_lag():
+    calm: dict[str, Any] = {"lag_s": 0.5, "lag_rows": 900.0, "batch_s": None}
+    assert follow(POLICY, [seen(5.0 * n, input_rows_per_s=1700.0 + n % 3 * 100, **calm) for n in range(30)])[0][-1].target == 2
+
+
+def test_a_short_batch_at_most_doubles_the_size():
+    """Ten rows in 0.3 s are no sign that an executor can do 33 rows per second."""
+    short: dict[str, Any] = {"lag_s": 0.5, "lag_rows": 5.0, "batch_s": 0.3, "processed_rows_per_s": 66.0}
+    idle = [seen(5.0 * n, input_rows_per_s=10.0, batch_rows=10 + n, **short) for n in range(4)]
+    assert follow(POLICY, [*idle, seen(20.0, input_rows_per_s=900.0, batch_rows=14, **short)])[0][-1].target == 4
+
+
+def test_back_to_back_batches_without_lag_show_no_limit():
+    calm: dict[str, Any] = {"lag_s": 0.5, "lag_rows": 900.0, "trigger_s": 0.0, "batch_s": 4.0}
+    script = [seen(5.0 * n, input_rows_per_s=2000.0 + 500.0 * (n == 5), batch_rows=n, **calm) for n in range(6)]
+    assert follow(POLICY, script)[0][-1].target == 2
+
+
+@pytest.mark.parametrize("seed", [50, 51, 52])
+@pytest.mark.parametrize("load", ["cosine", "bursts"])
+def test_the_objective_is_kept_on_a_cosine_and_under_bursts(load, seed):
+    told = measures(play(plain_cell("measured-throughput", load, seed=seed)).ledger, Slo(latency_s=30.0), warm_up_s=300.0)
+    assert told.attained
 
 
 @pytest.mark.parametrize("absent", ["lag_s", "input_rows_per_s"])
@@ -224,7 +292,7 @@ def test_an_outage_is_worked_off_and_the_executors_given_back():
 
 def test_a_restart_knows_what_was_learnt():
     _, memory = follow(POLICY, [seen(0.0), seen(5.0), seen(10.0)])
-    assert POLICY.decide(seen(400.0, batch_s=None, processed_rows_per_s=None), memory)[0].target == 4
+    assert POLICY.decide(seen(400.0, batch_s=None, processed_rows_per_s=None), memory)[0].target == 3
 
 
 def test_lag_that_rose_before_the_rescaling_is_not_rising_after_it():
