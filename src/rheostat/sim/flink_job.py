@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from rheostat.errors import BadInput
 
@@ -84,6 +84,8 @@ class FlinkJob:
     """The same without one: of two tasks of which one does nearly all, 2."""
     blocked: float = 0.1
     """Mean share of time that operators wait for the next one with a backlog."""
+    waiting: float = 0.0
+    """The same where warm tasks wait for a cold one, per share of the rate that is lost so: backpressure, not idleness."""
     cpu_noise: float = 0.0
     """Standard deviation of a single TaskManager's CPU share that the load does not explain; of a mean of p it is sqrt(p) less."""
     cpu_noise_run: float = 0.03
@@ -106,6 +108,10 @@ class FlinkJob:
     """The same from run to run: other hosts, other neighbours."""
     restart_noise: float = 0.3
     """Standard deviation of the logarithm of a restart's length and of a start's."""
+    restart_noise_run: float = 0.0
+    """The same of a restart's length from run to run."""
+    warm_noise_run: float = 0.0
+    """Standard deviation of the logarithm of the time of warming from run to run."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -114,6 +120,12 @@ class FlinkJob:
                 raise BadInput(f"{field.name} of a Flink job must be at least 0, but it is {value}")
         if not self.rate_per_s > 0 or self.partitions < 1:
             raise BadInput(f"a Flink job needs a rate and partitions, but they are {self.rate_per_s} and {self.partitions}")
+
+    def of_run(self, restarts: float, warming: float) -> FlinkJob:
+        """Return the job as one run of it is: restarts and warming longer by ``restarts`` and ``warming`` of their deviations."""
+        longer = math.exp(self.restart_noise_run * restarts)
+        warm_s = self.warm_s * math.exp(self.warm_noise_run * warming)
+        return replace(self, restart_s=self.restart_s * longer, restart_new_s=self.restart_new_s * longer, warm_s=warm_s)
 
     def task_rate(self, tasks: int, age_s: float) -> float:
         """Return the rows per second of one of ``tasks`` warm tasks whose records are ``age_s`` old."""

@@ -46,7 +46,7 @@ class Metrics:
         used, full, size = tasks.used, tasks.pressed, len(tasks.born)
         calm = self._busier * job.busy_calm * used**job.busy_power * size**-job.busy_spread
         busy = min(1.0, calm + (job.busy_full * size**-job.busy_full_spread * used - calm) * full)
-        idle = max(0.0, 1 - busy - job.blocked * full)
+        idle = max(0.0, 1 - busy - (job.blocked + job.waiting * (1 - used)) * full)
         self._read.append(self._read[-1] + tasks.processed)
         self._busy.append(self._busy[-1] + busy)
         self._busiest.append(self._busiest[-1] + min(1.0, busy * (job.busiest_calm + (job.busiest - job.busiest_calm) * full)))

@@ -41,7 +41,10 @@ class FlinkPlant:
     """
 
     def __init__(self, job: FlinkJob, arrivals: Sequence[float], executors: int, seed: np.random.SeedSequence) -> None:
+        rates, starts, waits, shares, busy, run = (np.random.default_rng(each) for each in seed.spawn(6))
+        job = job.of_run(*run.standard_normal(2).tolist())
         self.job = job
+        """The job as this run of it is."""
         self.tasks = Tasks(job, arrivals, executors)
         self.tasks.resize(executors, job.restart_s + job.restart_new_s)
         self.metrics = Metrics(self.tasks)
@@ -50,7 +53,6 @@ class FlinkPlant:
         self._target = executors
         self._joining: list[float] = []
         self._leaving: list[tuple[float, int]] = []
-        rates, starts, waits, shares, busy = (np.random.default_rng(each) for each in seed.spawn(5))
         self._speeds = _wander(rates, self._end_s, job.noise, job.noise_run)
         self._busier = _wander(busy, self._end_s, job.busy_noise, job.busy_noise_run)
         self._hotter = math.exp(job.cpu_noise_run * float(shares.standard_normal()))

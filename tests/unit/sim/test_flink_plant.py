@@ -86,3 +86,27 @@ def test_the_ledger_accounts_for_every_row() -> None:
     assert book.arrived_rows == pytest.approx(book.committed_rows + book.left_rows.sum())
     assert book.rows.sum() == pytest.approx(book.committed_rows)
     assert book.downtime_s >= 8.0
+
+
+def test_waiting_for_a_cold_task_manager_is_not_idleness() -> None:
+    def idle(waiting: float) -> float:
+        cold = FlinkJob(rate_per_s=100.0, cold=0.1, warm_s=600.0, shuffled=True, restart_noise=0.0, waiting=waiting)
+        job = plant(job=cold)
+        ask(job, 5, 600.0)
+        job.advance(700.0)
+        return job.observe(700.0)[0].idle or 0.0
+
+    assert idle(0.8) < idle(0.0) - 0.3
+
+
+def test_restarts_and_warming_differ_from_run_to_run_and_not_within_one() -> None:
+    noisy = FlinkJob(rate_per_s=100.0, restart_s=8.0, restart_noise=0.0, restart_noise_run=0.5, warm_noise_run=0.5)
+    runs = [plant(seed=seed, job=noisy).job for seed in range(200)]
+    for each, usual in (([run.restart_s for run in runs], noisy.restart_s), ([run.warm_s for run in runs], noisy.warm_s)):
+        logs = np.log(np.array(each) / usual)
+        assert abs(logs.mean()) < 3 * 0.5 / np.sqrt(200)
+        assert logs.std() == pytest.approx(0.5, abs=3 * 0.5 / np.sqrt(400))
+
+
+def test_a_job_without_spreads_is_the_same_in_every_run() -> None:
+    assert plant(seed=1).job == plant(seed=2).job == JOB

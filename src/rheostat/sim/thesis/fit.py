@@ -13,7 +13,7 @@ from typing import Any
 
 from rheostat.sim.flink_job import FlinkJob
 from rheostat.sim.thesis.cells import QUERIES
-from rheostat.sim.thesis.fit_course import Search, fit_course
+from rheostat.sim.thesis.fit_course import Search, fit_course, fit_spreads
 from rheostat.sim.thesis.fit_metrics import as_numbers, fit_metrics
 from rheostat.sim.thesis.recordings import load_recording
 
@@ -67,11 +67,11 @@ def fit(folder: Path | None = None, queries: Sequence[str] = QUERIES, search: Se
 
 
 def _fit(query: str, start: FlinkJob, folder: Path | None, search: Search | None) -> dict[str, Any]:
-    """The metrics follow from the course and the course hardly from the metrics (its CPU share): metrics, course, metrics."""
+    """The metrics follow from the course and the course hardly from the metrics (its CPU share): metrics, course, metrics, spreads."""
     recorded = [load_recording(f"query-{query}_HPA_{target}", folder) for target in _TARGETS]
     busiest = BUSIEST_FULL[query], BUSIEST_CALM.get(query)
     course, _ = fit_course(fit_metrics(start, recorded, *busiest), recorded, search)
-    return as_numbers(fit_metrics(course, recorded, *busiest))
+    return as_numbers(fit_spreads(fit_metrics(course, recorded, *busiest), recorded, search))
 
 
 def main(arguments: Sequence[str]) -> None:

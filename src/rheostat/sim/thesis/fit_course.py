@@ -26,11 +26,12 @@ _NEAR_SAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How long is searched: random points around the start, then evaluations along the axes (Powell), from a fixed seed."""
+    """How long is searched: random points around the start, evaluations along the axes (Powell), factors of one run; from a fixed seed."""
 
     random: int = 40
     steps: int = 300
     seed: int = 1
+    factors: int = 21
 
 
 def fit_course(start: FlinkJob, recorded: Sequence[Recorded], search: Search | None = None) -> tuple[FlinkJob, float]:
@@ -56,6 +57,25 @@ def fit_course(start: FlinkJob, recorded: Sequence[Recorded], search: Search | N
     found = minimize(loss, point, method="Powell", bounds=limits, options={"maxfev": how.steps, "xtol": 0.02, "ftol": 1e-4})
     best = min((point, found.x), key=loss)
     return made(best), loss(best)
+
+
+def fit_spreads(job: FlinkJob, recorded: Sequence[Recorded], search: Search | None = None) -> FlinkJob:
+    """Return the job with the spreads of restarts and of warming from run to run.
+
+    For each run alone one factor of both restart times has the least loss, and one of the warming time; tried are 1/e to e, the
+    logarithms in equal steps. The spread is the standard deviation of these logarithms over the runs.
+    """
+    how = search or Search()
+    near = [_near_changes(each) for each in recorded]
+    logs = np.linspace(-1.0, 1.0, how.factors)
+    unit = replace(job, restart_noise_run=1.0, warm_noise_run=1.0)
+
+    def spread(tried: Sequence[FlinkJob]) -> float:
+        losses = [[_loss(each, run, close) for each in tried] for run, close in zip(recorded, near, strict=True)]
+        return float(np.std(logs[np.argmin(losses, axis=1)], ddof=1))
+
+    restarts, warming = [unit.of_run(log, 0.0) for log in logs], [unit.of_run(0.0, log) for log in logs]
+    return replace(job, restart_noise_run=spread(restarts), warm_noise_run=spread(warming))
 
 
 def _random_best(loss: Callable[[Floats], float], point: Floats, how: Search) -> Floats:

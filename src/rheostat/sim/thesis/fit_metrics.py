@@ -27,11 +27,9 @@ def fit_metrics(job: FlinkJob, recorded: Sequence[Recorded], busiest_full: float
     calm = (steady["pressed"] < 0.02) & (steady["recorded_s"] < 0.5) & (steady["used"] > 0.05)
     full = (steady["pressed"] > 0.9) & (steady["recorded_s"] > 3)
     job = replace(job, **_calm({name: values[calm] for name, values in steady.items()}, job))
-    return (
-        replace(job, **_full({name: values[full] for name, values in steady.items()}, busiest_full, busiest_calm))
-        if full.sum() > 5
-        else job
-    )
+    if full.sum() > 5:
+        job = replace(job, **_full({name: values[full] for name, values in steady.items()}, busiest_full, busiest_calm))
+    return replace(job, waiting=_waiting(job, recorded))
 
 
 def _steady(job: FlinkJob, recorded: Sequence[Recorded]) -> dict[str, list[Floats]]:
@@ -76,6 +74,19 @@ def _full(seen: dict[str, Floats], busiest_full: float, busiest_calm: float | No
         "busiest": busiest, "busiest_calm": busiest_calm or busiest,
         "cpu_full": float(np.exp(cpu[0])), "cpu_full_spread": max(0.0, float(cpu[1])),
     }  # fmt: skip
+
+
+def _waiting(job: FlinkJob, recorded: Sequence[Recorded]) -> float:
+    """Fit, where the plant has a backlog and not all of the rate is used, what is neither busy nor idle to the share that is not used."""
+    unused, neither = [], []
+    for each in recorded:
+        forced = force(job, each)
+        held_back = (forced.pressed > 0.9) & (forced.used > 0) & (forced.used < 0.9) & (each.latency_s > 1)
+        unused.append(1 - forced.used[held_back])
+        neither.append((1 - each.busy - each.idle)[held_back] - job.blocked)
+    x, y = np.concatenate(unused), np.concatenate(neither)
+    known = ~np.isnan(y)
+    return min(1.0, max(0.0, float(x[known] @ y[known] / (x[known] @ x[known])))) if known.sum() > 5 else job.waiting
 
 
 def _line(x: Floats, y: Floats) -> tuple[float, float, Floats]:

@@ -16,7 +16,7 @@ from rheostat.sim.thesis.fit import STARTS, fit
 from rheostat.sim.thesis.fit_course import Search
 from rheostat.sim.thesis.parameters import fitted
 
-SHORT = Search(random=1, steps=0)
+SHORT = Search(random=1, steps=0, factors=3)
 ROWS = 50
 
 SPY = """
@@ -26,7 +26,7 @@ sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "
 from pathlib import Path
 from rheostat.sim.thesis.fit import fit
 from rheostat.sim.thesis.fit_course import Search
-fit(Path(sys.argv[1]), ["1"], Search(random=1, steps=0))
+fit(Path(sys.argv[1]), ["1"], Search(random=1, steps=0, factors=3))
 print("\\n".join(sorted({name for name in opened if name.endswith((".csv", "tables.json", "parameters.json"))})))
 """
 
