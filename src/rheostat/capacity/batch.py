@@ -119,15 +119,3 @@ class BatchModel:
             if latency_s is not None and latency_s <= objective_s:
                 return slots
         return None
-
-    def drain_s(self, backlog_rows: float, slots: int, max_rows: float = math.inf) -> float:
-        """Return how long an available-now run takes for its backlog: full batches of at most ``max_rows``, then the rest."""
-        if not math.isfinite(max_rows):
-            return self.batch_s(backlog_rows, slots)
-        batches = max(1, math.ceil(backlog_rows / max_rows - 1e-9))
-        rest = backlog_rows - (batches - 1) * max_rows
-        return (batches - 1) * self.batch_s(max_rows, slots) + self.batch_s(rest, slots)
-
-    def slots_to_drain(self, backlog_rows: float, within_s: float, most: int, max_rows: float = math.inf) -> int | None:
-        """Return the least slots, at most ``most``, with which an available-now run ends in time; None where no number does."""
-        return next((slots for slots in range(1, most + 1) if self.drain_s(backlog_rows, slots, max_rows) <= within_s), None)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rheostat.sim.sweep import Row
     from rheostat.sim.sweep_cell import Cell
 
-_WIDTH = 150
+_WIDTH = 170
 
 
 def compare(
@@ -96,12 +96,13 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
 
     from rheostat.sim.compared import described
 
-    columns = ("load", "policy", "attained", "cost", "less ours", "latency mean s", "99 % s", "late s", "rescalings", "score")
-    table = Table(*columns, box=None, header_style="bold")
+    names = ("latency_mean_s", "latency_p99_s", "late_s", "rescalings", "accuracy_under", "accuracy_over")
+    columns = ("load", "policy", "attained", "cost", "less ours", "latency mean s", "99 % s", "late s", "rescalings", "under %", "over %")
+    table = Table(*columns, "score", box=None, header_style="bold")
     for each in found:
         attained = f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
         score = _cell(each["score"]) if each["attained"] == 1 else ""
-        numbers = [_cell(each[name]) for name in ("latency_mean_s", "latency_p99_s", "late_s", "rescalings")]
+        numbers = [_cell(each[name]) for name in names]
         table.add_row(each["load"], described(each), attained, _cell(each["cost"]), _cell(each["against"]["cost"]), *numbers, score)
     console = Console(highlight=False)
     console.width = max(console.width, _WIDTH)
@@ -111,6 +112,7 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
         most = "nothing that attains" if cost is None else f"{cost:,.0f}"
         console.print(f"non-anticipative bound, {load}: {each['lower']:,.0f} to {most}")
     console.print("means over the seeds ± half the 95 % interval; cost in slot-seconds; a score only where all seeds attain the objective")
+    console.print("under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat simulate demand)")
 
 
 def _cell(mean: Mapping[str, float] | None) -> str:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from rheostat.sim.sweep import Runner
     from rheostat.sim.sweep_cell import Cell
 
-_WIDTH = 130
+_WIDTH = 150
 
 
 def sweep(
-    spec: Annotated[Path, typer.Argument(help="YAML: minutes, seeds, plants, loads, policies, guards; see experiments/README.md.")],
+    spec: Annotated[Path, typer.Argument(help="YAML: minutes, seeds, plants, loads, faults, policies, guards; see experiments/README.md.")],
     folder: Annotated[Path | None, typer.Option(help="Where the rows go; default: out/sweep/NAME. What is there is kept.")] = None,
     master: Annotated[str, typer.Option(help="Spark master; none: in this process, without Spark.")] = "local[2]",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: rows (the folder) and summary.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
 ) -> None:
-    """Run policies x parameters x guards x plants x loads x seeds on simulated jobs; a sweep that was killed goes on where it was.
+    """Run policies x parameters x guards x plants x loads x faults x seeds on simulated jobs; a killed sweep goes on where it was.
 
     Example: rheostat simulate sweep experiments/cooldown.yaml
     """
@@ -72,16 +72,18 @@ def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    columns = ("plant", "load", "policy", "parameters", "attained", "cost", "p99 s", "rescalings", "score")
+    columns = ("plant", "load", "faults", "policy", "parameters", "attained", "cost", "p99 s", "rescalings", "under %", "over %", "score")
     table = Table(*columns, box=None, header_style="bold")
     for each in found:
         given = ", ".join(f"{name}={value}" for name, value in (*each["parameters"].items(), *each["guards"].items()))
-        numbers = (_cell(each[name]) for name in ("cost", "latency_p99_s", "rescalings", "score"))
-        table.add_row(each["plant"], each["load"], each["policy"], given, f"{each['attained']:.0%}", *numbers)
+        shown = ("cost", "latency_p99_s", "rescalings", "accuracy_under", "accuracy_over", "score")
+        numbers = (_cell(each[name]) for name in shown)
+        table.add_row(each["plant"], each["load"], each["faults"], each["policy"], given, f"{each['attained']:.0%}", *numbers)
     console = Console(highlight=False)
     console.width = max(console.width, _WIDTH)
     console.print(table)
     console.print(f"\nmeans over the seeds ± half the 95 % interval; cost in slot-seconds; rows: {folder}")
+    console.print("under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat simulate demand)")
 
 
 def _cell(mean: dict[str, float] | None) -> str:

@@ -17,7 +17,8 @@ from rheostat.sim.sweep_summary import mean_of, summary
 
 MEASURES = (
     "cost", "latency_mean_s", "latency_p50_s", "latency_p95_s", "latency_p99_s", "within", "worst_window", "late_s", "executors_mean",
-    "rescalings", "executors_started",
+    "rescalings", "executors_started", "accuracy_under", "accuracy_over", "timeshare_under", "timeshare_over", "instability",
+    "adaptations_per_h", "jitter_per_h",
 )  # fmt: skip
 _PAIRED = ("cost", "latency_mean_s", "latency_p99_s", "rescalings")
 _Row = Mapping[str, Any]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
@@ -12,7 +14,7 @@ from rheostat.model import Limits, Slo
 from rheostat.policies.fixed import Fixed
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.measures import measures
-from rheostat.sim.plant import Plant
+from rheostat.sim.plant import Floats, Plant
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,32 @@ class DemandCurve:
 
     rates: tuple[float, ...]
     executors: tuple[int, ...]
+    held: tuple[bool, ...]
+    """Whether the objective holds there; where it does not, ``executors`` are the most that were tried."""
 
-    def at(self, rate_per_s: float) -> int:
-        """Return the executors that hold the objective at this load; above the highest load those of the highest."""
-        return self.executors[min(bisect_left(self.rates, rate_per_s), len(self.rates) - 1)]
+    def at(self, rates_per_s: Floats) -> Floats:
+        """Return the executors that hold the objective at each of these loads; above the highest load those of the highest."""
+        return np.array(self.executors, dtype=float)[np.minimum(np.searchsorted(self.rates, rates_per_s), len(self.rates) - 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """The executors that a load needs, over seeds: median, least and most; None where it is more than were tried."""
+
+    rate_per_s: float
+    executors: int | None
+    low: int | None
+    high: int | None
+
+
+def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
+    """Return the demand at each load of curves of the same loads, one curve a seed; of two middle seeds the median is the larger."""
+    found = []
+    for place, rate in enumerate(curves[0].rates):
+        sizes = [float(curve.executors[place]) if curve.held[place] else np.inf for curve in curves]
+        median, low, high = (int(size) if np.isfinite(size) else None for size in (statistics.median_high(sizes), min(sizes), max(sizes)))
+        found.append(Demand(rate_per_s=rate, executors=median, low=low, high=high))
+    return tuple(found)
 
 
 def demand_curve(
@@ -32,18 +56,24 @@ def demand_curve(
 ) -> DemandCurve:
     """Return the demand curve of ``plant(rate, executors)``: each load is held for ``length_s`` at each size that may do.
 
-    A higher load needs no fewer executors, so the search goes on where it was. Where ``most`` executors do not hold the
-    objective the demand is ``most``. Raises BadInput without loads. Source: Herbst et al., SPEC-RG-2016-01; the search is that
-    of Henning and Hasselbring, "How to measure scalability of distributed stream processing engines" (Theodolite).
+    A higher load needs no fewer executors, so the search goes on where it was, and ends at the first load that ``most`` executors
+    do not hold: from there on the demand is ``most``. Raises BadInput without loads. Source: Herbst et al., SPEC-RG-2016-01; the
+    search is that of Henning and Hasselbring, "How to measure scalability of distributed stream processing engines" (Theodolite).
     """
     if not rates:
         raise BadInput("a demand curve needs at least one load")
-    needed, size = [], 1
-    for rate in sorted(rates):
-        while size < most and not _holds(plant(rate, size), slo, size, length_s, warm_up_s):
-            size += 1
+    rising = sorted(rates)
+    needed: list[int] = []
+    size, held = 1, True
+    for rate in rising:
+        while held and not _holds(plant(rate, size), slo, size, length_s, warm_up_s):
+            held = size < most
+            size = min(size + 1, most)
+        if not held:
+            break
         needed.append(size)
-    return DemandCurve(tuple(sorted(rates)), tuple(needed))
+    beyond = len(rising) - len(needed)
+    return DemandCurve(tuple(rising), (*needed, *[most] * beyond), (*[True] * len(needed), *[False] * beyond))
 
 
 def _holds(plant: Plant, slo: Slo, size: int, length_s: float, warm_up_s: float) -> bool:

@@ -35,8 +35,8 @@ class _Failing(Around):
     """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds apart."""
 
     def __init__(self, plant: Breakable, mean_s: float, generator: np.random.Generator) -> None:
-        if not mean_s > 0:
-            raise BadInput(f"faults must be more than 0 seconds apart on average, but they are {mean_s}")
+        if not mean_s >= 1:
+            raise BadInput(f"mean_s, between two faults, must be at least 1 second, but it is {mean_s:g}")
         super().__init__(plant)
         self._breakable, self._mean_s, self._generator = plant, mean_s, generator
         self._next_s: float | None = None
@@ -77,7 +77,7 @@ class Stragglers(_Failing):
         self, plant: Breakable, mean_s: float, generator: np.random.Generator, *, factor: float = 5.0, lasting_s: float = 60.0
     ) -> None:
         if not (factor >= 1 and lasting_s > 0):
-            raise BadInput(f"a straggler needs a factor of 1 or more for more than 0 seconds, but has {factor} for {lasting_s} s")
+            raise BadInput(f"a straggler needs a factor of 1 or more and lasting_s above 0, but they are {factor:g} and {lasting_s:g}")
         super().__init__(plant, mean_s, generator)
         self._factor, self._lasting_s = factor, lasting_s
 
@@ -93,7 +93,7 @@ class LateMetrics(Around):
 
     def __init__(self, plant: Plant, delay_s: float) -> None:
         if not delay_s >= 0:
-            raise BadInput(f"metrics must be late by 0 seconds or more, but it is {delay_s}")
+            raise BadInput(f"delay_s, of late metrics, must be 0 seconds or more, but it is {delay_s:g}")
         super().__init__(plant)
         self._delay_s = delay_s
         self._on_the_way: deque[tuple[float, Sequence[Observation]]] = deque()
@@ -115,7 +115,7 @@ class MissingMetrics(Around):
 
     def __init__(self, plant: Plant, share: float, generator: np.random.Generator) -> None:
         if not 0 <= share <= 1:
-            raise BadInput(f"the share of missing metrics must be between 0 and 1, but it is {share}")
+            raise BadInput(f"the share of missing metrics must be between 0 and 1, but it is {share:g}")
         super().__init__(plant)
         self._share, self._generator = share, generator
 

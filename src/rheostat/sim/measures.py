@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from rheostat.model import Slo
-from rheostat.sim.plant import Floats, Ledger
+from rheostat.sim.plant import Floats, Ledger, Steps
 
 _WINDOW_S = 300.0
+_SAMPLE_S = 15.0
+_MINUTE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elasticity:
-    """Supply against demand, in percent. Source: Herbst et al., SPEC-RG-2016-01 (arXiv 1604.03470).
-
-    ``accuracy_*``: mean of the executors that are missing (under) or too many (over), over the demand; ``timeshare_*``: share of
-    the time with some missing or too many.
-    """
+    """Supply (registered executors) against demand. Source: Herbst et al., SPEC-RG-2016-01 (arXiv 1604.03470)."""
 
     accuracy_under: float
+    """Mean of the executors that are missing over the demand, in percent."""
     accuracy_over: float
+    """Mean of the executors that are too many over the demand, in percent."""
     timeshare_under: float
+    """Share of the time with executors missing, in percent."""
     timeshare_over: float
+    """Share of the time with executors too many, in percent."""
+    instability: float
+    """Share of the minutes in which supply and demand do not change in the same direction, in percent."""
+    adaptations_per_h: float
+    """Changes of the supply between samples 15 s apart."""
+    jitter_per_h: float
+    """The same less the changes of the demand: above 0 more changes than were needed, below 0 fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +68,11 @@ class Measures:
     elasticity: Elasticity | None
 
 
-def measures(ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Callable[[float], float] | None = None) -> Measures:
+def measures(ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Steps | None = None) -> Measures:
     """Return the measures of a run.
 
-    ``demand(t_s)`` is the least number of executors that holds the objective with the load at that time; without it there is
-    no elasticity. ``warm_up_s`` seconds from the start are left out, of rows by their commit.
+    ``demand`` is the least number of executors that holds the objective with the load at each time; without it there is no
+    elasticity. ``warm_up_s`` seconds from the start are left out, of rows by their commit.
     """
     start_s, end_s = ledger.start_s + warm_up_s, ledger.end_s
     counted = ledger.commit_s >= start_s
@@ -88,7 +95,7 @@ def measures(ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Callab
         executors_started=ledger.executors_started, downtime_s=ledger.downtime_s,
         lag_max_rows=float(ledger.lag_rows[ledger.lag_t_s >= start_s].max(initial=0.0)), lag_end_rows=float(ledger.lag_rows[-1]),
         latency_plus_executors=None if mean is None else mean + executors_mean,
-        elasticity=_elasticity(ledger, demand, start_s) if demand else None,
+        elasticity=_elasticity(ledger, demand, start_s) if demand is not None else None,
     )  # fmt: skip
 
 
@@ -125,18 +132,22 @@ def _late_s(ledger: Ledger, objective_s: float, start_s: float) -> float:
     return float(np.maximum(0.0, end - np.maximum(begin, covered)).sum())
 
 
-def _sampled_changes(ledger: Ledger, start_s: float, sample_s: float = 15.0) -> int:
-    sampled = ledger.registered.at(np.arange(start_s, ledger.end_s, sample_s))
+def _sampled_changes(ledger: Ledger, start_s: float) -> int:
+    sampled = ledger.registered.at(np.arange(start_s, ledger.end_s, _SAMPLE_S))
     return int(np.count_nonzero(np.diff(sampled)))
 
 
-def _elasticity(ledger: Ledger, demand: Callable[[float], float], start_s: float, step_s: float = 1.0) -> Elasticity:
+def _elasticity(ledger: Ledger, demand: Steps, start_s: float, step_s: float = 1.0) -> Elasticity:
     t_s = np.arange(start_s, ledger.end_s, step_s)
-    needed = np.array([demand(float(t)) for t in t_s])
-    supply = ledger.registered.at(t_s)
+    needed, supply = demand.at(t_s), ledger.registered.at(t_s)
     missing, surplus = np.maximum(needed - supply, 0.0), np.maximum(supply - needed, 0.0)
     share = np.maximum(needed, 1.0)
+    moments = np.arange(start_s, ledger.end_s, _MINUTE_S)
+    moves = [np.sign(np.diff(each.at(moments))) for each in (ledger.registered, demand)]
+    adaptations, hours = _sampled_changes(ledger, start_s), max(ledger.end_s - start_s, 1e-9) / 3600
     return Elasticity(
         accuracy_under=100 * float((missing / share).mean()), accuracy_over=100 * float((surplus / share).mean()),
         timeshare_under=100 * float((missing > 0).mean()), timeshare_over=100 * float((surplus > 0).mean()),
+        instability=100 * float((moves[0] != moves[1]).mean()) if len(moments) > 1 else 0.0,
+        adaptations_per_h=adaptations / hours, jitter_per_h=(adaptations - demand.changes(start_s)) / hours,
     )  # fmt: skip

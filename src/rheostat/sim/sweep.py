@@ -8,20 +8,18 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.sim.bounds import bounds, job_of
 from rheostat.sim.engine import NoJournal, Run, simulate
-from rheostat.sim.flink_job import FlinkJob
 from rheostat.sim.flink_plant import FlinkPlant
 from rheostat.sim.measures import measures
-from rheostat.sim.plant import Plant
 from rheostat.sim.spark_parameters import SparkParameters
 from rheostat.sim.spark_plant import SparkPlant
 from rheostat.sim.sweep_cell import BOUNDS, Cell, guards_for, plant_values
+from rheostat.sim.sweep_faults import around
+from rheostat.sim.sweep_plant import demand_over_time, plant_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,22 +30,25 @@ Runner: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 
 CHUNK = 48
 """Cells of one Spark job: what a kill loses at most."""
+ELASTICITY = ("accuracy_under", "accuracy_over", "timeshare_under", "timeshare_over", "instability", "adaptations_per_h", "jitter_per_h")
 NUMBERS = (
     "slot_hours", "cost", "latency_mean_s", "latency_p50_s", "latency_p95_s", "latency_p99_s", "within", "worst_window", "late_s",
-    "executors_mean", "rescalings", "executors_started", "downtime_s", "lag_max_rows", "lag_end_rows",
+    "executors_mean", "rescalings", "executors_started", "downtime_s", "lag_max_rows", "lag_end_rows", *ELASTICITY,
 )  # fmt: skip
-TEXTS = ("key", "plant", "load", "policy", "parameters", "guards")
+TEXTS = ("key", "plant", "load", "faults", "policy", "parameters", "guards")
 
 
 def run_cell(cell: Cell) -> list[Row]:
     """Run one cell: one row, or two (the best fixed size, if there is one, and the clairvoyant) for its bounds."""
     if cell.policy == BOUNDS:
         return _bounds(cell)
-    settings = cell.settings
-    ledger = play(cell).ledger
-    told = measures(ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s)
+    settings, plant = cell.settings, _plant(cell)
+    ledger = _play(cell, plant).ledger
+    demand = demand_over_time(cell, plant)
+    told = measures(ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s, demand=demand)
     slots = _slots(cell)
     found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
+    found.update({name: getattr(told.elasticity, name) for name in ELASTICITY})
     paid_s = ledger.paid.integral(ledger.start_s, ledger.end_s)  # all of the run, as the bounds pay for it, the warm-up too
     cost = paid_s * slots + settings.rescale_cost * ledger.targets.changes(ledger.start_s)
     return [_row(cell, cell.policy, attained=told.attained, slot_hours=told.executor_hours * slots, cost=cost, **found)]
@@ -55,10 +56,7 @@ def run_cell(cell: Cell) -> list[Row]:
 
 def play(cell: Cell) -> Run:
     """Run one cell that is no bounds, and keep what has happened instead of its measures."""
-    settings = cell.settings
-    policy = create(cell.policy, cell.parameters, Slo(latency_s=settings.objective_s))
-    guards = guards_for(settings, cell.guards)
-    return simulate(_plant(cell), policy, guards, until_s=settings.seconds, interval_s=settings.interval_s, journal=NoJournal())
+    return _play(cell, _plant(cell))
 
 
 def sweep(cells: Sequence[Cell], folder: Path, run: Runner, *, chunk: int = CHUNK, done: Callable[[int, int], None] | None = None) -> None:
@@ -103,7 +101,10 @@ def on_spark(session: SparkSession) -> Runner:
 
 
 def rows(folder: Path) -> list[Row]:
-    """Return all rows that a sweep has kept, in the order of their keys; raises BadInput for a file that is none of a sweep."""
+    """Return all rows that a sweep has kept, in the order of their keys; what a row of an older version has not is None.
+
+    Raises BadInput for a file that is none of a sweep.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -113,7 +114,8 @@ def rows(folder: Path) -> list[Row]:
             found += parquet.read_table(path).to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise BadInput(f"{path} cannot be read as a result of a sweep: {error}; delete it and start again") from None
-    return sorted(found, key=lambda row: (row["key"], row["policy"]))
+    known: Row = {"faults": "", **dict.fromkeys(NUMBERS)}
+    return sorted(({**known, **row} for row in found), key=lambda row: (row["key"], row["policy"]))
 
 
 def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
@@ -123,17 +125,17 @@ def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict({"rows": list(here(batch.column(0).to_pylist()))})
 
 
-def _plant(cell: Cell) -> Plant:
+def _plant(cell: Cell) -> SparkPlant | FlinkPlant:
     values = plant_values(cell.plant_kind, cell.plant_parameters)
-    if isinstance(values, SparkParameters):
-        return SparkPlant(values, cell.workload, seed=cell.seed)
-    return _flink(values, cell)
+    start = values.executors if isinstance(values, SparkParameters) else int(cell.plant_parameters.get("executors", 8))
+    return plant_of(values, cell.workload, executors=start, seconds=cell.settings.seconds, seed=cell.seed)
 
 
-def _flink(job: FlinkJob, cell: Cell) -> Plant:
-    load = cell.workload
-    arrivals = [load.rate_per_s(second + 0.5) for second in range(int(cell.settings.seconds) + 1)]
-    return FlinkPlant(job, arrivals, int(cell.plant_parameters.get("executors", 8)), np.random.SeedSequence(cell.seed))
+def _play(cell: Cell, plant: SparkPlant | FlinkPlant) -> Run:
+    settings = cell.settings
+    policy = create(cell.policy, cell.parameters, Slo(latency_s=settings.objective_s))
+    broken, guards = around(plant, cell.fault_parameters, cell.seed), guards_for(settings, cell.guards)
+    return simulate(broken, policy, guards, until_s=settings.seconds, interval_s=settings.interval_s, journal=NoJournal())
 
 
 def _slots(cell: Cell) -> int:
@@ -159,7 +161,7 @@ def _bounds(cell: Cell) -> list[Row]:
 
 def _row(cell: Cell, policy: str, *, attained: bool, **numbers: float | None) -> Row:
     texts = {
-        "key": cell.key, "plant": cell.plant, "load": cell.load, "policy": policy,
+        "key": cell.key, "plant": cell.plant, "load": cell.load, "faults": cell.faults, "policy": policy,
         "parameters": json.dumps(cell.parameters, sort_keys=True), "guards": json.dumps(cell.guards, sort_keys=True),
     }  # fmt: skip
     return {**texts, "seed": cell.seed, "attained": attained, **{name: _plain(numbers.get(name)) for name in NUMBERS}}

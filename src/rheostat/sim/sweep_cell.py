@@ -60,6 +60,9 @@ class Cell:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     guards: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    faults: str = ""
+    """What the spec calls them; empty where nothing goes wrong."""
+    fault_parameters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -68,8 +71,11 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The cell as JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """The cell as JSON; faults are in it only if there are any, so that results from before there were faults are found again."""
+        told = asdict(self)
+        if not (self.faults or self.fault_parameters):
+            del told["faults"], told["fault_parameters"]
+        return json.dumps(told, sort_keys=True)
 
     @classmethod
     def of(cls, text: str) -> Cell:
@@ -98,6 +104,8 @@ def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | 
     unknown = set(given) - _names(FlinkJob)
     if unknown:
         raise BadInput(f"a Flink job has no parameter {', '.join(map(repr, sorted(unknown)))}")
+    if "rate_per_s" not in given:
+        raise BadInput("a Flink job needs rate_per_s, the rows per second that one warm task works off")
     return FlinkJob(**given)
 
 

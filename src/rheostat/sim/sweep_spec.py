@@ -1,4 +1,4 @@
-"""A sweep's specification: policies x parameters x guards x plants x loads x seeds; every error is told, with its place."""
+"""A sweep's specification: policies x parameters x guards x plants x loads x faults x seeds; every error is told, with its place."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.replay.trace_file import find_trace
 from rheostat.sim.sweep_cell import BOUNDS, KINDS, Cell, Settings, guards_for, plant_values
+from rheostat.sim.sweep_faults import Faults
+from rheostat.sim.sweep_faults import wrong as wrong_faults
 from rheostat.workloads.text import parse
 
 _GUARDS = {each.name for group in (LoopOptions, GuardOptions) for each in fields(group)} - {"interval_s"}
 _KNOWN = {
     "minutes", "interval_s", "warm_up_s", "objective_s", "limits", "rescale_cost", "seeds", "bounds", "plants", "loads", "policies",
-    "guards",
+    "guards", "faults",
 }  # fmt: skip
 _SAMPLES = 400
 
@@ -60,16 +62,17 @@ class _Reader:
         loads = dict(self._loads(read.get("loads"), settings))
         policies = list(self._policies(read.get("policies"), settings))
         guards = list(self._guards(read.get("guards") or {}))
+        faults = self._faults(read["faults"], plants, settings) if "faults" in read else {"": {}}
         if not isinstance(read.get("bounds", False), bool):
             self._say("bounds", "is true or false")
         if self._wrong:
             count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
             raise BadInput("\n".join((f"{self._name} has {count}:", *(said for _, said in sorted(self._wrong)))))
         assert settings is not None  # nothing was wrong  # noqa: S101
-        return tuple(self._all(settings, plants, loads, policies, guards, seeds, bounds=read.get("bounds", False)))
+        return tuple(self._all(settings, plants, loads, faults, policies, guards, seeds, bounds=read.get("bounds", False)))
 
     def _all(
-        self, settings: Settings, plants: Mapping[str, tuple[str, dict[str, Any]]], loads: Mapping[str, str],
+        self, settings: Settings, plants: Mapping[str, tuple[str, dict[str, Any]]], loads: Mapping[str, str], faults: Mapping[str, Faults],
         policies: list[tuple[str, dict[str, Any]]], guards: list[dict[str, Any]], seeds: list[int], *, bounds: bool,
     ) -> Iterator[Cell]:  # fmt: skip
         for (plant, (kind, parameters)), (load, text), seed in itertools.product(plants.items(), loads.items(), seeds):
@@ -79,8 +82,8 @@ class _Reader:
             }  # fmt: skip
             if bounds and kind == "spark":
                 yield Cell(policy=BOUNDS, **place)
-            for (policy, given), rules in itertools.product(policies, guards):
-                yield Cell(policy=policy, parameters=given, guards=rules, **place)
+            for (broken, parts), (policy, given), rules in itertools.product(faults.items(), policies, guards):
+                yield Cell(policy=policy, parameters=given, guards=rules, faults=broken, fault_parameters=parts, **place)
 
     def _settings(self, read: Mapping[str, Any]) -> Settings | None:
         given: dict[str, float] = {}
@@ -165,6 +168,15 @@ class _Reader:
             for rules in _grid(given):
                 self._try("guards", lambda rules=rules: guards_for(Settings(minutes=1), rules))  # type: ignore[misc]
                 yield rules
+
+    def _faults(self, given: Any, plants: Mapping[str, tuple[str, dict[str, Any]]], settings: Settings | None) -> dict[str, Faults]:
+        found: dict[str, Faults] = {}
+        kinds = {plant: kind for plant, (kind, _) in plants.items()}
+        for name, each in self._mapping("faults", given, "loss: {executor_loss: {mean_s: 1800}}"):
+            for place, said in wrong_faults(each, kinds, settings.seconds if settings else math.inf):
+                self._say(f"faults.{name}{place}", said)
+            found[name] = each
+        return found
 
     def _mapping(self, place: str, given: Any, such: str) -> Iterator[tuple[str, Any]]:
         if not (isinstance(given, dict) and given):

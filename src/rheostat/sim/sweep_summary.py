@@ -13,7 +13,10 @@ from rheostat.sim.bounds import score
 from rheostat.sim.plant import Floats
 
 _DRAWS = 2000
-SHOWN = ("cost", "latency_mean_s", "latency_p99_s", "executors_mean", "rescalings")
+SHOWN = (
+    "cost", "latency_mean_s", "latency_p99_s", "executors_mean", "rescalings", "accuracy_under", "accuracy_over", "timeshare_under",
+    "timeshare_over", "instability", "adaptations_per_h", "jitter_per_h",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +29,29 @@ class Mean:
 
 
 def summary(rows: Sequence[Mapping[str, Any]], shown: Sequence[str] = SHOWN) -> list[dict[str, Any]]:
-    """Return one entry per plant, load, policy, parameters and guards, sorted: seeds, share attained, means of ``shown``, score.
+    """Return one entry per plant, load, faults, policy, parameters and guards, sorted: seeds, share attained, means of ``shown``, score.
 
     The score is paired by seed with the best fixed size and the clairvoyant's path of the same plant, load and seed, as far as
-    the sweep has them. The clairvoyant's optimum lies between its path and ``(clairvoyant bound)``.
+    the sweep has them; faults do not happen to these. The clairvoyant's optimum lies between its path and ``(clairvoyant bound)``.
     """
     references = {(row["plant"], row["load"], row["seed"], row["policy"]): row["cost"] for row in rows if row["policy"].startswith("(")}
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[name] for name in ("plant", "load", "policy", "parameters", "guards")), []).append(row)
+        group = tuple(row.get(name, "") for name in ("plant", "load", "faults", "policy", "parameters", "guards"))
+        groups.setdefault(group, []).append(row)
     return [_entry(names, sorted(group, key=lambda row: row["seed"]), references, shown) for names, group in sorted(groups.items())]
 
 
 def _entry(
     names: tuple[str, ...], group: Sequence[Mapping[str, Any]], references: Mapping[tuple[Any, ...], float], shown: Sequence[str]
 ) -> dict[str, Any]:
-    plant, load, policy, parameters, guards = names
+    plant, load, faults, policy, parameters, guards = names
     entry: dict[str, Any] = {
-        "plant": plant, "load": load, "policy": policy, "parameters": json.loads(parameters), "guards": json.loads(guards),
-        "seeds": len(group), "attained": sum(row["attained"] for row in group) / len(group),
+        "plant": plant, "load": load, "faults": faults, "policy": policy, "parameters": json.loads(parameters),
+        "guards": json.loads(guards), "seeds": len(group), "attained": sum(row["attained"] for row in group) / len(group),
     }  # fmt: skip
     for name in shown:
-        entry[name] = mean_of([row[name] for row in group])
+        entry[name] = mean_of([row.get(name) for row in group])
     entry["score"] = None if policy.startswith("(") else mean_of([_score(row, references) for row in group])
     return entry
 

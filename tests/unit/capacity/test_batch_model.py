@@ -80,19 +80,6 @@ def test_without_an_interval_capacity_is_one_over_the_work_of_a_row() -> None:
     assert BatchModel(1.0, ()).capacity_rows_per_s(1, Trigger()) == math.inf
 
 
-def test_an_available_now_run_is_full_batches_and_the_rest() -> None:
-    assert MODEL.drain_s(25_000, 4, max_rows=10_000) == pytest.approx(2 * MODEL.batch_s(10_000, 4) + MODEL.batch_s(5_000, 4))
-    assert MODEL.drain_s(20_000, 4, max_rows=10_000) == pytest.approx(2 * MODEL.batch_s(10_000, 4))
-    assert MODEL.drain_s(25_000, 4) == MODEL.batch_s(25_000, 4)
-
-
-def test_the_least_slots_to_drain_in_time() -> None:
-    slots = MODEL.slots_to_drain(1e6, 60.0, most=100)
-    assert slots is not None
-    assert MODEL.drain_s(1e6, slots) <= 60.0 < MODEL.drain_s(1e6, slots - 1)
-    assert MODEL.slots_to_drain(1e6, 1.0, most=100) is None
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

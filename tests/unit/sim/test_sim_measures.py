@@ -89,11 +89,33 @@ def test_changes_between_two_samples_are_one_by_the_thesis_rule() -> None:
 def test_elasticity_compares_supply_with_demand() -> None:
     book = ten_rows_a_second([])
     book.registered(500.0, 4)
-    found = measures(book.ledger(1_000.0), Slo(), demand=lambda t_s: 4.0 if t_s < 750 else 1.0).elasticity
+    demand = Steps(np.array([0.0, 750.0]), np.array([4.0, 1.0]))
+    found = measures(book.ledger(1_000.0), Slo(), demand=demand).elasticity
     assert found is not None
     assert found.accuracy_under == pytest.approx(100 * 0.5 * (2 / 4))
     assert found.accuracy_over == pytest.approx(100 * 0.25 * (3 / 1))
     assert (found.timeshare_under, found.timeshare_over) == pytest.approx((50.0, 25.0))
+    assert found.instability == pytest.approx(100 * 2 / 16)  # of 16 minutes one changes supply alone and one demand alone
+
+
+def test_supply_that_follows_demand_is_neither_unstable_nor_jittery() -> None:
+    book = ten_rows_a_second([])
+    book.registered(600.0, 4)
+    book.registered(1_200.0, 3)
+    demand = Steps(np.array([0.0, 600.0, 1_200.0]), np.array([2.0, 4.0, 3.0]))
+    found = measures(book.ledger(3_600.0), Slo(), demand=demand).elasticity
+    assert found is not None
+    assert (found.accuracy_under, found.accuracy_over, found.instability) == (0.0, 0.0, 0.0)
+    assert (found.adaptations_per_h, found.jitter_per_h) == (2.0, 0.0)
+
+
+def test_jitter_is_the_changes_that_demand_did_not_ask_for() -> None:
+    book = ten_rows_a_second([])
+    for number in range(10):
+        book.registered(100.0 * (number + 1), 3 if number % 2 else 4)
+    one, none = (Steps(np.array([0.0, 900.0]), np.array([3.0, last])) for last in (4.0, 3.0))
+    found = [measures(book.ledger(3_600.0), Slo(), demand=demand).elasticity for demand in (one, none)]
+    assert [each.jitter_per_h for each in found if each] == [9.0, 10.0]
 
 
 def test_without_rows_there_is_no_latency() -> None:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rheostat.cli.app import run as command
 from rheostat.errors import BadInput
-from rheostat.sim.sweep import here, rows, run_cell, sweep
+from rheostat.sim.sweep import ELASTICITY, here, rows, run_cell, sweep
 from rheostat.sim.sweep_cell import BOUNDS, Cell
+from rheostat.sim.sweep_plant import demand_of
 from rheostat.sim.sweep_spec import read_spec
 from rheostat.sim.sweep_summary import interval, summary
 from rheostat.workloads.cosine import Cosine
@@ -85,6 +87,52 @@ def test_the_warm_up_does_not_count_for_the_objective_but_is_paid_as_the_bounds_
     assert second["cost"] == first["cost"] == 2 * 360
 
 
+def test_the_rows_of_a_spec_are_those_of_before_there_were_faults_and_elasticity(tmp_path: Path) -> None:
+    found = {(row["policy"], row["seed"]): row for cell in read_spec(_spec(tmp_path))[::3] for row in run_cell(cell)}
+    spark = found["fixed", 0]
+    assert (spark["key"], spark["cost"], spark["rescalings"]) == ("f96af176f58cd412", 720, 0)
+    assert [spark[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")] == pytest.approx(
+        [8.80186206898444, 14.099860561601773, 51741.60373164152]
+    )
+    flink = SPEC.replace("small: {executors: 2, trigger_s: 10}", "small: {kind: flink, rate_per_s: 1500, executors: 2}")
+    (row,) = run_cell(read_spec(_spec(tmp_path, flink))[0])
+    assert row["key"] == "5b1e129205e099cc"
+    assert [row[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")] == pytest.approx(
+        [26.761245938938814, 41.679581757686165, 133282.43610401248]
+    )
+
+
+def test_a_run_is_compared_with_the_demand_of_its_plant(tmp_path: Path) -> None:
+    steps = SPEC.replace(LOAD, "steps:levels=2000,20000,hold_s=180").replace("executors: 2,", "executors: 4,")
+    (row,) = run_cell(read_spec(_spec(tmp_path, steps))[0])  # four executors all along, for 3 minutes more than are needed
+    low, high = demand_of(read_spec(_spec(tmp_path, steps))[0]).at(np.array([2_000.0, 20_000.0]))
+    assert low < 4 < high
+    assert (row["timeshare_over"], row["timeshare_under"]) == (50, 50)
+    assert row["accuracy_over"] == pytest.approx(50 * (4 - low) / low)
+    assert row["accuracy_under"] == pytest.approx(50 * (high - 4) / high)
+    assert (row["adaptations_per_h"], row["jitter_per_h"]) == (0, -10)
+    assert row["instability"] == pytest.approx(20)
+
+
+def test_the_demand_of_a_plant_is_searched_once_whatever_the_load_policy_and_start(tmp_path: Path) -> None:
+    more = SPEC.replace("loads:", "  large: {executors: 7, trigger_s: 10}\nloads:\n  flat: constant:rate=900")
+    cells = read_spec(_spec(tmp_path, more))
+    assert len({id(demand_of(cell)) for cell in cells}) == 1
+    other = read_spec(_spec(tmp_path, more.replace("objective_s: 30", "objective_s: 15")))[0]
+    assert (demand_of(other).at(np.array([9_000.0])) >= demand_of(cells[0]).at(np.array([9_000.0]))).all()
+
+
+def test_rows_of_before_there_was_elasticity_are_read_and_have_none(tmp_path: Path) -> None:
+    from pyarrow import Table, parquet
+
+    (row,) = run_cell(read_spec(_spec(tmp_path))[0])
+    old = {name: value for name, value in row.items() if name not in {*ELASTICITY, "faults"}}
+    parquet.write_table(Table.from_pylist([old]), tmp_path / "rows-1.parquet")
+    assert rows(tmp_path) == [{**row, **dict.fromkeys(ELASTICITY)}]
+    (entry,) = summary(rows(tmp_path))
+    assert (entry["faults"], entry["accuracy_under"]) == ("", None)
+
+
 def test_what_is_there_is_not_run_again_and_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:
     cells, folder = read_spec(_spec(tmp_path)), tmp_path / "rows"
     ran: list[int] = []
@@ -129,8 +177,6 @@ def test_the_summary_pairs_by_seed_with_the_best_fixed_size_and_the_clairvoyant(
 
 
 def test_an_interval_covers_the_mean_and_shrinks_with_the_seeds() -> None:
-    import numpy as np
-
     drawn = np.random.default_rng(1).normal(10, 2, 400)
     few, many = interval(drawn[:10]), interval(drawn)
     assert few.low < few.mean < few.high

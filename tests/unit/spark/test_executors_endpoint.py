@@ -10,9 +10,9 @@ import pytest
 
 from rheostat.spark.executors import Executor, ExecutorsEndpoint
 
-DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "failedTasks": 0, "addTime": "a"}
+DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "addTime": "a"}
 FIRST = {
-    "id": "0", "maxTasks": 2, "isActive": True, "totalDuration": 1500, "failedTasks": 1, "addTime": "2026-01-01T00:00:00.000GMT",
+    "id": "0", "maxTasks": 2, "isActive": True, "totalDuration": 1500, "addTime": "2026-01-01T00:00:00.000GMT",
     "peakMemoryMetrics": {"JVMHeapMemory": 100, "JVMOffHeapMemory": 20, "OnHeapExecutionMemory": 0},
 }  # fmt: skip
 GONE = {**FIRST, "id": "1", "isActive": False, "removeTime": "2026-01-01T00:01:00.000GMT", "peakMemoryMetrics": None}
@@ -55,7 +55,7 @@ def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
 
 def test_the_registered_executors_are_those_that_are_active(ui):
     first = Executor(
-        id="0", slots=2, active=True, task_s=1.5, failed_tasks=1, peak_memory_bytes=120,
+        id="0", slots=2, active=True, task_s=1.5, peak_memory_bytes=120,
         registered_s="2026-01-01T00:00:00.000GMT", removed_s=None,
     )  # fmt: skip
     endpoint = ui([DRIVER, FIRST, GONE])

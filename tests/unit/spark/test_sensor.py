@@ -44,7 +44,7 @@ class Endpoint:
         if answer is None:
             return None
         return [
-            Executor(id=name, slots=2, active=True, task_s=task_s, failed_tasks=0, peak_memory_bytes=100, registered_s="", removed_s=None)
+            Executor(id=name, slots=2, active=True, task_s=task_s, peak_memory_bytes=100, registered_s="", removed_s=None)
             for name, task_s in answer
         ]
 

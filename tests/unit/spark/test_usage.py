@@ -34,7 +34,7 @@ class Finder:
 
 def executors(*slots: int) -> list[Executor]:
     return [
-        Executor(id=str(n), slots=count, active=True, task_s=0.0, failed_tasks=0, peak_memory_bytes=None, registered_s="", removed_s=None)
+        Executor(id=str(n), slots=count, active=True, task_s=0.0, peak_memory_bytes=None, registered_s="", removed_s=None)
         for n, count in enumerate(slots)
     ]
 
