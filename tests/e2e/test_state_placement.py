@@ -27,6 +27,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.placement import Placement
 from rheostat.spark.running import RunningQueries
+from rheostat.spark.warmup import GROUP
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S = 120.0
@@ -174,6 +175,7 @@ def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession
         assert places.shares() == shares
         assert kept_rows(spark) == 1000  # executors that are hidden from sources keep blocks all the same
     assert failed_tasks(spark) == 0
+    assert spark.sparkContext.statusTracker().getJobIdsForGroup(GROUP), "nothing was rehearsed on the new executors"
     assert len(cluster.executors()) == 2
 
     oldest = cluster.executors()[0]

@@ -23,7 +23,8 @@ DEADLINE_S = 20.0
 PAUSE_WITHIN_S = 10.0
 """A query whose batches take longer is not waited for."""
 POLL_S = 0.025
-_GROUP = "rheostat-warm-up"
+GROUP = "rheostat-warm-up"
+"""The job group of the tasks that warm."""
 
 
 class Tasks(Protocol):
@@ -87,7 +88,7 @@ class Warmup:
         try:
             queries = self._begun()
             if any(map(self._tasks.uses_python, queries)):
-                self._tasks.run_python_on(executor, host, imports(), _GROUP)
+                self._tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
                 self._rehearse(query, executor, host)
         except (Py4JError, OSError) as fault:
@@ -98,7 +99,7 @@ class Warmup:
     def _rehearse(self, query: Any, executor: str, host: str) -> None:
         """Rehearse in the query's next pause between two batches; one that has no pause in time is left out."""
         until_s = self._clock() + PAUSE_WITHIN_S
-        while self._tasks.rehearse_on(query, executor, host, _GROUP) is None and self._clock() < until_s and not self._closed:
+        while self._tasks.rehearse_on(query, executor, host, GROUP) is None and self._clock() < until_s and not self._closed:
             time.sleep(POLL_S)
 
 
