@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from rheostat.spark.allowed import ENOUGH_MOVES, SOAKS, Soak, verdict
 
 ROCKS = "RocksDBStateStoreProvider"
+SOAK_RECORDS = Path(__file__).parents[3] / "benchmarks" / "soaks"
 
 
 def soak(moves: int, spark: str = "4.3.0", provider: str = ROCKS, checkpoint_format: int = 2) -> Soak:
@@ -34,3 +38,11 @@ def test_a_refusal_says_how_far_the_soak_came_and_what_to_do():
 
 def test_every_entry_of_the_table_says_where_it_comes_from():
     assert all(entry.moves > 0 and entry.date and entry.command for entry in SOAKS)
+
+
+def test_every_entry_of_the_table_has_its_record_and_nothing_was_wrong_in_it():
+    records = [json.loads(file.read_text()) for file in SOAK_RECORDS.glob("*.json")]
+    passed = [record for record in records if record["exact"] and not record["mismatches"] and not record["failed_queries"]]
+    moves = {(record["spark"], record["provider"], record["checkpoint_format"]): record["moves"] for record in passed}
+    names = {ROCKS: "rocksdb", "HDFSBackedStateStoreProvider": "hdfs"}
+    assert all(moves[entry.spark, names[entry.provider], entry.checkpoint_format] == entry.moves for entry in SOAKS)
