@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 from rheostat.errors import BadInput
+
+Step = TypeVar("Step")
 
 
 def tell(told: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2) -> None:
@@ -21,6 +23,15 @@ def tell(told: Any, as_json: bool, out: Path | None, show: Callable[[], None], i
         typer.echo(text)
     else:
         show()
+
+
+def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
+    """Yield the steps and show on a terminal how far they are."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(steps, what, total=total, console=console, transient=True, disable=not console.is_terminal)
 
 
 def write_out(path: Path, lines: Iterable[str]) -> None:

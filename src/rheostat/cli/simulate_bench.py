@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import tell, watched
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -41,17 +41,8 @@ def bench(
             raise BadInput(f"unknown plant {name!r}; there are {', '.join(PLANTS)}")
     if not 60 <= seconds < float("inf"):
         raise BadInput(f"seconds must be at least 60, but are {seconds:g}")
-    rows = list(_watched(speeds(policies, plants, seconds), len(policies) * len(plants)))
+    rows = list(watched(speeds(policies, plants, seconds), "simulating", len(policies) * len(plants)))
     tell({"rows": [asdict(row) for row in rows]}, as_json, out, lambda: _show(rows))
-
-
-def _watched(rows: Iterable[Speed], total: int) -> Iterable[Speed]:
-    """Show on a terminal how far it is."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    return track(rows, "simulating", total=total, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _show(rows: Iterable[Speed]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import tell, watched
 from rheostat.cli.pairs import pairs
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
@@ -57,7 +57,7 @@ def demand(
         raise BadInput(f"a load must be held for more than the {_WARM_UP_MINUTES:g} minutes that do not count, but it is {minutes:g}")
     values = _values(source, plant, pairs(parameters or ()))
     rates = _rates(loads) if loads else _default_rates(values, most)
-    curves = [demand_at(values, rates, slo, most, seed=seed, held_s=60 * minutes) for seed in _watched(seeds)]
+    curves = [demand_at(values, rates, slo, most, seed=seed, held_s=60 * minutes) for seed in watched(range(seeds), "searching", seeds)]
     found = demands(curves)
     model = [executors_by_model(values, rate, slo, most) for rate in rates] if isinstance(values, SparkParameters) else []
     if where := plots or (out.parent if out else None):
@@ -139,15 +139,6 @@ def _default_rates(values: SparkParameters | FlinkJob, most: int) -> tuple[float
         raise BadInput("rows cost nothing on this plant, so there is no largest load; say which with --loads FROM:TO:STEP")
     step = float(f"{limit / _STEPS:.2g}")
     return tuple(step * number for number in range(1, _STEPS + 1))
-
-
-def _watched(seeds: int) -> Any:
-    """Show on a terminal how far it is."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    return track(range(seeds), "searching", total=seeds, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _plot(folder: Path, found: Any, model: Sequence[int | None], most: int, objective_s: float) -> None:

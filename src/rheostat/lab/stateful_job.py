@@ -28,7 +28,7 @@ from rheostat.lab.stateful_rows import Feed, Shape, open_rows
 from rheostat.model import Limits
 from rheostat.spark import progress
 from rheostat.spark.jvm import Jvm
-from rheostat.spark.shape import checkpoint_files_class
+from rheostat.spark.shape import FILES, SHUFFLE_PARTITIONS, checkpoint_files_class
 
 PARTITIONS = 24
 TOPIC_PARTITIONS = 8
@@ -59,9 +59,9 @@ class Setting:
         log.mkdir(parents=True, exist_ok=True)
         formats = self.provider == "rocksdb" and int(pyspark.__version__.split(".")[0]) >= 4
         own = {
-            "spark.sql.shuffle.partitions": str(self.partitions),
+            SHUFFLE_PARTITIONS: str(self.partitions),
             "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-            "spark.sql.streaming.checkpointFileManagerClass": checkpoint_files_class(pyspark.__version__),
+            FILES: checkpoint_files_class(pyspark.__version__),
             f"{_STATE}.maintenanceInterval": f"{round(self.maintenance_s * 1000)}ms",
             **({f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)} if formats else {}),
             "spark.eventLog.dir": log.as_uri(),

@@ -9,6 +9,7 @@ from typing import Any
 
 from rheostat.model import Slo
 from rheostat.sim.bounds import job_of
+from rheostat.sim.measures import ELASTICITY
 from rheostat.sim.nonanticipative import nonanticipative
 from rheostat.sim.spark_comparison import OURS
 from rheostat.sim.spark_parameters import SparkParameters
@@ -17,8 +18,7 @@ from rheostat.sim.sweep_summary import mean_of, summary
 
 MEASURES = (
     "cost", "latency_mean_s", "latency_p50_s", "latency_p95_s", "latency_p99_s", "within", "worst_window", "late_s", "executors_mean",
-    "rescalings", "executors_started", "accuracy_under", "accuracy_over", "timeshare_under", "timeshare_over", "instability",
-    "adaptations_per_h", "jitter_per_h",
+    "rescalings", "executors_started", *ELASTICITY,
 )  # fmt: skip
 _PAIRED = ("cost", "latency_mean_s", "latency_p99_s", "rescalings")
 _Row = Mapping[str, Any]

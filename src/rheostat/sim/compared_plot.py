@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-
+from rheostat.sim.picture import picture
 from rheostat.sim.spark_comparison import OURS
 
 _LINES = (("(best static)", "best static", "0.3"), ("(clairvoyant)", "clairvoyant", "tab:green"))
@@ -23,10 +21,8 @@ def scatter(folder: Path, load: str, entries: Sequence[Mapping[str, Any]], blind
     found = []
     for zoomed in (False, True):
         path = folder / f"compare-{load}{'-zoomed' if zoomed else ''}.svg"
-        with rc_context({"svg.hashsalt": path.stem, "svg.fonttype": "none"}):
-            figure = Figure(figsize=(8, 5), layout="constrained")
+        with picture(path, 8, 5) as figure:
             _draw(figure.subplots(), [entry for entry in entries if entry["load"] == load], blind_cost, objective_s, zoomed)
-            figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
         found.append(path)
     return found
 

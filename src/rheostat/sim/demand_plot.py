@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-
 from rheostat.sim.demand import Demand
+from rheostat.sim.picture import picture
 
 
 def draw(path: Path, found: Sequence[Demand], by_model: Sequence[int | None], most: int, objective_s: float) -> None:
@@ -16,8 +14,7 @@ def draw(path: Path, found: Sequence[Demand], by_model: Sequence[int | None], mo
 
     ``by_model`` is the demand by the batch model, one number a load, or none at all.
     """
-    with rc_context({"svg.hashsalt": path.stem, "svg.fonttype": "none"}):
-        figure = Figure(figsize=(7, 4), layout="constrained")
+    with picture(path, 7, 4) as figure:
         axes = figure.subplots()
         held = [each for each in found if each.executors is not None]
         rates = [each.rate_per_s / 1000 for each in held]
@@ -30,7 +27,6 @@ def draw(path: Path, found: Sequence[Demand], by_model: Sequence[int | None], mo
         axes.set(xlabel="1,000 rows/s", xlim=(0, found[-1].rate_per_s / 1000))
         axes.set(ylabel=f"executors that hold {objective_s:g} s", ylim=(0, most + 1))
         axes.legend(fontsize=8)
-        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def _within(each: Demand, size: str, most: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class Elasticity:
     """Changes of the supply between samples 15 s apart."""
     jitter_per_h: float
     """The same less the changes of the demand: above 0 more changes than were needed, below 0 fewer."""
+
+
+ELASTICITY = tuple(each.name for each in fields(Elasticity))
+"""The names of its metrics, as the rows of a sweep have them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

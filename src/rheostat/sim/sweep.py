@@ -14,7 +14,7 @@ from rheostat.policies.registry import create
 from rheostat.sim.bounds import bounds, job_of
 from rheostat.sim.engine import NoJournal, Run, simulate
 from rheostat.sim.flink_plant import FlinkPlant
-from rheostat.sim.measures import measures
+from rheostat.sim.measures import ELASTICITY, measures
 from rheostat.sim.spark_parameters import SparkParameters
 from rheostat.sim.spark_plant import SparkPlant
 from rheostat.sim.sweep_cell import BOUNDS, Cell, guards_for, plant_values
@@ -30,7 +30,6 @@ Runner: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 
 CHUNK = 48
 """Cells of one Spark job: what a kill loses at most."""
-ELASTICITY = ("accuracy_under", "accuracy_over", "timeshare_under", "timeshare_over", "instability", "adaptations_per_h", "jitter_per_h")
 NUMBERS = (
     "slot_hours", "cost", "latency_mean_s", "latency_p50_s", "latency_p95_s", "latency_p99_s", "within", "worst_window", "late_s",
     "executors_mean", "rescalings", "executors_started", "downtime_s", "lag_max_rows", "lag_end_rows", *ELASTICITY,

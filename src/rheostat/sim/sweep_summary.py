@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from rheostat.sim.bounds import score
+from rheostat.sim.measures import ELASTICITY
 from rheostat.sim.plant import Floats
 
 _DRAWS = 2000
-SHOWN = (
-    "cost", "latency_mean_s", "latency_p99_s", "executors_mean", "rescalings", "accuracy_under", "accuracy_over", "timeshare_under",
-    "timeshare_over", "instability", "adaptations_per_h", "jitter_per_h",
-)  # fmt: skip
+SHOWN = ("cost", "latency_mean_s", "latency_p99_s", "executors_mean", "rescalings", *ELASTICITY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.spark.shape import SHUFFLE_PARTITIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,7 @@ class Checkpoint:
     @property
     def state_partitions(self) -> int | None:
         """The number of partitions of every stateful operator; None for a query without state."""
-        return int(self.settings["spark.sql.shuffle.partitions"]) if self.stateful else None
+        return int(self.settings[SHUFFLE_PARTITIONS]) if self.stateful else None
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:

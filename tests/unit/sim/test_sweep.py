@@ -9,7 +9,8 @@ import pytest
 
 from rheostat.cli.app import run as command
 from rheostat.errors import BadInput
-from rheostat.sim.sweep import ELASTICITY, here, rows, run_cell, sweep
+from rheostat.sim.measures import ELASTICITY
+from rheostat.sim.sweep import here, rows, run_cell, sweep
 from rheostat.sim.sweep_cell import BOUNDS, Cell
 from rheostat.sim.sweep_plant import demand_of
 from rheostat.sim.sweep_spec import read_spec
