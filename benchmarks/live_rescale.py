@@ -22,8 +22,11 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
@@ -91,17 +94,25 @@ def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, chan
     low, high = given.executors
     marks: list[Mark] = []
     busy: list[tuple[float, float]] = []
+    stolen_s = [stolen_so_far_s()]
     found: dict[str, Any] = {}
     for number in range(given.warm_up + given.rescales):
         marks += [cycle_half(job, changes, size, given.steady) for size in (high, low)]
+        stolen_s.append(stolen_so_far_s())
         if number >= given.warm_up:
             since_s = time.time()
             found = result(job, marks, 2 * given.warm_up, busy)
+            found["stolen_s"] = [round(after - before, 2) for before, after in pairwise(stolen_s[given.warm_up :])]
             keep(given, way, found)
             say(f"{way}: {number - given.warm_up + 1} of {given.rescales} " + in_words(found))
             busy.append((since_s, time.time()))
             job.run_on(1)
     return found
+
+
+def stolen_so_far_s() -> float:
+    """Return the processor seconds that others on the same host have taken from this machine since it started; 0 where none are told."""
+    return float(getattr(psutil.cpu_times(), "steal", 0.0))
 
 
 def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:

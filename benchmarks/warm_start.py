@@ -44,8 +44,10 @@ VARIANTS = {
     "archive": ("archive",),
     "archive, classes": ("archive", "classes"),
     "archive, classes, libraries": ("archive", "classes", "libraries"),
-    "the same, rehearsed": ("archive", "classes", "libraries", "rehearsal"),
+    "archive, classes, libraries, Catalyst": ("archive", "classes", "libraries", "catalyst"),
+    "the same, rehearsed": ("archive", "classes", "libraries", "catalyst", "rehearsal"),
 }
+CATALYST = frozenset({"codegen", "json"})
 OLD = 2
 
 
@@ -110,7 +112,8 @@ class Bench:
             (folder / "classes.txt").write_text(self._warm.classes.read_text())
             flags.append(f"-javaagent:{self._warm.agent}={folder}")
         if "libraries" in steps:
-            (folder / "libraries.txt").write_text("".join(f"{name}\n" for name in LIBRARIES))
+            used = [name for name in LIBRARIES if "catalyst" in steps or name not in CATALYST]
+            (folder / "libraries.txt").write_text("".join(f"{name}\n" for name in used))
         return flags
 
     def _write(self, flags: Iterable[str]) -> None:

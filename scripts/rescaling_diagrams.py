@@ -68,6 +68,10 @@ a batch has ended, and are verified after the next. Onto one executor go only as
 partitions of an executor that was lost are sent elsewhere at once. What does not stay is sent again, {tries} times in a
 row, then once every {rest_s:.0f} s, and the status says so.
 
+What counts as even is yours to say: `--shares count` (the default) makes numbers of partitions even, over all queries together; `bytes`
+their bytes in the checkpoint, for skewed state: loads then differ by no more than the largest partition; `ranges` gives each executor
+a contiguous range of every query's partitions, as Flink does with key groups: every change of size then moves about half of the state.
+
 ## The whole table
 
 Of the transitions of a phase the first whose event holds is taken; an executor takes at most one in each of four

@@ -22,6 +22,7 @@ class LoopOptions:
 
 
 PLACEMENTS = ("auto", "force", "off")
+SHARES = ("count", "bytes", "ranges")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,9 @@ class StateOptions:
     """What is done for the state of stateful queries."""
 
     placement: str = field(default="auto", metadata={"help": "move state with the executors: auto (where a soak allows it), force, off"})
+    shares: str = field(
+        default="count", metadata={"help": "how it is shared out: count (even numbers), bytes (even bytes, if skewed), ranges (as Flink)"}
+    )
     standby: int = field(
         default=0, metadata={"help": "warm executors without state above the target, up to the ceiling; they cost what others do"}
     )
@@ -36,6 +40,8 @@ class StateOptions:
     def __post_init__(self) -> None:
         if self.placement not in PLACEMENTS:
             raise BadInput(f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}")
+        if self.shares not in SHARES:
+            raise BadInput(f"shares must be one of {', '.join(SHARES)}, but it is {self.shares!r}")
         if self.standby < 0:
             raise BadInput(f"standby must be at least 0 executors, but it is {self.standby}")
 

@@ -54,6 +54,7 @@ def run(
     settings = settings_of(
         policy=policy, parameters=pairs(parameters or ()), slo=slo, limits=(minimum, _ceiling(maximum, local)), journal=journal,
         kafka={"bootstrap.servers": kafka} if kafka else None, loop=loop, guards=guards, placement=state.placement, standby=state.standby,
+        shares=state.shares,
     )  # fmt: skip
     if not script.is_file():
         raise BadInput(f"there is no script {script}")

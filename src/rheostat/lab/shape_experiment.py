@@ -75,8 +75,9 @@ def gain(setting: str, without: Sequence[Sequence[float]], with_it: Sequence[Seq
     """Return the difference of the medians and its interval: bootstrap over the repetitions' batches, seeded."""
     chance = np.random.default_rng(0)
     before, after = np.concatenate([np.asarray(run) for run in without]), np.concatenate([np.asarray(run) for run in with_it])
-    drawn = [np.median(chance.choice(before, before.size)) - np.median(chance.choice(after, after.size)) for _ in range(RESAMPLES)]
-    low_s, high_s = np.quantile(drawn, (0.025, 0.975))
+    # One table of all resamples for each: a median at a time took 0.2 s.
+    medians_s = [np.median(chance.choice(batches, (RESAMPLES, batches.size)), axis=1) for batches in (before, after)]
+    low_s, high_s = np.quantile(medians_s[0] - medians_s[1], (0.025, 0.975))
     without_s, with_s = float(np.median(before)), float(np.median(after))
     return Gain(
         setting=setting, without_s=without_s, with_s=with_s, gain_s=without_s - with_s, low_s=float(low_s), high_s=float(high_s),

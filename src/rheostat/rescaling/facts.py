@@ -19,6 +19,8 @@ class Facts:
     """The executor of every state partition of every running query; None: unknown, or its stores lie on several."""
     weights: Mapping[Unit, float] | None = None
     """Rows or bytes of each unit; None: all count the same."""
+    ranges: bool = False
+    """Whether each executor is to have a contiguous range of every query's partitions."""
     warm: frozenset[str] = frozenset()
     """Executors whose warm-up has ended."""
     warmable: bool = False

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rheostat.rescaling.memory import Memory
 from rheostat.rescaling.scene import Scene
-from rheostat.state.assignment import minimal_movement, moves
+from rheostat.state.assignment import contiguous, minimal_movement, moves
 from rheostat.state.fluid import next_moves, partitions_per_batch
 from rheostat.state.units import Unit
 
@@ -29,7 +29,7 @@ def place(scene: Scene, memory: Memory) -> None:
         return
     if set(takers) != set(scene.takers) or scene.facts.holders.keys() != scene.wanted.keys():
         scene.takers = takers
-        scene.wanted = minimal_movement(_living(scene), takers, scene.facts.weights)
+        scene.wanted = _shared_out(scene, takers)
     units = _at_boundary(scene) if scene.boundary else _lost(scene, memory)
     scene.sending = {unit: scene.wanted[unit] for unit in units}
 
@@ -45,6 +45,12 @@ def _takers(scene: Scene) -> tuple[str, ...]:
     others = sum(executor not in replaced for executor in scene.taking)
     still = replaced[: max(0, scene.target - others)]
     return tuple(executor for executor in scene.taking if executor not in replaced or executor in still)
+
+
+def _shared_out(scene: Scene, takers: tuple[str, ...]) -> dict[Unit, str]:
+    if scene.facts.ranges:
+        return contiguous(tuple(scene.facts.holders), takers)
+    return minimal_movement(_living(scene), takers, scene.facts.weights)
 
 
 def _living(scene: Scene) -> dict[Unit, str | None]:

@@ -25,6 +25,10 @@ _READING = frozenset({
     "MergingSessions", "Expand", "Union", "ColumnarToRow", "WholeStageCodegen", "InputAdapter",
 })  # fmt: skip
 """Operators that may be run again for nothing: Spark's own, without a function of the user's and without an effect."""
+_RESTORING = frozenset({"StateStoreRestore", "SessionWindowStateStoreRestore"})
+"""Operators that read state and do not write it."""
+_SAVING = frozenset({"StateStoreSave", "SessionWindowStateStoreSave"})
+"""Operators that write what those below them have read and computed."""
 _REHEARSED_ROWS = 500_000
 """A batch with more is not read again for nothing."""
 _REHEARSED_PARTITIONS = 2
@@ -180,6 +184,14 @@ class Jvm:
         except Py4JError:
             return []
 
+    def bytes_in(self, folder: str) -> int | None:
+        """Return the bytes below a folder of any file system that Spark reads (``getContentSummary``); None if it is not there."""
+        try:
+            path = self._jvm.org.apache.hadoop.fs.Path(folder)
+            return int(path.getFileSystem(self._hadoop()).getContentSummary(path).getLength())
+        except Py4JError:
+            return None
+
     def text(self, file: str) -> str | None:
         """Return a small file's text, of any file system that Spark reads; None if it is not there."""
         try:
@@ -268,29 +280,56 @@ class Jvm:
         except (Py4JError, AttributeError, TypeError):
             return False
 
-    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool | None:
-        """Let an executor run tasks of a query's last batch again, of those that read its source; what they read is dropped.
+    def tasks_done(self, executor: str) -> int:
+        """Return how many tasks an executor has ended (``AppStatusStore.executorSummary``); 0 where that cannot be told."""
+        try:
+            return int(self._scala_context.statusStore().executorSummary(executor).completedTasks())
+        except Py4JError:
+            return 0
 
-        True when it has; False where the plan has other operators than Spark's own (``StreamExecution.lastExecution``) or the batch
-        was large; None while a batch runs: its plan counts rows, and must not count them twice. Raises what the job raises.
+    def pause_left_s(self, query: Any, now: float) -> float:
+        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one.
+
+        It runs none if the progress of its last plan is known (``StreamExecution.lastExecution``); the next begins at the next multiple
+        of the trigger interval (``ProcessingTimeExecutor``). Without an interval there is no pause.
         """
         execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
         if execution is None or progress is None or int(execution.currentBatchId()) != int(progress.batchId()):
-            return None
-        if int(progress.numInputRows()) > _REHEARSED_ROWS:
-            return False
-        parts = self._reading_parts(execution.executedPlan())
-        if not parts or not all(map(self._is_harmless, parts)):
+            return 0.0
+        trigger_s = self.trigger_s(query)
+        return trigger_s - now % trigger_s if trigger_s else 0.0
+
+    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+        """Let an executor run tasks of a query's last batch again, of those that read its source; what they read is dropped.
+
+        To be called between two batches: the plan of a running one counts rows, and must not count them twice. False where the plan
+        has other operators than Spark's own or the batch was large: nothing is run then. Raises what the job raises.
+        """
+        parts = self._reading_parts(self._plan(query))
+        if not (self._is_small(query) and parts and all(map(self._is_harmless, parts))):
             return False
         self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
         for part in parts:
-            rows = part.execute().toJavaRDD().glom()
-            partitions = rows.getNumPartitions()
-            chosen = self._context._gateway.new_array(self._jvm.int, min(_REHEARSED_PARTITIONS, partitions))
-            for i in range(len(chosen)):
-                chosen[i] = i
-            self._preferring(executor, host, partitions).zip(rows).keys().collectPartitions(chosen)
+            self._run_again(part, executor, host, range(_REHEARSED_PARTITIONS))
         self._preferring(executor, host).repartition(1).count()
+        return True
+
+    def rehearse_state_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+        """Let an executor load the state of one partition and compute what the last batch computed from it, but write nothing.
+
+        The partition is the executor's number, modulo their number, so that executors that come together take different ones. Its
+        stores are then open there, as they were before the last batch, and the coordinator knows. Only where everything that is
+        stateful in the plan is an aggregation (the others read and write in one operator), and where no executor goes without a
+        partition. Else as ``rehearse_on``.
+        """
+        parts = self._parts_below(self._plan(query), _SAVING)
+        operators = query._jsq.lastProgress().stateOperators()
+        enough = all(int(operator.numShufflePartitions()) >= len(self.executor_ids()) for operator in operators)
+        if not (enough and self._is_small(query) and 0 < len(parts) == len(operators) and all(map(self._is_harmless, parts))):
+            return False
+        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        for part in parts:
+            self._run_again(part, executor, host, (int(executor) if executor.isdecimal() else 0,))
         return True
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
@@ -313,17 +352,41 @@ class Jvm:
         tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName("[B"))
         return self._scala_context.makeRDD(self._jvm.PythonUtils.toSeq(rows), tag).toJavaRDD()
 
+    def _plan(self, query: Any) -> Any:
+        return query._jsq.streamingQuery().lastExecution().executedPlan()
+
+    def _is_small(self, query: Any) -> bool:
+        return int(query._jsq.lastProgress().numInputRows()) <= _REHEARSED_ROWS
+
+    def _run_again(self, part: Any, executor: str, host: str, numbers: Sequence[int]) -> None:
+        """Run tasks of a part of a plan on an executor; numbers beyond the number of tasks begin at the first again."""
+        rows = part.execute().toJavaRDD().glom()
+        partitions = rows.getNumPartitions()
+        distinct = sorted({number % partitions for number in numbers})
+        chosen = self._context._gateway.new_array(self._jvm.int, len(distinct))
+        for i, number in enumerate(distinct):
+            chosen[i] = number
+        self._preferring(executor, host, partitions).zip(rows).keys().collectPartitions(chosen)
+
+    def _parts_below(self, plan: Any, names: frozenset[str]) -> list[Any]:
+        """Return the child of each operator of these names."""
+        below = [part for child in self._children(plan) for part in self._parts_below(child, names)]
+        return [plan.child(), *below] if str(plan.nodeName()) in names else below
+
     def _reading_parts(self, plan: Any) -> list[Any]:
         """Return the parts of a physical plan below its lowest exchanges: what the tasks run that read a source."""
         parts = [part for child in self._children(plan) for part in self._reading_parts(child)]
         return parts or ([plan.child()] if str(plan.nodeName()) == "Exchange" else [])
 
     def _is_harmless(self, plan: Any) -> bool:
-        known = str(plan.nodeName()).partition(" ")[0] in _READING
+        """Tell whether a part of a plan, down to the next exchanges, may be run again for nothing."""
         patterns = self._jvm.org.apache.spark.sql.catalyst.trees.TreePattern
-        if not known or any(plan.containsPattern(pattern) for pattern in (patterns.SCALA_UDF(), patterns.PYTHON_UDF())):
-            return False
-        return all(map(self._is_harmless, self._children(plan)))
+        users = any(plan.containsPattern(pattern) for pattern in (patterns.SCALA_UDF(), patterns.PYTHON_UDF()))
+        return not users and self._is_known(plan)
+
+    def _is_known(self, plan: Any) -> bool:
+        name = str(plan.nodeName()).partition(" ")[0]
+        return name == "Exchange" or (name in _READING | _RESTORING and all(map(self._is_known, self._children(plan))))
 
     def _children(self, plan: Any) -> list[Any]:
         children = plan.children()

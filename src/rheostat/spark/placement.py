@@ -7,7 +7,7 @@ there, and its first act is to load the state from the checkpoint. The old holde
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from rheostat.spark.stores import Operator
@@ -31,11 +31,18 @@ class Coordinator(Protocol):
 
 
 class Placement:
-    """The stores of all running queries, by unit: everything that one partition of one query keeps moves together."""
+    """The stores of all running queries, by unit: everything that one partition of one query keeps moves together.
 
-    def __init__(self, coordinator: Coordinator) -> None:
+    ``bytes_in`` returns the bytes below a folder of the checkpoint; without it all units count the same. ``ranges`` asks for contiguous
+    ranges of each query's partitions.
+    """
+
+    def __init__(self, coordinator: Coordinator, bytes_in: Callable[[str], int | None] | None = None, ranges: bool = False) -> None:
         self._coordinator = coordinator
+        self._bytes_in = bytes_in
+        self.ranges = ranges
         self._stores: dict[Unit, tuple[Any, ...]] = {}
+        self._folders: dict[Unit, list[str]] = {}
 
     @property
     def units(self) -> Collection[Unit]:
@@ -47,6 +54,7 @@ class Placement:
         stores: dict[Unit, list[Any]] = {}
         for operator in operators:
             for partition in range(operator.partitions):
+                self._folders.setdefault((run_id, partition), []).append(f"{state_folder}/{operator.number}/{partition}")
                 named = (self._coordinator.store(state_folder, run_id, operator.number, partition, name) for name in operator.stores)
                 stores.setdefault((run_id, partition), []).extend(named)
         self._stores.update({unit: tuple(found) for unit, found in stores.items()})
@@ -54,10 +62,21 @@ class Placement:
     def forget(self, running: Collection[str]) -> None:
         """Drop the runs that have ended: a query that is started again has a new run and no places."""
         self._stores = {unit: stores for unit, stores in self._stores.items() if unit[0] in running}
+        self._folders = {unit: folders for unit, folders in self._folders.items() if unit[0] in running}
 
     def holders(self) -> dict[Unit, str | None]:
         """Return the executor of each unit; None where none is known, or where its stores are not all on the same."""
         return {unit: self._common(stores) for unit, stores in self._stores.items()}
+
+    def weights(self) -> dict[Unit, float] | None:
+        """Return the bytes of each unit in its checkpoint, all kept versions together; None where they are not asked for.
+
+        Costs a listing of each unit's folders: to be asked before a change, not in every step. Units that cannot be read are left out.
+        """
+        if self._bytes_in is None:
+            return None
+        read = {unit: [self._bytes_in(folder) for folder in folders] for unit, folders in self._folders.items()}
+        return {unit: float(sum(b for b in found if b is not None)) for unit, found in read.items() if None not in found}
 
     def glance(self) -> dict[Unit, str | None]:
         """Return the executor of one store of each unit: what a look costs that is taken every few seconds."""

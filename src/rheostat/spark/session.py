@@ -47,9 +47,10 @@ class Settings:
     configuration with ``bootstrap.servers``: the lag is then asked of the broker, also while a batch runs; without it
     the lag comes from the progress of finished batches. ``journal`` is a folder; by default one per application in the
     user's state folder. ``state`` says whether state partitions move with the executors: ``auto`` where a soak has
-    allowed it (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never; and how many ``standby`` executors are
-    kept above the target, warm and without state, never beyond the ceiling. They take the state of a scale-out at once; they
-    are paid for like the others, and count neither in ``Observation.executors`` nor in the budget.
+    allowed it (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never; how they are shared out: ``count`` (even
+    numbers), ``bytes`` (even bytes in the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule); and how many
+    ``standby`` executors are kept above the target, warm and without state, never beyond the ceiling. They take the state of a
+    scale-out at once; they are paid for like the others, and count neither in ``Observation.executors`` nor in the budget.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -114,6 +115,7 @@ def attach(
     guards: GuardOptions | None = None,
     placement: str = "auto",
     standby: int = 0,
+    shares: str = "count",
 ) -> Handle:
     """Size a running session: decide every few seconds how many executors it needs, and change that number live.
 
@@ -121,12 +123,12 @@ def attach(
     objective in seconds (default 10); ``limits`` the least and the most executors (default 1 and 8); ``kafka`` a client
     configuration; ``journal`` a folder; ``loop`` how often and how carefully; ``guards`` which further rules hold;
     ``placement`` whether state moves with the executors: ``auto``, ``force`` or ``off``; ``standby`` how many warm executors
-    without state are kept above the target (see ``Settings``). What this session does not allow is logged, a line each, and
-    the job runs on unscaled.
+    without state are kept above the target (see ``Settings``); ``shares`` how state is shared out: ``count``, ``bytes`` or
+    ``ranges``. What this session does not allow is logged, a line each, and the job runs on unscaled.
 
-    Raises BadInput for an unknown policy, a wrong parameter, wrong limits, an unknown placement or a negative standby.
+    Raises BadInput for an unknown policy, a wrong parameter, wrong limits, an unknown placement or shares, or a negative standby.
     """
-    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards, placement, standby))
+    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards, placement, standby, shares))
 
 
 def settings_of(
@@ -140,6 +142,7 @@ def settings_of(
     guards: GuardOptions | None = None,
     placement: str = "auto",
     standby: int = 0,
+    shares: str = "count",
 ) -> Settings:
     """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder."""
     return Settings(
@@ -151,7 +154,7 @@ def settings_of(
         journal=Path(journal) if journal else None,
         loop=loop or LoopOptions(),
         guards=guards or GuardOptions(),
-        state=StateOptions(placement=placement, standby=standby),
+        state=StateOptions(placement=placement, standby=standby, shares=shares),
     )
 
 
@@ -179,8 +182,11 @@ def size(spark: Any, settings: Settings) -> Handle:
     if settings.state.standby and not standby:
         cannot = (*cannot, "no executor stands by: that would bring nothing where state is not placed")
     graceful = jvm.can_decommission and found.can_decommission
-    warmth = Warmup(jvm, lambda: spark.streams.active)
-    hands = steward(spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth, standby, settings.limits.max_executors)
+    warmth = Warmup(jvm, lambda: spark.streams.active, loads=standby == 0)
+    hands = steward(
+        spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth,
+        standby=standby, max_executors=settings.limits.max_executors, shares=settings.state.shares,
+    )  # fmt: skip
     actuator = SparkActuator(hands, Capabilities(can_scale=True, cannot=cannot), application_id(spark), standby)
     actuator.target = initial_executors(spark)
     return start(spark, settings, jvm, actuator)

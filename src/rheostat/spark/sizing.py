@@ -32,11 +32,12 @@ def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
 
 def steward(
     spark: Any, jvm: Jvm, places: bool, objective_s: float, can_decommission: bool, warmth: Warmth | None = None,
-    standby: int = 0, max_executors: int = 8,
+    standby: int = 0, max_executors: int = 8, shares: str = "count",
 ) -> Steward:  # fmt: skip
     """Return the steward of an application; with ``places`` it moves state, and tasks wait long enough for the state they need.
 
-    ``standby`` executors stand by above the target, as far as ``max_executors`` allows; without ``places`` none.
+    ``shares`` is how state is shared out: ``count``, ``bytes`` or ``ranges``. ``standby`` executors stand by above the target, as far
+    as ``max_executors`` allows; without ``places`` none.
     """
     short = places and locality_wait_s(spark) < STATE_WAIT_S
     if short:
@@ -52,7 +53,8 @@ def steward(
         ended=jvm.stopped,
         at_end=lambda: jvm.set_process_wait(None) if short else None,
     )
-    return Steward(jvm, RunningQueries(spark, jvm), Placement(jvm) if places else None, warmth if places else None, terms)
+    placement = Placement(jvm, jvm.bytes_in if shares == "bytes" else None, shares == "ranges") if places else None
+    return Steward(jvm, RunningQueries(spark, jvm), placement, warmth if places else None, terms)
 
 
 def _training(spark: Any) -> Callable[[str], None]:

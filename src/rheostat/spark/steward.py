@@ -61,6 +61,7 @@ class Steward:
         self._memory = Memory()
         self._target: int | None = None
         self._replace: tuple[str, ...] = ()
+        self._weights: Mapping[Unit, float] | None = None
         self._rescaling = Rescaling(phase="steady")
         self._hosts: Mapping[str, str] = {}
         self._holders: dict[Unit, str | None] = {}
@@ -125,8 +126,11 @@ class Steward:
     def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
         """Take the target in force and the executors to be replaced, go a step, and tell where the change stands."""
         with self._lock:
-            self._target, self._replace = target, tuple(replace)
+            asked = (target, tuple(replace))
             self._learn()
+            if self._placement and asked != (self._target, self._replace):
+                self._weights = self._placement.weights()
+            self._target, self._replace = asked
             self._look(target, now, due=True)
             return dataclasses.replace(self._rescaling, memory=self._memory.to_json())
 
@@ -208,6 +212,8 @@ class Steward:
             now_s=now,
             registered=tuple(self._hosts),
             holders=self._holders,
+            weights=self._weights,
+            ranges=bool(self._placement and self._placement.ranges),
             warm=frozenset(self._hosts.keys() - self._unready()),
             warmable=self._placement is not None,
             batch=self._rounds.number,

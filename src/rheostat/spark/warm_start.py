@@ -33,6 +33,8 @@ LIBRARIES = {
     "compression": "net.jpountz.lz4.LZ4BlockOutputStream",
     "rocksdb": "org.rocksdb.RocksDB",
     "kafka": "org.apache.kafka.clients.consumer.KafkaConsumer",
+    "codegen": "org.codehaus.janino.ClassBodyEvaluator",
+    "json": "org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata",
 }
 """What ``Exercise.java`` can use, and the class that tells whether an application uses it."""
 KEPT = 6

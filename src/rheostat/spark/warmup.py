@@ -1,9 +1,10 @@
 """Warms executors between their registration and their first state, so that no batch waits for what a young JVM does for the first time.
 
 The JVM of an executor arrives with its classes loaded (``spark/warm_start.py``); two things cannot be done before Spark is there.
-A Python worker is started where a running query needs one. And the tasks of each query's last batch that read its source are
-*rehearsed*: run again on the new executor, in the pause between two batches, what they read dropped. Both hold the executor's slot
-for about a second, so the steward keeps the Kafka source from preferring it meanwhile.
+A Python worker is started where a running query needs one. And tasks of each query's last batch are *rehearsed*: run again on the
+new executor, what they compute dropped; those that read its source in the pause between two batches, then one that reads state in the
+next pause, so that the executor's first partition is loaded before a batch waits for it. Each holds the executor's slot for about a
+second, so the steward keeps the Kafka source from preferring it meanwhile.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ _log = logging.getLogger("rheostat")
 WAYS = ("auto", "off")
 DEADLINE_S = 20.0
 """An executor that takes longer gets its state as it is."""
+ROOM_S = 1.0
+"""A pause that lasts so long has room for a rehearsal. One that goes on beside a batch makes it later than a cold task does."""
 PAUSE_WITHIN_S = 10.0
-"""A query whose batches take longer is not waited for."""
+"""A query that has no such pause in time rehearses nothing."""
 POLL_S = 0.025
 GROUP = "rheostat-warm-up"
 """The job group of the tasks that warm."""
@@ -38,21 +41,35 @@ class Tasks(Protocol):
         """Run a function on an executor and wait for its end."""
         ...
 
-    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool | None:
-        """Run what reads the source again on an executor; None while a batch runs, False where that must not be."""
+    def tasks_done(self, executor: str) -> int:
+        """Return how many tasks an executor has ended."""
+        ...
+
+    def pause_left_s(self, query: Any, now: float) -> float:
+        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one."""
+        ...
+
+    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+        """Run what reads the source again on an executor; False where that must not be."""
+        ...
+
+    def rehearse_state_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+        """Load a partition of the state on an executor and compute with it, but write nothing; False where that must not be."""
         ...
 
 
 class Warmup:
     """Warms executors, each in a thread of its own; ``way`` is ``auto`` or ``off``.
 
-    ``active`` returns the running queries. An executor counts as warm when its tasks have ended, well or not, or after ``DEADLINE_S``.
+    ``active`` returns the running queries; ``loads`` says whether an executor's first state comes in the warm-up, which must not be where
+    executors stand by without state. An executor counts as warm when its tasks have ended, well or not, or after ``DEADLINE_S``.
     """
 
     def __init__(
-        self, tasks: Tasks, active: Callable[[], Iterable[Any]], way: str = "auto", clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._tasks, self._active, self._way, self._clock = tasks, active, way, clock
+        self, tasks: Tasks, active: Callable[[], Iterable[Any]], way: str = "auto", clock: Callable[[], float] = time.monotonic,
+        loads: bool = True,
+    ) -> None:  # fmt: skip
+        self._tasks, self._active, self._way, self._clock, self._loads = tasks, active, way, clock, loads
         self._known: set[str] = set()
         self._began_s: dict[str, float] = {}
         self._done: set[str] = set()
@@ -87,20 +104,36 @@ class Warmup:
     def _warm(self, executor: str, host: str) -> None:
         try:
             queries = self._begun()
-            if any(map(self._tasks.uses_python, queries)):
+            ours = int(any(map(self._tasks.uses_python, queries)))
+            if ours:
                 self._tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
-                self._rehearse(query, executor, host)
+                self._rehearse(query, executor, host, ours)
+                ours = self._tasks.tasks_done(executor)
         except (Py4JError, OSError) as fault:
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
         finally:
             self._done.add(executor)
 
-    def _rehearse(self, query: Any, executor: str, host: str) -> None:
-        """Rehearse in the query's next pause between two batches; one that has no pause in time is left out."""
+    def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
+        """Rehearse in the query's next two pauses that are long enough; a query that has none in time is left out.
+
+        An executor that has done other tasks than ``ours`` was there when a source had some to give: it has had the real thing.
+        """
+        if not self._await_pause(query):
+            return
+        read = self._tasks.tasks_done(executor) > ours or self._tasks.rehearse_on(query, executor, host, GROUP)
+        if read and self._loads and self._await_pause(query):
+            self._tasks.rehearse_state_on(query, executor, host, GROUP)
+
+    def _await_pause(self, query: Any) -> bool:
+        """Wait for a pause between two batches with room for a rehearsal; False if there is none in time."""
         until_s = self._clock() + PAUSE_WITHIN_S
-        while self._tasks.rehearse_on(query, executor, host, GROUP) is None and self._clock() < until_s and not self._closed:
+        while self._clock() < until_s and not self._closed:
+            if self._tasks.pause_left_s(query, time.time()) >= ROOM_S:
+                return True
             time.sleep(POLL_S)
+        return False
 
 
 def imports() -> Callable[[], None]:

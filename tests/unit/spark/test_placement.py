@@ -75,3 +75,17 @@ def test_a_query_that_is_started_again_has_no_places():
     assert not placement.units
     placement.learn("again", "s3://c/state", (Operator(0, 1, ("default",)),))
     assert placement.holders() == {("again", 0): None}
+
+
+def test_a_unit_weighs_what_the_folders_of_its_operators_hold_and_one_that_cannot_be_read_has_no_weight():
+    held = {"c/state/0/0": 5, "c/state/1/0": 7, "c/state/0/1": 1, "c/state/1/2": 2}
+    placement = Placement(Places(), held.get)
+    placement.learn("run", "c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right"))))
+    assert placement.weights() == {("run", 0): 12.0, ("run", 2): 2.0}
+    placement.forget([])
+    assert placement.weights() == {}
+
+
+def test_without_a_way_to_read_bytes_there_are_no_weights():
+    placement, _ = join_and_window()
+    assert placement.weights() is None

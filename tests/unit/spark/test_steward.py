@@ -43,11 +43,13 @@ class World:
         self.said: list[str] = []
         self.now = 0.0
         self.stubborn: set[tuple[str, int]] = set()
+        self.sizes: list[int] = []
         self.steward = self.hire(warmth)
         self.open_all()
 
-    def hire(self, warmth: Warmth | None = None, places: bool = True, **terms: Any) -> Steward:
-        self.steward = Steward(self, self, Placement(self) if places else None, warmth, Terms(**terms))
+    def hire(self, warmth: Warmth | None = None, places: bool = True, ranges: bool = False, **terms: Any) -> Steward:
+        placement = Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
+        self.steward = Steward(self, self, placement, warmth, Terms(**terms))
         return self.steward
 
     # executors
@@ -110,6 +112,11 @@ class World:
         assert host == self.hosts_of[executor]
         self.reports.append((self.now, store, executor))
         self.where[store] = executor
+
+    # the checkpoint
+    def bytes_in(self, folder):
+        self.calls["bytes_in"] += 1
+        return self.sizes[int(folder.rpartition("/")[2])]
 
     # time
     def open_all(self) -> None:
@@ -227,6 +234,26 @@ def test_several_queries_are_balanced_together():
     world.run(4, target=2)
     world.run(25, target=4)
     assert world.shares() == [3, 3, 4, 4]
+
+
+def test_skewed_state_is_shared_out_by_its_bytes_which_are_read_when_the_target_changes():
+    world = World(executors=1, partitions=6)
+    world.sizes = [50, 10, 10, 10, 10, 10]
+    world.hire()
+    world.run(10, target=1)
+    assert world.calls["bytes_in"] == 6
+    world.run(20, target=2)
+    assert world.shares() == [1, 5]
+    assert world.calls["bytes_in"] == 2 * 6
+
+
+def test_ranges_are_contiguous_as_flink_assigns_them():
+    world = World(executors=2, partitions=6)
+    world.hire(ranges=True)
+    world.run(4, target=2)
+    world.run(25, target=3)
+    assert [world.where["q", partition] for partition in range(6)] == ["0", "0", "1", "1", "2", "2"]
+    assert world.steward.ask(3, (), world.now).phase == "steady"
 
 
 def test_state_that_wanders_is_brought_back():

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from py4j.protocol import Py4JError
 
-from rheostat.spark.warmup import DEADLINE_S, PAUSE_WITHIN_S, Warmup
+from rheostat.spark.warmup import DEADLINE_S, PAUSE_WITHIN_S, ROOM_S, Warmup
 
 
 @dataclass
@@ -17,8 +17,8 @@ class Query:
     lastProgress: Any = "a batch"  # noqa: N815
     python: bool = True
     harmless: bool = True
-    pauses_at: int = 0
-    """How often it is looked at before a batch has ended."""
+    pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(2 * ROOM_S))
+    """How long its pause will last, at each look."""
 
 
 @dataclass
@@ -26,17 +26,29 @@ class Tasks:
     fault: Exception | None = None
     ran: list[tuple[str, str]] = field(default_factory=list)
     rehearsed: list[tuple[str, str, str]] = field(default_factory=list)
+    loaded: list[tuple[str, str, int]] = field(default_factory=list)
+    """Query, executor, and how often the query had been looked at."""
     asked: int = 0
+    given: int = 0
+    """Tasks that the executor got from a batch."""
     gate: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
 
     def uses_python(self, query: Query) -> bool:
         return query.python
 
-    def rehearse_on(self, query: Query, executor: str, host: str, group: str) -> bool | None:
+    def tasks_done(self, executor: str) -> int:
+        return len(self.ran) + self.given
+
+    def pause_left_s(self, query: Query, now: float) -> float:
         self.asked += 1
-        if self.asked <= query.pauses_at:
-            return None
+        return next(query.pauses)
+
+    def rehearse_state_on(self, query: Query, executor: str, host: str, group: str) -> bool:
+        self.loaded.append((query.runId, executor, self.asked))
+        return True
+
+    def rehearse_on(self, query: Query, executor: str, host: str, group: str) -> bool:
         if query.harmless:
             self.rehearsed.append((query.runId, executor, host))
         return query.harmless
@@ -94,16 +106,35 @@ def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch(
     assert tasks.rehearsed == [("a", "3", "h1"), ("d", "3", "h1")]
 
 
-def test_a_rehearsal_waits_for_the_pause_between_two_batches() -> None:
-    tasks = Tasks()
-    warmed(Warmup(tasks, lambda: [Query("a", pauses_at=3)]), tasks, "3")
-    assert tasks.asked == 4
+def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
+    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, ROOM_S / 2, 0.0, ROOM_S]
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
     assert tasks.rehearsed == [("a", "3", "h1")]
+    assert tasks.loaded == [("a", "3", len(lasts_s))]
+
+
+def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -> None:
+    tasks = Tasks(given=1)
+    warmed(Warmup(tasks, lambda: [Query("a")]), tasks, "3")
+    assert tasks.rehearsed == []
+    assert [(query, executor) for query, executor, _ in tasks.loaded] == [("a", "3")]
+
+
+def test_executors_that_are_to_stand_by_load_no_state() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a")], loads=False), tasks, "3")
+    assert (len(tasks.rehearsed), tasks.loaded) == (1, [])
+
+
+def test_no_state_is_rehearsed_where_the_source_must_not_be() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a", harmless=False)]), tasks, "3")
+    assert tasks.loaded == []
 
 
 def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
-    warmup = Warmup(tasks, lambda: [Query("a", pauses_at=10**9)], clock=lambda: float(next(seconds)))
+    warmup = Warmup(tasks, lambda: [Query("a", pauses=itertools.repeat(0.0))], clock=lambda: float(next(seconds)))
     warmup.begin("3", "h1")
     tasks.gate.set()
     join("3")

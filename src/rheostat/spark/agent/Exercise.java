@@ -2,10 +2,13 @@ package rheostat;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +18,12 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.util.DateTimeUtils;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Checkpoint;
@@ -28,7 +37,7 @@ import org.rocksdb.WriteOptions;
 
 /**
  * Uses the libraries below Spark as the first tasks will: native code is loaded, classes are initialised, the hot methods
- * compiled. Nothing here touches a class of Spark, and nothing of it stays but a warm JVM.
+ * compiled. Of Spark only Catalyst is used, which needs no SparkEnv, and nothing of it stays but a warm JVM.
  */
 final class Exercise {
     private static final int ROWS = 2000;
@@ -43,7 +52,8 @@ final class Exercise {
     static String run(List<String> names) throws Exception {
         Path folder = Files.createTempDirectory("warm-start");
         StringBuilder failed = new StringBuilder();
-        Map<String, Part> parts = Map.of("rocksdb", Exercise::store, "files", Exercise::files, "compression", Exercise::compress, "kafka", Exercise::consume);
+        Map<String, Part> parts = Map.of("rocksdb", Exercise::store, "files", Exercise::files, "compression", Exercise::compress,
+            "kafka", Exercise::consume, "codegen", Exercise::generate, "json", Exercise::describe);
         try {
             for (String name : names) {
                 try {
@@ -163,6 +173,26 @@ final class Exercise {
         } finally {
             consumer.getMethod("close", Duration.class).invoke(open, Duration.ZERO);
         }
+    }
+
+    /** Catalyst's code generator: projections of more and more columns, compiled by Janino and used once. */
+    private static void generate(Path folder) {
+        StructField[] columns = new StructType().add("key", DataTypes.BinaryType).add("value", DataTypes.StringType)
+            .add("partition", DataTypes.IntegerType).add("offset", DataTypes.LongType).add("timestamp", DataTypes.TimestampType)
+            .add("price", DataTypes.DoubleType).add("valid", DataTypes.BooleanType)
+            .add("window", new StructType().add("start", DataTypes.TimestampType).add("end", DataTypes.TimestampType)).fields();
+        for (int n = 1; n <= columns.length; n++) {
+            UnsafeProjection.create(new StructType(Arrays.copyOf(columns, n))).apply(new GenericInternalRow(n));
+        }
+        DateTimeUtils.fromJavaTimestamp(new Timestamp(0));
+    }
+
+    /** The description of a state store's checkpoint, read as from a snapshot: json4s looks into Scala's own signatures for it. */
+    private static void describe(Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("metadata"),
+            "v1\n{\"sstFiles\":[{\"localFileName\":\"1.sst\",\"dfsSstFileName\":\"1-a.sst\",\"sizeBytes\":1}],\"numKeys\":1}");
+        Class.forName("org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata")
+            .getMethod("readFromFile", File.class).invoke(null, file.toFile());
     }
 
     private static void remove(Path folder) throws Exception {
