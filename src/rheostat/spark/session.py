@@ -182,7 +182,8 @@ def size(spark: Any, settings: Settings) -> Handle:
     if settings.state.standby and not standby:
         cannot = (*cannot, "no executor stands by: that would bring nothing where state is not placed")
     graceful = jvm.can_decommission and found.can_decommission
-    warmth = Warmup(jvm, lambda: spark.streams.active, loads=standby == 0)
+    forced = settings.state.placement == "force"  # the soaks behind "auto" were before warm-ups loaded state
+    warmth = Warmup(jvm, lambda: spark.streams.active, loads=forced and not standby)
     hands = steward(
         spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth,
         standby=standby, max_executors=settings.limits.max_executors, shares=settings.state.shares,
