@@ -1,19 +1,92 @@
-"""What the end-to-end tests share: a driver's JVM of their own."""
+"""What the end-to-end tests share: a driver's JVM, a cluster and a broker, for what they cost most is their start."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from rheostat.kafka.broker import Broker
+from rheostat.kafka.jars import source_jars
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.executor_options import session_options
+from rheostat.lab.session import start_session
+from rheostat.lab.spark_home import driver_environment, find_spark_home
+from rheostat.model import Limits
+
+CORES = 4
+HOSTS = ("127.0.0.1", "127.0.0.2")
+LEFT_DEADLINE_S = 60.0
+QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
-@pytest.fixture(scope="module")
-def own_jvm() -> Iterator[None]:
-    """Ends the JVM behind a module's session, too: another module's may need other options of its JVM."""
-    yield
+@pytest.fixture(scope="session")
+def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The JVM of all drivers in this process, one session after the other, and its environment.
+
+    It gets the options of a JVM and nothing else, for what it is started with is a default of every session in it.
+    """
+    environment = driver_environment(find_spark_home().jdk, tmp_path_factory.mktemp("driver"))
+    options = session_options(Limits(), jars=source_jars().paths, quiet=True, user=QUICK_START)
+    conf = SparkConf(loadDefaults=False).setAll([(name, value) for name, value in options.items() if name.startswith("spark.driver.")])
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        SparkContext._ensure_initialized(conf=conf)
+    yield environment
     gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
-    if gateway is not None:  # the session never came: its own fault is the one to see
+    if gateway is not None:
         gateway.shutdown()
         gateway.proc.stdin.close()
         gateway.proc.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def driver(jvm: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Lets a module's sessions run in the shared JVM; what they change of its environment goes with the module."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in jvm.items():
+            patch.setenv(name, value)
+        yield jvm
+
+
+@pytest.fixture(scope="module")
+def local_spark(driver: dict[str, str]) -> Iterator[SparkSession]:
+    """A session on two cores of the driver itself."""
+    session = start_session("local[2]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}, "local")
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_cluster() -> Iterator[Cluster]:
+    """Two hosts, to Spark, with room for two executors each."""
+    with Cluster(cores=CORES, hosts=HOSTS) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def cluster(shared_cluster: Cluster) -> Cluster:
+    """The shared cluster, without the executors of the module before."""
+    deadline = time.monotonic() + LEFT_DEADLINE_S
+    while shared_cluster.executors():
+        assert time.monotonic() < deadline, f"executors of the module before are still there after {LEFT_DEADLINE_S:g} s"
+        time.sleep(0.1)
+    return shared_cluster
+
+
+@pytest.fixture(scope="session")
+def shared_broker() -> Iterator[Broker]:
+    """A broker for all topics."""
+    with Broker() as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def broker(shared_broker: Broker) -> Broker:
+    """The shared broker, up: the module before may have killed it and failed."""
+    return shared_broker.start()

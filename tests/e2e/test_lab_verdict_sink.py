@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,25 +26,20 @@ BATCHES, ROWS, COMPACT = 5, 1000, 3
 
 
 @pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
-    with Broker() as broker:
-        broker.create_topic("bids", 4)
-        topic = open_topic(broker.bootstrap, "bids", seed=7)
-        for number in range(BATCHES):
-            assert topic.write(number * ROWS, ROWS, _created_ms(number)) == ROWS
-        assert topic.flush(20) == 0
-        yield broker.bootstrap
+def bootstrap(broker: Broker) -> str:
+    broker.create_topic("bids", 4)
+    topic = open_topic(broker.bootstrap, "bids", seed=7)
+    for number in range(BATCHES):
+        assert topic.write(number * ROWS, ROWS, _created_ms(number)) == ROWS
+    assert topic.flush(20) == 0
+    return broker.bootstrap
 
 
 @pytest.fixture(scope="module")
-def spark(own_jvm: None) -> Iterator[SparkSession]:
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
-    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.sql.session.timeZone", "Europe/Budapest")
-    builder = builder.config("spark.sql.streaming.fileSink.log.compactInterval", COMPACT)
-    session = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+def spark(local_spark: SparkSession) -> SparkSession:
+    local_spark.conf.set("spark.sql.session.timeZone", "Europe/Budapest")
+    local_spark.conf.set("spark.sql.streaming.fileSink.log.compactInterval", str(COMPACT))
+    return local_spark
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from rheostat.spark.handle import Handle
 
 pytestmark = pytest.mark.e2e
 EXECUTORS = 2
-DEADLINE_S = 120.0
+DEADLINE_S = 300.0
 ASKED = {
     "hpa": {"metrics": "cpu 0.001"},
     "ds2": {},
@@ -37,16 +37,12 @@ def until(what: str, condition: Callable[[], bool]) -> None:
 
 
 @pytest.fixture(scope="module")
-def spark(own_jvm: None) -> Iterator[SparkSession]:
-    with Cluster(cores=EXECUTORS) as cluster, pytest.MonkeyPatch.context() as environment:
-        for name, value in cluster.driver_environment().items():
-            environment.setenv(name, value)
-        quick_start = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-        options = session_options(Limits.between(EXECUTORS, EXECUTORS), quiet=True, user=quick_start)
-        session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "2"}, "live policies")
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
+def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
+    options = session_options(Limits.between(EXECUTORS, EXECUTORS))
+    session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "2"}, "live policies")
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.curve import read_curve
+from rheostat.lab.curve import Point, read_curve
 from rheostat.lab.nexmark.bids import bids, encode
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.day import Day
@@ -23,12 +23,6 @@ from rheostat.workloads.workload import rows_until
 pytestmark = pytest.mark.e2e
 
 PARTITIONS = 4
-
-
-@pytest.fixture(scope="module")
-def broker() -> Iterator[Broker]:
-    with Broker() as broker:
-        yield broker
 
 
 def _start(broker: Broker, topic: str, *options: str) -> subprocess.Popen[str]:
@@ -42,6 +36,17 @@ def _end(load: subprocess.Popen[str]) -> dict[str, Any]:
     assert (load.returncode, errors) == (0, "")
     summary: dict[str, Any] = json.loads(output.splitlines()[-1])
     return summary
+
+
+def _points(curve: Path) -> tuple[Point, ...]:
+    """Return the points so far: the file is there a moment before its first line."""
+    return read_curve(curve).points if curve.exists() and curve.stat().st_size else ()
+
+
+def _await(load: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
+    while not reached():
+        assert load.poll() is None, "the load ended too early"
+        time.sleep(0.05)
 
 
 def _records(broker: Broker, topic: str) -> list[tuple[int, bytes]]:
@@ -66,8 +71,7 @@ def _numbers(records: list[tuple[int, bytes]]) -> list[int]:
 def test_a_killed_broker_costs_no_bid_and_doubles_none(broker: Broker, tmp_path: Path) -> None:
     curve = tmp_path / "curve.jsonl"
     load = _start(broker, "killed", "--workload", "constant", "--set", "rate=8000", "--seconds", "5", "--curve", str(curve))
-    while not (curve.exists() and len(read_curve(curve).points) > 3):
-        time.sleep(0.05)
+    _await(load, lambda: len(_points(curve)) > 3)
     assert broker.pid
     os.kill(broker.pid, signal.SIGKILL)
     time.sleep(1)
@@ -95,8 +99,7 @@ def test_the_topic_holds_the_bids_of_the_seed(broker: Broker) -> None:
 def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(broker: Broker, tmp_path: Path) -> None:
     curve = tmp_path / "curve.jsonl"
     load = _start(broker, "stopped", "--workload", "constant", "--set", "rate=1000", "--curve", str(curve))
-    while not (curve.exists() and read_curve(curve).points and read_curve(curve).points[-1].rows):
-        time.sleep(0.05)
+    _await(load, lambda: any(point.rows for point in _points(curve)))
     load.send_signal(signal.SIGTERM)
     summary = _end(load)
     assert len(_records(broker, "stopped")) == summary["rows"] > 0

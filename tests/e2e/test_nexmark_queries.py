@@ -3,7 +3,6 @@ from __future__ import annotations
 import datetime as dt
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -23,13 +22,9 @@ FAR_FUTURE = dt.datetime(2100, 1, 1, tzinfo=dt.timezone.utc)
 
 
 @pytest.fixture(scope="module")
-def spark(own_jvm: None) -> Iterator[SparkSession]:
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
-    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.driver.bindAddress", "127.0.0.1")
-    session = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+def spark(local_spark: SparkSession) -> SparkSession:
+    local_spark.conf.set("spark.sql.session.timeZone", "UTC")
+    return local_spark
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,16 +23,8 @@ STAGES = '"[{""name"": ""map"", ""upstream"": [""bids""], ""rows_in"": 90, ""bus
 
 
 @pytest.fixture(scope="module")
-def spark(own_jvm: None) -> Iterator[SparkSession]:
-    python = os.environ.get("PYSPARK_PYTHON")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
-    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-    session = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-    os.environ.pop("PYSPARK_PYTHON") if python is None else os.environ.update(PYSPARK_PYTHON=python)
+def spark(local_spark: SparkSession) -> SparkSession:
+    return local_spark
 
 
 @pytest.fixture(scope="module")

@@ -7,18 +7,22 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
 from rheostat.journal.folder import read
+from rheostat.lab.cluster import Cluster
+from rheostat.model import Decision, Observation, Record
 
 pytestmark = pytest.mark.e2e
-GONE_DEADLINE_S = 30.0
+DEADLINE_S, GONE_DEADLINE_S = 300.0, 60.0
 NO_KAFKA = "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and unknown for other sources\n"
 SCRIPT = """
 import sys
+from pathlib import Path
 from pyspark.sql import SparkSession, functions as sf
 
 builder = SparkSession.builder.appName("counts").config("spark.sql.shuffle.partitions", "2")
@@ -29,108 +33,98 @@ query = RESULT.writeStream.outputMode("update").format("noop").trigger(processin
 while query.lastProgress is None or query.lastProgress["batchId"] < 1:
     query.awaitTermination(0.2)
 print("running", *sys.argv[1:], flush=True)
-query.awaitTermination(SECONDS)
+while not Path("enough").exists():
+    query.awaitTermination(0.2)
+query.stop()
 """
 COUNTS = 'rows.groupBy((sf.col("value") % 7).alias("key")).count()'
 QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 """What a user may have set for the driver; here it spares the tests CPU time."""
 
 
-def script(folder: Path, seconds: int, builder: str = "", end: str = "", result: str = 'rows.where("value % 7 = 0")') -> str:
-    text = SCRIPT.replace("BUILDER", builder).replace("RESULT", result).replace("SECONDS", str(seconds))
-    (folder / "app.py").write_text(text + "\nquery.stop()\n" + end)
+def script(folder: Path, builder: str = "", end: str = "", result: str = 'rows.where("value % 7 = 0")') -> str:
+    """Write an application that runs until there is a file ``enough``."""
+    (folder / "app.py").write_text(SCRIPT.replace("BUILDER", builder).replace("RESULT", result) + end)
     return str(folder / "app.py")
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "rheostat.cli", "run", *arguments]
+class Run:
+    """``rheostat run`` with everything that it keeps under ``folder``."""
+
+    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
+        command = [sys.executable, "-m", "rheostat.cli", "run", "--interval", "1", *arguments]
+        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYSPARK_SUBMIT_ARGS": QUICK_START, **variables}
+        self.folder = folder
+        with (folder / "output").open("w") as output, (folder / "errors").open("w") as errors:
+            self.process = subprocess.Popen(command, stdout=output, stderr=errors, cwd=folder, env=environment)
+
+    @property
+    def output(self) -> str:
+        return (self.folder / "output").read_text()
+
+    @property
+    def errors(self) -> str:
+        return (self.folder / "errors").read_text()
+
+    @property
+    def own_lines(self) -> list[str]:
+        return [line for line in self.errors.splitlines(keepends=True) if line.startswith("rheostat")]
+
+    def records(self) -> list[Record]:
+        """Return the ticks so far, from the journal that was asked for or the one of its own choice."""
+        journals = [self.folder / "journal", *(self.folder / "state" / "rheostat" / "journal").glob("app-*")]
+        return [record for journal in journals for record in read(journal)]
+
+    def decided(self) -> list[tuple[Record, Observation, Decision]]:
+        """Return the ticks that saw something and decided."""
+        return [(each, each.observation, each.raw) for each in self.records() if each.observation and each.raw]
+
+    def until(self, what: str, reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not reached():
+            assert self.process.poll() is None, f"it ended before {what}: {self.errors}"
+            assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}"
+            time.sleep(0.1)
+
+    def started(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def java(self) -> list[psutil.Process]:
+        """Return the Java processes: driver, master, worker, executors; a process may be gone before it is asked for its name."""
+        started = self.started()
+        return [each for each in psutil.process_iter(["name"]) if each in started and "java" in each.info["name"]]
+
+    def ended_by(self, number: signal.Signals) -> int:
+        """End it by a signal and return the exit code, once all processes have gone that it started."""
+        started = self.started()
+        self.process.send_signal(number)
+        return self._left_nothing(started)
+
+    def finished(self) -> int:
+        """Let the application come to its end and return the exit code, once all processes have gone that it started."""
+        self.until("it runs", lambda: self.output.startswith("running"))
+        started = self.started()
+        (self.folder / "enough").touch()
+        return self._left_nothing(started)
+
+    def _left_nothing(self, started: list[psutil.Process]) -> int:
+        code = self.process.wait(DEADLINE_S)
+        deadline = time.monotonic() + GONE_DEADLINE_S
+        while any(map(lives, started)) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert [process for process in started if lives(process)] == []
+        return code
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
-def finished(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; everything that it keeps is under ``folder``."""
-    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=folder, env=environment(folder), timeout=180)
-
-
-def environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYSPARK_SUBMIT_ARGS": QUICK_START}
-
-
-def own_lines(errors: str) -> list[str]:
-    return [line for line in errors.splitlines(keepends=True) if line.startswith("rheostat")]
-
-
-def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster(tmp_path: Path) -> None:
-    journal = tmp_path / "journal"
-    app = script(tmp_path, 8, result=COUNTS)
-    options = ["--local", "2", "--policy", "spark-batch-ratio", "--set", "interval_s=2", "--interval", "1", "--journal", str(journal)]
-    done = finished(tmp_path, *options, app, "--", "--my", "7")
-    assert (done.returncode, done.stdout) == (0, "running --my 7\n"), done.stderr
-    sizes, stays, missing = own_lines(done.stderr)
-    assert "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a decision every 1 s" in sizes
-    assert stays.startswith("rheostat: state stays where Spark has put it: ")
-    assert missing == NO_KAFKA
-    seen = [(record, record.observation) for record in read(journal) if record.observation and record.raw]
-    assert len(seen) > 3
-    for record, observation in seen:
-        assert observation.executors in (1, 2)
-        assert observation.lag_rows is None
-        assert record.target in (1, 2)
-    assert any("batches take" in (record.raw.reason if record.raw else "") for record, _ in seen)
-    assert {observation.state_partitions for _, observation in seen} >= {2}
-
-
-def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceback(tmp_path: Path) -> None:
-    app = script(tmp_path, 3, end="raise ValueError('out of bids')\n")
-    done = finished(tmp_path, "--shadow", "--local", "1", "--interval", "1", app)
-    assert (done.returncode, done.stdout) == (1, "running\n"), done.stderr
-    watches, shadow, missing = own_lines(done.stderr)
-    assert "watches this application" in watches
-    assert shadow == "rheostat: shadow mode: nothing is changed\n"
-    assert missing == NO_KAFKA
-    assert f'Traceback (most recent call last):\n  File "{app}", line ' in done.stderr
-    assert "\nValueError: out of bids\n" in done.stderr
-    (journal,) = (tmp_path / "state" / "rheostat" / "journal").glob("app-*")
-    records = [record for record in read(journal) if record.raw]
-    assert records
-    assert {record.rescaling.phase for record in records} == {"advised"}
-    assert {record.observation.executors for record in records if record.observation} == {1}
-
-
-def test_against_dynamic_allocation_it_does_not_scale_and_the_script_s_exit_code_is_kept(tmp_path: Path) -> None:
-    moving = 'builder = builder.config("spark.dynamicAllocation.executorIdleTimeout", "60s")'
-    done = finished(tmp_path, "--local", "1", "--interval", "1", script(tmp_path, 1, moving, "sys.exit(7)\n"))
-    assert (done.returncode, done.stdout) == (7, "running\n"), done.stderr
-    watches, conflict, _ = own_lines(done.stderr)
-    assert "watches this application" in watches
-    assert conflict.startswith("rheostat: Spark's own dynamic allocation is in effect: not scaling against it; ")
-
-
-def test_a_script_with_a_local_master_of_its_own_is_watched(tmp_path: Path) -> None:
-    app = script(tmp_path, 2, 'builder = builder.master("local[2]")')
-    done = finished(tmp_path, "--local", "1", "--interval", "1", "--journal", str(tmp_path / "journal"), app)
-    assert (done.returncode, done.stdout) == (0, "running\n"), done.stderr
-    watches, local, _ = own_lines(done.stderr)
-    assert "watches this application" in watches
-    assert local.startswith("rheostat: master local[2] has no executors to scale; ")
-    records = list(read(tmp_path / "journal"))
-    assert {record.target for record in records} == {None}
-    assert any(record.observation and record.observation.batch_s for record in records)
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_whatever_ends_it_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
-    line = command("--local", "1", "--journal", str(tmp_path / "journal"), script(tmp_path, 600))
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment(tmp_path)) as running:
-        assert running.stdout is not None
-        assert running.stdout.readline() == "running\n"
-        started = psutil.Process(running.pid).children(recursive=True)
-        assert sum("java" in process.name() for process in started) == 4  # driver, master, worker, executor
-        running.send_signal(number)
-        assert running.wait(GONE_DEADLINE_S + 30) == (-number if number == signal.SIGKILL else 128 + number)
-    deadline = time.monotonic() + GONE_DEADLINE_S
-    while any(map(lives, started)) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert [process for process in started if lives(process)] == []
+def listening(process: psutil.Process) -> set[str]:
+    return {connection.laddr.ip for connection in process.net_connections() if connection.status == "LISTEN"}
 
 
 def lives(process: psutil.Process) -> bool:
@@ -138,3 +132,69 @@ def lives(process: psutil.Process) -> bool:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
+
+
+def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigterm_leaves_nothing(tmp_path: Path) -> None:
+    options = ["--local", "2", "--policy", "spark-batch-ratio", "--set", "interval_s=2", "--journal", str(tmp_path / "journal")]
+    with Run(tmp_path, *options, script(tmp_path, result=COUNTS), "--", "--my", "7") as run:
+        run.until("it runs", lambda: run.output == "running --my 7\n")
+        run.until("decisions by the batches", lambda: sum("batches take" in raw.reason for _, _, raw in run.decided()) > 1)
+        run.until("its state is seen", lambda: any(observation.state_partitions == 2 for _, observation, _ in run.decided()))
+        assert len(run.java()) >= 4
+        assert run.ended_by(signal.SIGTERM) == 128 + signal.SIGTERM
+    sizes, stays, missing = run.own_lines
+    assert "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a decision every 1 s" in sizes
+    assert stays.startswith("rheostat: state stays where Spark has put it: ")
+    assert missing == NO_KAFKA
+    for record, observation, _ in run.decided():
+        assert observation.executors in (1, 2)
+        assert observation.lag_rows is None
+        assert record.target in (1, 2)
+
+
+def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceback(tmp_path: Path, cluster: Cluster) -> None:
+    one = 'builder = builder.config("spark.cores.max", "1")'
+    app = script(tmp_path, one, end="raise ValueError('out of bids')\n")
+    with Run(tmp_path, "--shadow", "--master", cluster.url, app, **cluster.driver_environment()) as run:
+        run.until("advice", lambda: bool(run.decided()))
+        assert (run.finished(), run.output) == (1, "running\n"), run.errors
+    watches, shadow, missing = run.own_lines
+    assert "watches this application" in watches
+    assert shadow == "rheostat: shadow mode: nothing is changed\n"
+    assert missing == NO_KAFKA
+    assert f'Traceback (most recent call last):\n  File "{app}", line ' in run.errors
+    assert "\nValueError: out of bids\n" in run.errors
+    assert {record.rescaling.phase for record, _, _ in run.decided()} == {"advised"}
+    assert {observation.executors for _, observation, _ in run.decided()} == {1}
+
+
+def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(tmp_path: Path) -> None:
+    moving = 'builder = builder.config("spark.dynamicAllocation.executorIdleTimeout", "60s")'
+    files = tmp_path / "files"
+    files.mkdir()
+    with Run(tmp_path, "--local", "1", script(tmp_path, moving, "sys.exit(7)\n"), TMPDIR=str(files)) as run:
+        assert (run.finished(), run.output) == (7, "running\n"), run.errors
+    assert list(files.glob("rheostat-cluster-*")) == []
+    watches, conflict, _ = run.own_lines
+    assert "watches this application" in watches
+    assert conflict.startswith("rheostat: Spark's own dynamic allocation is in effect: not scaling against it; ")
+
+
+def test_a_script_with_a_local_master_of_its_own_is_watched(tmp_path: Path, cluster: Cluster) -> None:
+    app = script(tmp_path, 'builder = builder.master("local[2]")')
+    with Run(tmp_path, "--master", cluster.url, "--journal", "journal", app, **cluster.driver_environment()) as run:
+        run.until("a batch is seen", lambda: any(each.observation and each.observation.batch_s for each in run.records()))
+        assert (run.finished(), run.output) == (0, "running\n"), run.errors
+    watches, local, _ = run.own_lines
+    assert "watches this application" in watches
+    assert local.startswith("rheostat: master local[2] has no executors to scale; ")
+    assert {record.target for record in run.records()} == {None}
+
+
+def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlives_a_killed_parent(tmp_path: Path) -> None:
+    with Run(tmp_path, "--shadow", "--local", "2", script(tmp_path), TMPDIR=str(tmp_path)) as run:  # a killed one cannot tidy up
+        run.until("it runs", lambda: run.output == "running\n")
+        java = run.java()
+        assert len(java) == 4
+        assert {host.removeprefix("::ffff:") for process in java for host in listening(process)} == {"127.0.0.1"}
+        assert run.ended_by(signal.SIGKILL) == -signal.SIGKILL

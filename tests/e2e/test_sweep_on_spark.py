@@ -17,8 +17,9 @@ from rheostat.sim.sweep_spec import read_spec
 
 pytestmark = pytest.mark.e2e
 
+QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 SPEC = """
-minutes: 10
+minutes: 3
 objective_s: 30
 seeds: 33
 plants:
@@ -29,11 +30,11 @@ policies: [fixed, ds2, spark-batch-ratio]
 """
 
 
-def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(tmp_path: Path) -> None:
+def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(driver: dict[str, str], tmp_path: Path) -> None:
     spec, folder = tmp_path / "spec.yaml", tmp_path / "rows"
     spec.write_text(SPEC, encoding="utf-8")
     command = [sys.executable, "-m", "rheostat.cli", "simulate", "sweep", str(spec), "--folder", str(folder), "--master", "local[2]"]
-    surroundings = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+    surroundings = {**os.environ, "PYTHONPATH": ":".join(sys.path), "PYSPARK_SUBMIT_ARGS": QUICK_START}
     first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings)
     while first.poll() is None and not list(folder.glob("rows-*.parquet")):
         time.sleep(0.05)

@@ -19,8 +19,8 @@ from rheostat.model import Limits
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.warm_start import WarmStart, of_session
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("own_jvm")]
-DEADLINE_S = 90.0
+pytestmark = pytest.mark.e2e
+DEADLINE_S = 300.0
 
 
 def until(reached: Callable[[], bool]) -> None:
@@ -31,16 +31,8 @@ def until(reached: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def warm(cluster: Cluster, driver: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WarmStart:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with Cluster(cores=2) as cluster:
-        for name, value in cluster.driver_environment().items():
-            monkeypatch.setenv(name, value)
-        yield cluster
-
-
-@pytest.fixture
-def warm(cluster: Cluster) -> WarmStart:
     found, why = arrivals("a test", cluster.folder)
     assert found is not None, why
     return found
@@ -48,7 +40,7 @@ def warm(cluster: Cluster) -> WarmStart:
 
 @pytest.fixture
 def spark(cluster: Cluster, warm: WarmStart) -> Iterator[SparkSession]:
-    options = session_options(Limits(max_executors=2), archive_flags=warm.flags, quiet=True)
+    options = session_options(Limits(max_executors=2), archive_flags=warm.flags)
     session = start_session(cluster.url, options | warm.settings, "warm arrival")
     yield session
     session.stop()
