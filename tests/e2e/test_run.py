@@ -140,9 +140,9 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
         run.until("it runs", lambda: run.output == "running --my 7\n")
         run.until("decisions by the batches", lambda: sum("batches take" in raw.reason for _, _, raw in run.decided()) > 1)
         run.until("its state is seen", lambda: any(observation.state_partitions == 2 for _, observation, _ in run.decided()))
+        sizes, stays, missing = run.own_lines
         assert len(run.java()) >= 4
         assert run.ended_by(signal.SIGTERM) == 128 + signal.SIGTERM
-    sizes, stays, missing = run.own_lines
     assert "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a decision every 1 s" in sizes
     assert stays.startswith("rheostat: state stays where Spark has put it: ")
     assert missing == NO_KAFKA
