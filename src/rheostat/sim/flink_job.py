@@ -17,8 +17,10 @@ class FlinkJob:
 
     rate_per_s: float
     """Rows per second that one warm task works off: what its CPU quota allows."""
+    hosts: int = 1
+    """TaskManagers are spread over so many hosts: contention begins where two share one."""
     contention: float = 0.0
-    """The universal scalability law's sigma: p tasks do p x rate / (1 + contention x (p - 1) + coherence x p x (p - 1))."""
+    """The universal scalability law's sigma: p tasks do p x rate / (1 + contention x max(0, p - hosts) + coherence x p x (p - 1))."""
     coherence: float = 0.0
     """Its kappa."""
     strain: float = 0.0
@@ -79,9 +81,9 @@ class FlinkJob:
     busy_full_spread: float = 0.3
     """How that falls with parallelism, as a power."""
     busiest: float = 1.35
-    """Busy of the busiest operator over the mean with a backlog."""
-    busiest_calm: float = 1.35
-    """The same without one: of two tasks of which one does nearly all, 2."""
+    """Busy of the busiest operator over the mean."""
+    chained: int = 1
+    """Operators in a task: the thesis' script for DS2 counts them as instances of it, so a true rate per instance is so much smaller."""
     blocked: float = 0.1
     """Mean share of time that operators wait for the next one with a backlog."""
     waiting: float = 0.0
@@ -118,8 +120,9 @@ class FlinkJob:
             value = getattr(self, field.name)
             if not value >= 0:
                 raise BadInput(f"{field.name} of a Flink job must be at least 0, but it is {value}")
-        if not self.rate_per_s > 0 or self.partitions < 1:
-            raise BadInput(f"a Flink job needs a rate and partitions, but they are {self.rate_per_s} and {self.partitions}")
+        if not self.rate_per_s > 0 or self.partitions < 1 or self.hosts < 1:
+            said = f"{self.rate_per_s}, {self.partitions} and {self.hosts}"
+            raise BadInput(f"a Flink job needs a rate, partitions and hosts, but they are {said}")
 
     def of_run(self, restarts: float, warming: float) -> FlinkJob:
         """Return the job as one run of it is: restarts and warming longer by ``restarts`` and ``warming`` of their deviations."""
@@ -129,7 +132,7 @@ class FlinkJob:
 
     def task_rate(self, tasks: int, age_s: float) -> float:
         """Return the rows per second of one of ``tasks`` warm tasks whose records are ``age_s`` old."""
-        concave = 1 + (tasks - 1) * (self.contention + self.coherence * tasks)
+        concave = 1 + self.contention * max(0, tasks - self.hosts) + self.coherence * tasks * (tasks - 1)
         return self.rate_per_s / (concave * self.work(tasks, age_s))
 
     def work(self, tasks: int, age_s: float) -> float:

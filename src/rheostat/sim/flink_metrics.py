@@ -44,12 +44,12 @@ class Metrics:
         """Take in the second that has just passed."""
         tasks, job = self._tasks, self._tasks.job
         used, full, size = tasks.used, tasks.pressed, len(tasks.born)
-        calm = self._busier * job.busy_calm * used**job.busy_power * size**-job.busy_spread
+        calm = self._busier * job.busy_calm * tasks.worked**job.busy_power * size**-job.busy_spread
         busy = min(1.0, calm + (job.busy_full * size**-job.busy_full_spread * used - calm) * full)
         idle = max(0.0, 1 - busy - (job.blocked + job.waiting * (1 - used)) * full)
         self._read.append(self._read[-1] + tasks.processed)
         self._busy.append(self._busy[-1] + busy)
-        self._busiest.append(self._busiest[-1] + min(1.0, busy * (job.busiest_calm + (job.busiest - job.busiest_calm) * full)))
+        self._busiest.append(self._busiest[-1] + min(1.0, busy * job.busiest))
         self._idle.append(self._idle[-1] + idle)
         self._pressure.append(self._pressure[-1] + job.pressure_full * full)
         self._cpu.append(self._cpu[-1] + self._seen_cpu())
@@ -87,7 +87,7 @@ class Metrics:
         within = max(1, min(since, now - int(tasks.started_s)))
         busy, sent = self._mean(self._busy, now, within), metered * job.share_joined(tasks.age_s)
         rows = self._read[now] - self._read[now - within]
-        busiest = self._mean(self._busiest, now, within) * size * within
+        busiest = self._mean(self._busiest, now, within) * size * job.chained * within
         return Observation(
             t_s=float(now), executors=size, slots_per_executor=1, target=target,
             input_rows_per_s=arrived, processed_rows_per_s=metered, output_rows_per_s=sent,

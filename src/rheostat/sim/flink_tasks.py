@@ -48,6 +48,9 @@ class Tasks:
         self.processed = 0.0
         """Rows processed in the last second, replayed ones included."""
         self.used = 0.0
+        """Share of the rate of warm tasks that was used in the last second."""
+        self.worked = 0.0
+        """Share of the time that tasks worked, more than ``used`` where they are cold and rows take longer."""
         self.pressed = 0.0
         """Share of the tasks that have more to do than they can, smoothed over some seconds."""
         self.age_s = 0.0
@@ -90,7 +93,7 @@ class Tasks:
         self.second = start + 1
         now = self.arrived[self.second]
         if start < self.down_until_s:
-            self.processed, self.used, self.cpu = 0.0, 0.0, 0.5
+            self.processed, self.used, self.worked, self.cpu = 0.0, 0.0, 0.0, 0.5
             self._look(now)
             return
         tasks = len(self.born)
@@ -99,7 +102,7 @@ class Tasks:
         cost = job.cpu_use * tasks**job.cpu_spread * work / (job.rate_per_s * self.speed)
         warmth = [job.warmth(start - group.born_s) for group in self.groups]
         slowest, saturated = min(warmth), min(1.0, job.cpu_full * tasks**-job.cpu_full_spread)
-        total, processed, used, cpu, full = float(job.partitions), 0.0, 0.0, 0.0, 0.0
+        total, processed, used, worked, cpu, full = float(job.partitions), 0.0, 0.0, 0.0, 0.0, 0.0
         wanted = [(now - group.position) * group.partitions / total for group in self.groups]
         share = self._shared(wanted, rate * slowest * tasks) if job.shuffled else math.inf
         for group, warm, rows in zip(self.groups, warmth, wanted, strict=True):
@@ -109,8 +112,9 @@ class Tasks:
             group.position = min(now, group.position + done * total / group.partitions)
             processed += done * group.count
             used += done / rate * group.count
+            worked += min(1.0, done / (rate * warm)) * group.count
             cpu += (saturated if busy else min(1.0, job.cpu_idle + cost * done / warm)) * group.count
-        self.processed, self.used, self.cpu = processed, used / tasks, cpu / tasks
+        self.processed, self.used, self.worked, self.cpu = processed, used / tasks, worked / tasks, cpu / tasks
         self.pressed += ((full / tasks) - self.pressed) * 0.2
         self._look(now)
         self._checkpoint()

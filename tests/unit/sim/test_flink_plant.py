@@ -99,6 +99,16 @@ def test_waiting_for_a_cold_task_manager_is_not_idleness() -> None:
     assert idle(0.8) < idle(0.0) - 0.3
 
 
+def test_operators_that_share_a_task_are_taken_for_its_instances() -> None:
+    def busy_s(chained: int) -> float:
+        job = plant(job=FlinkJob(rate_per_s=100.0, restart_noise=0.0, chained=chained))
+        job.advance(300.0)
+        (stage,) = job.observe(300.0)[0].stages or ()
+        return stage.busy_s or 0.0
+
+    assert busy_s(2) == pytest.approx(2 * busy_s(1))
+
+
 def test_restarts_and_warming_differ_from_run_to_run_and_not_within_one() -> None:
     noisy = FlinkJob(rate_per_s=100.0, restart_s=8.0, restart_noise=0.0, restart_noise_run=0.5, warm_noise_run=0.5)
     runs = [plant(seed=seed, job=noisy).job for seed in range(200)]

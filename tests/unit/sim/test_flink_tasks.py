@@ -91,6 +91,21 @@ def test_the_rate_of_a_task_falls_with_parallelism_and_with_the_age_of_the_recor
     assert job.task_rate(4, 100.0) < job.task_rate(4, 0.0)
 
 
+def test_contention_begins_where_two_taskmanagers_share_a_host() -> None:
+    spread = FlinkJob(rate_per_s=100.0, contention=0.1, hosts=4)
+    assert [spread.task_rate(size, 0.0) for size in (1, 4)] == [100.0, 100.0]
+    assert spread.task_rate(6, 0.0) == pytest.approx(100.0 / 1.2)
+    assert FlinkJob(rate_per_s=100.0, contention=0.1).task_rate(3, 0.0) == pytest.approx(spread.task_rate(6, 0.0))
+
+
+def test_a_cold_task_works_longer_for_the_same_rows() -> None:
+    warm, cold = (run(Tasks(FlinkJob(rate_per_s=100.0, cold=share, warm_s=600.0), [100.0] * 20, 2), 10) for share in (1.0, 0.6))
+    assert warm.used == warm.worked == pytest.approx(cold.used)
+    assert cold.worked > 1.5 * cold.used
+
+
 def test_a_negative_parameter_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="contention of a Flink job must be at least 0"):
         FlinkJob(rate_per_s=1.0, contention=-1.0)
+    with pytest.raises(BadInput, match="needs a rate, partitions and hosts, but they are 1.0, 24 and 0"):
+        FlinkJob(rate_per_s=1.0, hosts=0)

@@ -17,18 +17,18 @@ _STEADY_SAMPLES = 8
 _POWERS = np.arange(0, 0.8, 0.02)
 
 
-def fit_metrics(job: FlinkJob, recorded: Sequence[Recorded], busiest_full: float, busiest_calm: float | None = None) -> FlinkJob:
+def fit_metrics(job: FlinkJob, recorded: Sequence[Recorded], busiest_full: float | None) -> FlinkJob:
     """Return the job with its metrics fitted, in samples two minutes and more after a change.
 
-    ``busiest_full`` is what the busiest operator shows at saturation (thesis, section 5.12: 800 ms/s for q1 and q3);
-    ``busiest_calm`` its busy time over the mean without a backlog (default: as with one).
+    ``busiest_full`` is what the busiest operator shows at saturation (thesis, section 5.12: 800 ms/s for q1 and q3); where it is
+    None the job's own ``busiest`` stays.
     """
     steady = {name: np.concatenate(parts) for name, parts in _steady(job, recorded).items()}
     calm = (steady["pressed"] < 0.02) & (steady["recorded_s"] < 0.5) & (steady["used"] > 0.05)
     full = (steady["pressed"] > 0.9) & (steady["recorded_s"] > 3)
     job = replace(job, **_calm({name: values[calm] for name, values in steady.items()}, job))
     if full.sum() > 5:
-        job = replace(job, **_full({name: values[full] for name, values in steady.items()}, busiest_full, busiest_calm))
+        job = replace(job, **_full({name: values[full] for name, values in steady.items()}, busiest_full))
     return replace(job, waiting=_waiting(job, recorded))
 
 
@@ -39,8 +39,9 @@ def _steady(job: FlinkJob, recorded: Sequence[Recorded]) -> dict[str, list[Float
         changed = np.concatenate([[True], np.diff(each.executors) != 0])
         kept = np.convolve(changed, np.ones(_STEADY_SAMPLES + 1))[: len(changed)] == 0
         columns = {
-            "used": _mean5(forced.used), "now": forced.used, "pressed": _mean5(forced.pressed), "size": each.executors,
-            "cpu": each.cpu, "busy": each.busy, "idle": each.idle, "pressure": each.pressure, "recorded_s": each.latency_s,
+            "used": _mean5(forced.used), "worked": _mean5(forced.worked), "now": forced.used, "pressed": _mean5(forced.pressed),
+            "size": each.executors, "cpu": each.cpu, "busy": each.busy, "idle": each.idle, "pressure": each.pressure,
+            "recorded_s": each.latency_s,
         }  # fmt: skip
         for name, values in columns.items():
             found.setdefault(name, []).append(values[kept])
@@ -52,7 +53,7 @@ def _calm(seen: dict[str, Floats], job: FlinkJob) -> dict[str, Any]:
     rows = used * np.array([job.task_rate(int(tasks), 0.0) for tasks in size]) / job.rate_per_s
     fits = [(power, *_line(rows * size**power, seen["cpu"])) for power in _POWERS]
     power, idle, use, left = min(fits, key=lambda fit: float(np.mean(fit[3] ** 2)))
-    design = np.column_stack([np.ones(len(size)), np.log(seen["used"]), -np.log(size)])
+    design = np.column_stack([np.ones(len(size)), np.log(seen["worked"]), -np.log(size)])
     busy = np.linalg.lstsq(design, np.log(np.maximum(seen["busy"], 0.01)), rcond=None)[0]
     return {
         "cpu_idle": idle, "cpu_use": use, "cpu_spread": float(power), "cpu_noise": float(1.4826 * np.median(np.abs(left * np.sqrt(size)))),
@@ -61,18 +62,17 @@ def _calm(seen: dict[str, Floats], job: FlinkJob) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _full(seen: dict[str, Floats], busiest_full: float, busiest_calm: float | None) -> dict[str, Any]:
+def _full(seen: dict[str, Floats], busiest_full: float | None) -> dict[str, Any]:
     size = seen["size"]
     fewest = size == size.min()
     design = np.column_stack([np.ones(len(size)), -np.log(size)])
     busy = np.linalg.lstsq(design, np.log(seen["busy"] / seen["used"]), rcond=None)[0]
-    busiest = busiest_full / float(np.median(seen["busy"][fewest]))
+    busiest = {} if busiest_full is None else {"busiest": busiest_full / float(np.median(seen["busy"][fewest]))}
     cpu = np.linalg.lstsq(design, np.log(np.maximum(seen["cpu"], 0.01)), rcond=None)[0]
     return {
         "busy_full": min(1.0, float(np.exp(busy[0]))), "busy_full_spread": max(0.0, float(busy[1])),
         "blocked": max(0.0, float(np.median(1 - seen["busy"] - seen["idle"]))), "pressure_full": float(np.median(seen["pressure"])),
-        "busiest": busiest, "busiest_calm": busiest_calm or busiest,
-        "cpu_full": float(np.exp(cpu[0])), "cpu_full_spread": max(0.0, float(cpu[1])),
+        "cpu_full": float(np.exp(cpu[0])), "cpu_full_spread": max(0.0, float(cpu[1])), **busiest,
     }  # fmt: skip
 
 

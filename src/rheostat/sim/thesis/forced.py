@@ -26,6 +26,8 @@ class Forced:
     cpu: Floats
     used: Floats
     """Share of the rate that was used in the second before."""
+    worked: Floats
+    """Share of the time that tasks worked in it."""
     pressed: Floats
 
 
@@ -37,7 +39,7 @@ def force(job: FlinkJob, recorded: Recorded) -> Forced:
     seen: list[tuple[float, ...]] = []
     for second in range(len(recorded.arrivals) + 1):
         if second % SAMPLE_S == 0:
-            seen.append((metrics.lag_s, metrics.lag_rows, tasks.cpu, tasks.used, tasks.pressed))
+            seen.append((metrics.lag_s, metrics.lag_rows, tasks.cpu, tasks.used, tasks.worked, tasks.pressed))
         if second == len(recorded.arrivals):
             break
         if second in recorded.sizes:
