@@ -107,6 +107,9 @@ def _show(told: dict[str, Any]) -> None:
         print(f"B q{query}: median |log10 latency ratio| {row['pooled']:.2f}, to be at most {row['at_most']}")
     for query, row in told["step_c"]["spearman_held_out"].items():
         print(f"C q{query}: Spearman " + ", ".join(f"{name} {_number(row[name])}" for name in ("latency_s", "executors", "rescalings")))
+    for query, row in told["step_c"]["spearman_of_a_seed"].items():
+        said = (f"{name} {row[name]['median']:.2f} ({row[name]['p05']:.2f}..{row[name]['p95']:.2f})" for name in ("latency_s", "executors"))
+        print(f"C q{query}: one seed in place of the published runs: " + ", ".join(said))
     cover = told["step_c"]["cover_held_out"]
     print(f"C cover of held-out cells: latency {_number(cover['latency_s'])}, executors {_number(cover['executors'])}")
     for fact in told["step_c"]["facts"]:

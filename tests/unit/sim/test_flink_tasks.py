@@ -107,5 +107,5 @@ def test_a_cold_task_works_longer_for_the_same_rows() -> None:
 def test_a_negative_parameter_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="contention of a Flink job must be at least 0"):
         FlinkJob(rate_per_s=1.0, contention=-1.0)
-    with pytest.raises(BadInput, match="needs a rate, partitions and hosts, but they are 1.0, 24 and 0"):
+    with pytest.raises(BadInput, match=r"needs a rate, partitions and hosts, but they are 1\.0, 24 and 0"):
         FlinkJob(rate_per_s=1.0, hosts=0)

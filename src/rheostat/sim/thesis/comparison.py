@@ -51,7 +51,8 @@ def summary(outcomes: Sequence[Outcome], candidates: dict[str, list[FlinkJob]]) 
         "step_a": [asdict(row) for row in step_a()],
         "step_b": step_b({query: jobs[0] for query, jobs in candidates.items()}, candidates),
         "step_c": {
-            "cells": statistics.tables(by_cell), "spearman_held_out": ranks, "cover_held_out": cover, "reached": _reached(ranks, cover),
+            "cells": statistics.tables(by_cell), "spearman_held_out": ranks, "spearman_of_a_seed": statistics.ranks_of_a_seed(by_cell),
+            "cover_held_out": cover, "reached": _reached(ranks, cover),
             "facts": statistics.facts(by_cell), "paired": statistics.paired(by_cell),
         },
     }  # fmt: skip

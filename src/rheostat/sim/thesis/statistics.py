@@ -43,6 +43,19 @@ def ranks(cells: Cells) -> dict[str, dict[str, float | int | None]]:
     return found
 
 
+def ranks_of_a_seed(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the same correlation with one seed in place of the published runs: its median, 5th and 95th percentile over the seeds.
+
+    What was published is one run a cell. Were the simulation the truth, this is what ``ranks`` would most likely be.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for query in dict.fromkeys(key[0] for key in cells):
+        held = [runs for key, runs in cells.items() if key[0] == query and runs[0].held_out]
+        if len(held) >= 3 and {len(runs) for runs in held} == {len(held[0])} != {1}:
+            found[query] = {measure: _ranks_of_a_seed(held, measure) for measure in _MEASURES}
+    return found
+
+
 def cover(cells: Cells) -> dict[str, float | int | None]:
     """Return the share of held-out cells whose published value lies between the 5th and 95th percentile of the seeds."""
     held = [runs for runs in cells.values() if runs[0].held_out]
@@ -103,6 +116,12 @@ def _spearman(held: Sequence[Sequence[Outcome]], measure: str) -> float | None:
         return None
     simulated = [float(np.median(of(runs, measure))) for runs in held]
     return float(stats.spearmanr(simulated, [getattr(runs[0], f"published_{measure}") for runs in held]).statistic)
+
+
+def _ranks_of_a_seed(held: Sequence[Sequence[Outcome]], measure: str) -> dict[str, float]:
+    values = np.array([of(runs, measure) for runs in held])
+    found = [float(stats.spearmanr(seed, np.median(values, axis=1)).statistic) for seed in values.T]
+    return dict(zip(("median", "p05", "p95"), (float(at) for at in np.quantile(found, [0.5, 0.05, 0.95])), strict=True))
 
 
 def _mean(held: Sequence[bool]) -> float | None:

@@ -31,6 +31,17 @@ def test_ranks_are_those_of_held_out_medians() -> None:
     assert rank["executors"] == pytest.approx(-1.0)
 
 
+def test_a_seed_is_ranked_against_the_medians_as_the_published_runs_are() -> None:
+    outcomes = []
+    for parameter, latencies in (("30", [1.0, 1.0, 3.0]), ("50", [2.0, 2.0, 2.0]), ("70", [3.0, 3.0, 1.0])):
+        outcomes += seeds(replace(ONE, parameter=parameter, executors=float(parameter), rescalings=int(parameter)), latencies)
+    found = statistics.ranks_of_a_seed(statistics.by_cell(outcomes))["1"]
+    assert found["latency_s"]["median"] == pytest.approx(1.0)
+    assert found["latency_s"]["p05"] == pytest.approx(-0.8)
+    assert found["executors"] == pytest.approx({"median": 1.0, "p05": 1.0, "p95": 1.0})
+    assert statistics.ranks_of_a_seed(statistics.by_cell(outcomes[::3])) == {}
+
+
 def test_a_published_value_is_covered_between_the_5th_and_95th_percentile() -> None:
     inside = seeds(replace(ONE, published_latency_s=5.0), [float(n) for n in range(10)])
     outside = seeds(replace(ONE, parameter="70", published_latency_s=50.0), [float(n) for n in range(10)])
