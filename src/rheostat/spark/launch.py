@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from rheostat.errors import BadInput, RheostatError
 
@@ -20,12 +20,23 @@ _log = logging.getLogger("rheostat")
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
 
 
-def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str], on_session: Callable[[Any], None]) -> int:
+class Watching(Protocol):
+    """What watches a session, until it is told to stop."""
+
+    def stop(self) -> None:
+        """Stop; the session goes on."""
+        ...
+
+
+OnSession = Callable[[Any], Watching | None]
+
+
+def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str], on_session: OnSession) -> int:
     """Run ``script`` as its own main program and return its exit code.
 
     ``options`` are Spark settings for the start of its JVM; those that the script sets itself win. ``on_session`` is
-    called once for the first session that the script makes; whatever it raises is logged and the script goes on. Raises
-    BadInput if the script is not there.
+    called once for the first session that the script makes; whatever it raises is logged and the script goes on. What it
+    returns is stopped before a session that the script leaves open. Raises BadInput if the script is not there.
     """
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
@@ -43,6 +54,9 @@ def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str
         traceback.print_exception(type(error), error, _of_script(error.__traceback__, script))
         return 1
     finally:
+        for watching in seen:
+            if watching is not None:
+                watching.stop()
         _stop_session()
         if not seen:
             _log.warning("rheostat: the script made no session with SparkSession.builder, so nothing was watched")
@@ -87,32 +101,33 @@ def _stop_session() -> None:
         session.stop()
 
 
-def _hook(on_session: Callable[[Any], None]) -> list[Any]:
-    """Call ``on_session`` with the first session that ``SparkSession.builder.getOrCreate()`` returns; the returned list then holds it."""
+def _hook(on_session: OnSession) -> list[Watching | None]:
+    """Call ``on_session`` with the first session of ``SparkSession.builder.getOrCreate()``; the returned list then holds its result."""
     from pyspark.sql import SparkSession
 
     original = SparkSession.Builder.getOrCreate
-    seen: list[Any] = []
+    seen: list[Watching | None] = []
 
     def get_or_create(builder: Any) -> Any:
         session = original(builder)
         if not seen:
-            seen.append(session)
-            _told(on_session, session)
+            seen.append(None)  # a session that is made meanwhile is not watched
+            seen[0] = _told(on_session, session)
         return session
 
     SparkSession.Builder.getOrCreate = get_or_create
     return seen
 
 
-def _told(on_session: Callable[[Any], None], session: Any) -> None:
+def _told(on_session: OnSession, session: Any) -> Watching | None:
     try:
-        on_session(session)
+        return on_session(session)
     except RheostatError as fault:
         _log.warning("rheostat: not attached, the job runs on as it is: %s", fault)
     except Exception as fault:
         _log.warning("rheostat: not attached, the job runs on as it is: %s: %s", type(fault).__name__, fault)
         _log.debug("rheostat: where it failed", exc_info=True)
+    return None
 
 
 def _exit_code(code: object) -> int:

@@ -130,9 +130,26 @@ def sessions(made: list[Any]) -> None:
 def test_the_hook_is_told_of_the_first_session_only():
     sessions(["first", "second"])
     told: list[Any] = []
-    seen = _hook(told.append)
+    _hook(told.append)
     assert [SparkSession.builder.getOrCreate() for _ in range(2)] == ["first", "second"]
-    assert told == seen == ["first"]
+    assert told == ["first"]
+
+
+def test_what_watches_is_stopped_before_the_session_that_the_script_left_open(tmp_path, monkeypatch):
+    ends: list[str] = []
+
+    class Ending:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def stop(self) -> None:
+            ends.append(self.name)
+
+    sessions([Ending("session")])
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: Ending("session"))
+    (tmp_path / "app.py").write_text("from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\nraise SystemExit(143)")
+    assert run_script(tmp_path / "app.py", (), {}, lambda _: Ending("watching")) == 143
+    assert ends == ["watching", "session"]
 
 
 @pytest.mark.parametrize("fault", [BadInput("no such thing"), ValueError("a fault of ours")])
