@@ -20,7 +20,13 @@ _KNOTS = 5
 _TRIES = 40
 _ENOUGH_FOR_PACE = 20
 _STIFFNESS = 1.0
-"""What a change of the pace by a factor e between two knots weighs, in residuals; and one by its own size for each start."""
+"""What a change of the pace by a factor e between two knots weighs, in residuals; one by its own size for each start; a time of warming
+that is e times the usual one."""
+_STIFFNESS_NEW = 0.3
+"""What one by its own size for new executors weighs."""
+_USUAL_NEW_S = 40.0
+_PLAIN = 9
+"""Numbers before those of the pace over time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class _Data:
     new: Floats
     starting: Floats
     batch_s: Floats
+    batches: Sequence[SeenBatch]
 
 
 def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
@@ -50,9 +57,9 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
 
     Least squares of log(predicted / seen) with a soft loss, so that single stragglers count less, over: the fixed cost, the
     slot time of a task and of a row, the contention of the slots, the time a new executor's first task takes, and the pace of
-    the machine: at five times (1 at the end) and per executor that starts, both stiff. What one recording cannot tell apart is
-    set alike: rows and tasks of the two stages. Where only one size was seen there is no contention, and with fewer than 20
-    batches no pace. The noise is what is left over.
+    the machine: at five times (1 at the end) and per executor that starts, both stiff, and while executors are new. What one
+    recording cannot tell apart is set alike: rows and tasks of the two stages. Where only one size was seen there is no
+    contention, and with fewer than 20 batches no pace over time. The noise is what is left over.
     """
     data = _data(batches)
     source, state = _partitions(run)
@@ -69,12 +76,15 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
             usl_sigma=float(x[3]) if several else 0.0, cold_s=float(x[4]) if cold else 0.0, cold_state_s=0.0, load_s=0.0,
             start_s=waited_s, start_each_s=0.0, start_noise=0.0,
         )  # fmt: skip
-        return Fit(parameters, Pace(times, tuple(np.exp(np.append(x[6:], 0.0)).tolist()), float(x[5]) if crowded else 0.0))
+        factors = tuple(np.exp(np.append(x[_PLAIN:], 0.0)).tolist())
+        return Fit(parameters, Pace(times, factors, float(x[5]) if crowded else 0.0, float(x[6]), math.exp(x[7]), float(x[8])))
 
     def left(x: Floats) -> Floats:
         found = made(x)
         off = np.log(_predicted_s(found.parameters, found.pace, data) / data.batch_s)
-        return np.concatenate((off, _STIFFNESS * np.diff(np.append(x[6:], 0.0)), _STIFFNESS * x[5:6]))
+        steps = np.diff(np.append(x[_PLAIN:], 0.0))
+        held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
+        return np.concatenate((off, *(_STIFFNESS * each for each in held), _STIFFNESS_NEW * x[6:7]))
 
     low, high = (np.array(each + (bend,) * (knots - 1)) for each, bend in zip(_LIMITS, (-2.0, 2.0), strict=True))
     starts = [np.clip(start, low + 1e-9, high - 1e-9) for start in _starts(data, source + state, knots, run)]
@@ -91,8 +101,9 @@ def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
     low = np.maximum(1.0, np.floor(data.executors))
     share = data.executors - low
     warm_s = (1 - share) * takes_s(data.rows, low) + share * takes_s(data.rows, low + 1)
-    factor = pace.at(data.middle_s) * (1 + pace.per_start * data.starting)
-    found: Floats = p.fixed_s + factor * (warm_s - p.fixed_s) + p.cold_s * (data.new > 0)
+    newness = np.array([pace.newness(each.ages_s, each.first) for each in data.batches])
+    factor = pace.at(data.middle_s) * (1 + pace.per_start * data.starting) * (1 + pace.new * newness)
+    found: Floats = factor * warm_s + p.cold_s * (data.new > 0)
     return found
 
 
@@ -111,12 +122,16 @@ def start_s(run: Recorded) -> float:
     return float(np.median(waited)) if waited else SparkParameters().start_s
 
 
-_LIMITS = ((math.log(1e-4), math.log(1e-5), math.log(1e-8), 0.0, 0.0, 0.0), (math.log(600), math.log(60), math.log(10), 1.0, 120.0, 20.0))
+_LIMITS = (
+    (math.log(1e-4), math.log(1e-5), math.log(1e-8), 0.0, 0.0, 0.0, 0.0, math.log(5), 0.0),
+    (math.log(600), math.log(60), math.log(10), 1.0, 120.0, 20.0, 10.0, math.log(300), 1.0),
+)
 
 
 def _data(batches: Sequence[SeenBatch]) -> _Data:
     table = [((each.begin_s + each.end_s) / 2, each.rows, each.executors, each.new, each.starting, each.batch_s) for each in batches]
-    return _Data(*np.array(table, dtype=float).T)
+    middle_s, rows, executors, new, starting, batch_s = np.array(table, dtype=float).T
+    return _Data(middle_s, rows, executors, new, starting, batch_s, batches)
 
 
 def _partitions(run: Recorded) -> tuple[int, int]:
@@ -133,7 +148,7 @@ def _starts(data: _Data, tasks: int, knots: int, run: Recorded) -> list[Floats]:
     slots = data.executors * run.slots_per_executor
     row_s = float(np.median(np.maximum(data.batch_s - 0.5 * floor_s, 0.1 * data.batch_s) * slots / data.rows)) / 2
     waves = tasks / float(np.median(slots))
-    even = [0.0] * (knots - 1)
+    even = [0.5, math.log(_USUAL_NEW_S), 0.5, *[0.0] * (knots - 1)]
     return [
         np.array([math.log(share * floor_s), math.log((1 - share) * floor_s / waves), math.log(row_s), 0.2, floor_s, 0.1, *even])
         for share in _SHARE_OF_FLOOR

@@ -33,6 +33,10 @@ class SeenBatch:
     """Executors whose first batch it is, or would be if all batches were seen."""
     starting: float = 0.0
     """Executors that were asked for and not registered yet, mean over the batch."""
+    ages_s: tuple[float, ...] = ()
+    """How long each executor had been registered in the middle of the batch, oldest first; those of the beginning since then, ``first``
+    of them."""
+    first: int = 0
 
     @property
     def begin_s(self) -> float:
@@ -135,7 +139,8 @@ def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
         if executors is not None:
             after_s = found[-1].begin_s if found else -math.inf
             new = _new(seen, after_s, begin_s + _EARLY * late.batch_s)
-            found.append(SeenBatch(end_s, late.batch_s, late.batch_rows, executors, new, _mean(seen, starting, begin_s, end_s) or 0.0))
+            crowd = _mean(seen, starting, begin_s, end_s) or 0.0
+            found.append(SeenBatch(end_s, late.batch_s, late.batch_rows, executors, new, crowd, *_ages_s(seen, (begin_s + end_s) / 2)))
     return tuple(found)
 
 
@@ -159,6 +164,20 @@ def _mean(seen: Sequence[Observation], of: Callable[[Observation], float | None]
         if value is not None and held_s > 0:
             total, weight = total + held_s * value, weight + held_s
     return total / weight if weight else None
+
+
+def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...], int]:
+    """Return the ages of the executors at a time and how many of them were there at first; the youngest leave first."""
+    known = [each for each in seen if each.executors]
+    first = known[0].executors or 0
+    born_s = [known[0].t_s] * first
+    for early, late in pairwise(known):
+        halfway_s = (early.t_s + late.t_s) / 2
+        if halfway_s > t_s:
+            break
+        born_s = [*born_s, *[halfway_s] * ((late.executors or 0) - len(born_s))][: late.executors]
+        first = min(first, len(born_s))
+    return tuple(max(0.0, t_s - each) for each in born_s), first
 
 
 def _new(seen: Sequence[Observation], after_s: float, until_s: float) -> int:

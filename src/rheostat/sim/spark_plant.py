@@ -76,6 +76,8 @@ class SparkPlant:
         """Slot-seconds in tasks of batches that are over."""
         self.running: Batch | None = None
         self.last: Batch | None = None
+        self.slow = 1.0
+        """How much longer the fixed cost is; that of tasks is their executor's."""
         self._start_s = start_s
         self._due = False
         self.events.at(start_s, self._trigger)
@@ -151,7 +153,7 @@ class SparkPlant:
             self._let_go(now)
             self.events.at(self._next_look_s(now), self._trigger)
             return
-        fixed_s = self.p.fixed_s * self._batch_noise.take(1)[0]
+        fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
         stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
         end_s = max(stages[-1].ends_s) + fixed_s / 2
         batch = Batch(now, max(end_s, now + 1e-3), self.committed, self.committed + rows, fixed_s, stages)

@@ -14,6 +14,7 @@ from rheostat.replay import recording
 from rheostat.replay.validate import Moment
 from rheostat.sim.calibrate import calibrate
 from rheostat.sim.fit import start_s
+from rheostat.sim.paced import Pace
 from rheostat.sim.recorded import Recorded, recorded
 
 Journaled = Callable[..., Path]
@@ -60,6 +61,27 @@ def test_a_machine_that_becomes_faster_is_seen(run: Recorded) -> None:
     pace = calibrate(replace(run, batches=slower)).pace
     assert pace.factors[0] > 1.3
     assert pace.factors[-1] == 1
+
+
+def test_executors_that_warm_up_are_seen(run: Recorded) -> None:
+    truth = Pace(new=1.0, new_s=60.0)
+    colder = tuple(replace(each, batch_s=each.batch_s * (1 + truth.new * truth.newness(each.ages_s, each.first))) for each in run.batches)
+    found = calibrate(replace(run, batches=colder))
+    assert found.pace.new > 0.4
+    assert 25 < found.pace.new_s < 150
+    assert found.held_out.batch_s_median < 0.1
+
+
+def test_the_youngest_executors_leave_first() -> None:
+    seen = [_plain(10.0 * i, executors=size) for i, size in enumerate((2, 2, 4, 4, 3, 1, 1, 2, 2, 2, 2, 2))]
+    batches = recorded(_moments(*seen)).batches
+    ages = {each.end_s: (each.ages_s, each.first) for each in batches}
+    middle_s = {each.end_s: (each.begin_s + each.end_s) / 2 for each in batches}
+    assert ages[30.0] == (pytest.approx((middle_s[30.0],) * 2 + (middle_s[30.0] - 15,) * 2), 2)
+    assert ages[40.0][1] == 2
+    assert len(ages[40.0][0]) == 3
+    assert ages[60.0] == (pytest.approx((middle_s[60.0],)), 1)
+    assert ages[90.0] == (pytest.approx((middle_s[90.0], middle_s[90.0] - 65)), 1)
 
 
 def test_where_one_size_was_recorded_it_is_said(journaled: Journaled) -> None:
