@@ -75,13 +75,17 @@ def test_executors_that_warm_up_are_seen(run: Recorded) -> None:
 def test_the_youngest_executors_leave_first() -> None:
     seen = [_plain(10.0 * i, executors=size) for i, size in enumerate((2, 2, 4, 4, 3, 1, 1, 2, 2, 2, 2, 2))]
     batches = recorded(_moments(*seen)).batches
-    ages = {each.end_s: (each.ages_s, each.first) for each in batches}
-    middle_s = {each.end_s: (each.begin_s + each.end_s) / 2 for each in batches}
-    assert ages[30.0] == (pytest.approx((middle_s[30.0],) * 2 + (middle_s[30.0] - 15,) * 2), 2)
-    assert ages[40.0][1] == 2
-    assert len(ages[40.0][0]) == 3
-    assert ages[60.0] == (pytest.approx((middle_s[60.0],)), 1)
-    assert ages[90.0] == (pytest.approx((middle_s[90.0], middle_s[90.0] - 65)), 1)
+    by_end = {each.end_s: each for each in batches}
+
+    def born_s(end_s: float) -> list[float]:
+        each = by_end[end_s]
+        return [(each.begin_s + each.end_s) / 2 - age_s for age_s in each.ages_s]
+
+    assert born_s(30.0) == pytest.approx([0, 0, 15, 15])
+    assert born_s(40.0) == pytest.approx([0, 0, 15])
+    assert born_s(60.0) == pytest.approx([0])
+    assert born_s(90.0) == pytest.approx([0, 65])
+    assert [by_end[end_s].first for end_s in (30.0, 40.0, 60.0, 90.0)] == [2, 2, 1, 1]
 
 
 def test_where_one_size_was_recorded_it_is_said(journaled: Journaled) -> None:
