@@ -45,11 +45,11 @@ def _left_out(query: str, candidates: Sequence[FlinkJob], recorded: Sequence[Cel
 
 def summary(outcomes: Sequence[Outcome], candidates: dict[str, list[FlinkJob]]) -> dict[str, Any]:
     """Return steps A, B and C: tables with intervals, rank correlations, cover, named facts, paired tests, and what is reached."""
-    by_cell = statistics.by_cell(outcomes)
+    by_cell, chosen = statistics.by_cell(outcomes), {query: jobs[0] for query, jobs in candidates.items()}
     ranks, cover = statistics.ranks(by_cell), statistics.cover(by_cell)
     return {
-        "step_a": [asdict(row) for row in step_a()],
-        "step_b": step_b({query: jobs[0] for query, jobs in candidates.items()}, candidates),
+        "step_a": [asdict(row) for row in step_a(chosen)],
+        "step_b": step_b(chosen, candidates),
         "step_c": {
             "cells": statistics.tables(by_cell), "spearman_held_out": ranks, "spearman_of_a_seed": statistics.ranks_of_a_seed(by_cell),
             "cover_held_out": cover, "reached": _reached(ranks, cover),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rheostat.model import Limits, Observation
+from rheostat.model import Limits, Observation, Stage
 from rheostat.replay.recording import find, read
 from rheostat.replay.replayer import Decided, Request, replay_one
 from rheostat.replay.validate import Moment
+from rheostat.sim.flink_job import FlinkJob
 from rheostat.sim.thesis.cells import MAX_EXECUTORS, Cell, cells
 
 WITHIN_S = 60.0
 _CPU_SAMPLES = 2
 """The HPA sees a CPU share over half a minute; the recording has a sample each 15 s."""
-_PARTLY = {"DS2-modern": "busy time of each operator was not recorded, only the mean; of q3 no rate of reading: sizes cannot be compared"}
+_PARTLY = {
+    "DS2-modern": "busy time was recorded as a mean over operators: the busiest one's, and operators that the script takes for instances, "
+    "are the plant's; of q3 no rate of reading was recorded: sizes cannot be compared"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +36,15 @@ class Matched:
     note: str
 
 
-def step_a(all_cells: Sequence[Cell] | None = None) -> list[Matched]:
-    """Return a row per recorded run."""
-    return [match(cell) for cell in all_cells or cells() if cell.recording]
+def step_a(jobs: Mapping[str, FlinkJob], all_cells: Sequence[Cell] | None = None) -> list[Matched]:
+    """Return a row per recorded run; ``jobs`` by query."""
+    return [match(cell, jobs[cell.query]) for cell in all_cells or cells() if cell.recording]
 
 
-def match(cell: Cell) -> Matched:
+def match(cell: Cell, job: FlinkJob) -> Matched:
     """Replay a recorded run, teacher-forced, and match the recorded changes of TaskManagers with what the policy asked for."""
     name = cell.recording or ""
-    moments = _seen_by_hpa(next(iter(read(find(name)).values())))
+    moments = [_with_busiest(moment, job) for moment in _seen_by_hpa(next(iter(read(find(name)).values())))]
     policy, given = cell.production()
     request = Request(policy=policy, parameters=given, limits=Limits.between(1, MAX_EXECUTORS), interval_s=cell.interval_s)
     decided = list(replay_one(None, moments, request))
@@ -76,6 +80,15 @@ def _seen_by_hpa(moments: Sequence[Moment]) -> list[Moment]:
         cpu = sum(known) / len(known) if known else None
         found.append(Moment(moment.where, replace(moment.observation, cpu=cpu)))
     return found
+
+
+def _with_busiest(moment: Moment, job: FlinkJob) -> Moment:
+    """Return the moment with the busiest operator as a stage of one second, as DS2's script would have seen it."""
+    seen = moment.observation
+    if seen.busy is None or not seen.processed_rows_per_s or not seen.executors:
+        return moment
+    rows, busy_s = seen.processed_rows_per_s, min(1.0, seen.busy * job.busiest) * job.chained * seen.executors
+    return Moment(moment.where, replace(seen, stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busy_s),)))
 
 
 def _sign(decided: Decided) -> int:
