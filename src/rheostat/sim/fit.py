@@ -23,7 +23,7 @@ _STIFFNESS = 1.0
 """What a change of the pace by a factor e between two knots weighs, in residuals; one by its own size for each start; a time of warming
 that is e times the usual one."""
 _STIFFNESS_NEW = 0.3
-"""What one by its own size for new executors weighs."""
+"""What one by its own size for new executors weighs, and a first task on one that takes a quick batch longer."""
 _USUAL_NEW_S = 40.0
 _PLAIN = 9
 """Numbers before those of the pace over time."""
@@ -66,7 +66,7 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
     several, cold, crowded = len(set(np.round(data.executors))) > 1, bool(data.new.any()), bool(data.starting.any())
     knots = _KNOTS if len(batches) >= _ENOUGH_FOR_PACE else 1
     times = tuple(np.linspace(0.0, run.duration_s, knots).tolist())
-    waited_s = start_s(run)
+    waited_s, floor_s = start_s(run), float(np.quantile(data.batch_s, 0.1))
 
     def made(x: Floats) -> Fit:
         parameters = SparkParameters(
@@ -84,7 +84,8 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
         off = np.log(_predicted_s(found.parameters, found.pace, data) / data.batch_s)
         steps = np.diff(np.append(x[_PLAIN:], 0.0))
         held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
-        return np.concatenate((off, *(_STIFFNESS * each for each in held), _STIFFNESS_NEW * x[6:7]))
+        new = (x[6:7], x[4:5] / floor_s)
+        return np.concatenate((off, *(_STIFFNESS * each for each in held), *(_STIFFNESS_NEW * each for each in new)))
 
     low, high = (np.array(each + (bend,) * (knots - 1)) for each, bend in zip(_LIMITS, (-2.0, 2.0), strict=True))
     starts = [np.clip(start, low + 1e-9, high - 1e-9) for start in _starts(data, source + state, knots, run)]
