@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rheostat.sim.sweep import Runner
     from rheostat.sim.sweep_cell import Cell
 
-_WIDTH = 150
+_WIDTH = 200
 
 
 def sweep(
