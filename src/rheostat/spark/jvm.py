@@ -10,9 +10,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from py4j.protocol import Py4JError
+
+from rheostat.spark.in_flight import pause_left_s
 
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 _REASON = "rheostat scales in"
@@ -290,14 +293,17 @@ class Jvm:
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one.
 
-        It runs none if the progress of its last plan is known (``StreamExecution.lastExecution``); the next begins at the next multiple
-        of the trigger interval (``ProcessingTimeExecutor``). Without an interval there is no pause.
+        It runs none if no trigger is active and the progress of its last plan is known (``StreamExecution.lastExecution``). Without an
+        interval there is no pause.
         """
         execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
         if execution is None or progress is None or int(execution.currentBatchId()) != int(progress.batchId()):
             return 0.0
         trigger_s = self.trigger_s(query)
-        return trigger_s - now % trigger_s if trigger_s else 0.0
+        if not trigger_s or query._jsq.status().isTriggerActive():
+            return 0.0
+        start_s = datetime.fromisoformat(str(progress.timestamp()).replace("Z", "+00:00")).timestamp()
+        return pause_left_s(start_s, start_s + int(progress.durationMs()["triggerExecution"]) / 1000, trigger_s, now)
 
     def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Let an executor run tasks of a query's last batch again, of those that read its source; what they read is dropped.

@@ -24,7 +24,13 @@ class Pace:
 
     def pause_s(self, busy: bool, phase: str, now: float) -> float:
         """Return how long to wait; ``busy``: a batch boundary is waited for; ``phase``: that of the change of size."""
-        eager = now - self._changed_s < EAGER_S
         if busy:
-            return POLL_S if eager else SLOW_S
-        return COUNT_S if eager and phase not in ("steady", "blocked") else CALM_S
+            return POLL_S if self._eager(now) else SLOW_S
+        return COUNT_S if self.changes(phase, now) else CALM_S
+
+    def changes(self, phase: str, now: float) -> bool:
+        """Tell whether a change of size is under way and something has come of it within ``EAGER_S``."""
+        return phase not in ("steady", "blocked") and self._eager(now)
+
+    def _eager(self, now: float) -> bool:
+        return now - self._changed_s < EAGER_S

@@ -39,9 +39,11 @@ def steward(
     ``shares`` is how state is shared out: ``count``, ``bytes`` or ``ranges``. ``standby`` executors stand by above the target, as far
     as ``max_executors`` allows; without ``places`` none.
     """
-    short = places and locality_wait_s(spark) < STATE_WAIT_S
+    own_s = locality_wait_s(spark)
+    short = places and own_s < STATE_WAIT_S
+    usual, longer = f"{STATE_WAIT_S:g}s" if short else None, f"{max(STATE_WAIT_S, own_s, objective_s):g}s"
     if short:
-        jvm.set_process_wait(f"{STATE_WAIT_S:g}s")
+        jvm.set_process_wait(usual)
     terms = Terms(
         objective_s=objective_s,
         graceful=can_decommission,
@@ -51,6 +53,7 @@ def steward(
         max_executors=max_executors,
         leaving=_training(spark),
         ended=jvm.stopped,
+        hold=lambda changes: jvm.set_process_wait(longer if changes else usual),
         at_end=lambda: jvm.set_process_wait(None) if short else None,
     )
     placement = Placement(jvm, jvm.bytes_in if shares == "bytes" else None, shares == "ranges") if places else None

@@ -74,7 +74,7 @@ class Steward:
         """Units that wait for a boundary of their query."""
         self._alert = True
         """Whether something is not as it was left, whatever the protocol thinks."""
-        self._hides = terms.hides
+        self._hides, self._holds = terms.hides, False
         self._counted_s = self._advanced_s = self._glanced_s = float("-inf")
 
     def resume(self, kept: Kept, now: float) -> None:
@@ -93,6 +93,8 @@ class Steward:
             self._thread.join(timeout=10)
         if self._warmth:
             self._warmth.close()
+        if self._holds:
+            self._terms.hold(False)
         self._terms.at_end()
 
     def _run(self, tick: Callable[[], None]) -> None:
@@ -156,6 +158,7 @@ class Steward:
         over = self._rounds.number != before
         if due or over or now - self._advanced_s >= ASSERT_S:
             self._advance(target, passed, over, now)
+        self._hold_state(now)
         self._hide_preferences()
 
     def _count(self, now: float) -> bool:
@@ -279,6 +282,13 @@ class Steward:
         for run_id in {unit[0] for unit in sent}:
             load = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
             self._loads.sent(run_id, max(load.values()), cold=bool(load.keys() - self._held))
+
+    def _hold_state(self, now: float) -> None:
+        """Let no task of a long batch take its state to an executor that has just come and is idle: that is for the ramp to do."""
+        changes = bool(self._placement and self._placement.units) and self._pace.changes(self._rescaling.phase, now)
+        if changes != self._holds:
+            self._holds = changes
+            self._terms.hold(changes)
 
     def _hide_preferences(self) -> None:
         """Leave a Kafka source no executor to prefer, from the first arrival on.

@@ -12,8 +12,9 @@ class Terms:
 
     ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended. ``hides`` is false where a
     hidden executor could not give its blocks away. ``leaving`` is told of each executor that has been asked to leave: it
-    gets no task any more, but lingers. ``ended`` tells whether the application is over. ``at_end`` is called when the
-    steward stops.
+    gets no task any more, but lingers. ``hold`` is told when the size begins to change and when it no longer does: tasks are to wait
+    longer meanwhile for the executor that has their state. ``ended`` tells whether the application is over. ``at_end`` is called
+    when the steward stops.
     """
 
     objective_s: float = 10.0
@@ -23,6 +24,7 @@ class Terms:
     standby: int = 0
     max_executors: int = 8
     leaving: Callable[[str], None] = lambda _: None
+    hold: Callable[[bool], object] = lambda _: None
     ended: Callable[[], bool] = lambda: False
     at_end: Callable[[], object] = lambda: None
 

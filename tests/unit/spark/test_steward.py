@@ -325,6 +325,44 @@ def test_it_waits_for_what_the_cluster_does_not_have():
     assert world.steward.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
 
 
+def test_tasks_wait_longer_for_their_state_while_the_size_changes():
+    world = World()
+    held: list[bool] = []
+    world.hire(hold=held.append)
+    world.run(6, target=2)
+    held.clear()
+    world.run(20, target=3)
+    assert held == [True, False]
+    world.run(10, target=3)
+    assert held == [True, False]
+
+
+def test_for_executors_that_do_not_come_no_task_waits_longer_for_ever():
+    world = World()
+    held: list[bool] = []
+    world.hire(hold=held.append)
+    world.room = 0
+    world.run(EAGER_S + 6, target=4)
+    assert held == [True, False]
+
+
+def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
+    world = World()
+    held: list[bool] = []
+    world.hire(hold=held.append)
+    world.run(3, target=4)
+    world.steward.stop()
+    assert held == [True, False]
+
+
+def test_without_x_task_waits_longer():
+    world = World()
+    held: list[bool] = []
+    world.hire(places=False, hold=held.append)
+    world.run(10, target=4)
+    assert held == []
+
+
 def test_executors_that_do_not_come_are_waited_for_at_leisure():
     world = World(executors=2)
     world.room = 0
