@@ -94,15 +94,15 @@ def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, chan
     low, high = given.executors
     marks: list[Mark] = []
     busy: list[tuple[float, float]] = []
-    stolen_s = [stolen_so_far_s()]
+    taken = [taken_so_far_s()]
     found: dict[str, Any] = {}
     for number in range(given.warm_up + given.rescales):
         marks += [cycle_half(job, changes, size, given.steady) for size in (high, low)]
-        stolen_s.append(stolen_so_far_s())
+        taken.append(taken_so_far_s())
         if number >= given.warm_up:
             since_s = time.time()
-            found = result(job, marks, 2 * given.warm_up, busy)
-            found["stolen_s"] = [round(after - before, 2) for before, after in pairwise(stolen_s[given.warm_up :])]
+            stolen = [(later[0] - before[0]) / (later[1] - before[1]) for before, later in pairwise(taken[given.warm_up :])]
+            found = result(job, marks, 2 * given.warm_up, busy, stolen)
             keep(given, way, found)
             say(f"{way}: {number - given.warm_up + 1} of {given.rescales} " + in_words(found))
             busy.append((since_s, time.time()))
@@ -110,9 +110,10 @@ def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, chan
     return found
 
 
-def stolen_so_far_s() -> float:
-    """Return the processor seconds that others on the same host have taken from this machine since it started; 0 where none are told."""
-    return float(getattr(psutil.cpu_times(), "steal", 0.0))
+def taken_so_far_s() -> tuple[float, float]:
+    """Return the processor seconds that others on the same host have taken since this machine started (0 where none are told), and all."""
+    times = psutil.cpu_times()
+    return float(getattr(times, "steal", 0.0)), time.monotonic() * psutil.cpu_count()
 
 
 def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:
@@ -123,17 +124,18 @@ def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:
     return mark
 
 
-def result(job: StatefulJob, marks: list[Mark], unscored: int, busy: list[tuple[float, float]]) -> dict[str, Any]:
+def result(job: StatefulJob, marks: list[Mark], unscored: int, busy: list[tuple[float, float]], stolen: list[float]) -> dict[str, Any]:
     """Return the numbers so far."""
     timed = job.timed()
     ids = [(job.batches[number].run_id, number) for number in sorted(job.batches)]
     run = Run(
         batches=timed, ids=ids, marks=marks, unscored=unscored, log=job.follow_log(), partitions=job.setting.partitions,
-        mb=job.shape.state_mb, busy=busy,
+        mb=job.shape.state_mb, busy=busy, stolen=stolen,
     )  # fmt: skip
     curve = [(round(batch.start_s, 3), round(batch.duration_s, 3)) for batch in timed]
     times = [(mark.kind, round(mark.requested_s, 3), round(mark.settled_s, 3)) for mark in marks]
-    return {"exact": None, **measures(run), "state_mb_in_rocksdb": job.state_bytes() / 1e6, "curve": curve, "marks": times}
+    more = {"stolen_share": [round(share, 4) for share in stolen], "curve": curve, "marks": times}
+    return {"exact": None, **measures(run), "state_mb_in_rocksdb": job.state_bytes() / 1e6, **more}
 
 
 def keep(given: argparse.Namespace, way: str, found: dict[str, Any]) -> None:
@@ -168,6 +170,7 @@ def in_words(found: dict[str, Any]) -> str:
         told = found[kind]
         values = ", ".join(f"{value:.2f}" for value in told["values"][-6:])
         parts.append(f"{kind}: n {told['n']}, median {told['median'] or 0:.2f}, last {values}")
+    parts.append(f"stolen {', '.join(f'{share:.1%}' for share in found['stolen_share'][-6:])}")
     parts.append(f"share {found['out']['new_executor_state_shares'][-6:]}")
     return "; ".join(parts)
 

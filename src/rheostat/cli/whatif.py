@@ -12,6 +12,7 @@ from rheostat.cli.pairs import pairs
 from rheostat.model import Limits, Slo
 
 if TYPE_CHECKING:
+    from rheostat.sim.measures import Elasticity
     from rheostat.sim.whatif import Answer, Outcome
 
 _SHOWN = 40
@@ -60,13 +61,16 @@ def _show(found: Answer, objective_s: float) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
+    outcomes = (found.as_recorded, found.with_policy)
     table = Table("", "as recorded", found.policy, box=None, header_style="bold")
     for label, name, unit in (
         ("slot-hours", "slot_hours", ".3f"), (f"rows later than {objective_s:g} s", "late_share", ".2%"),
         ("latency, mean, s", "latency_mean_s", ".1f"), ("latency, 99 %, s", "latency_p99_s", ".1f"),
         ("executors, mean", "executors_mean", ".2f"), ("rescalings", "rescalings", "d"),
     ):  # fmt: skip
-        table.add_row(label, *(_cell(outcome, name, unit) for outcome in (found.as_recorded, found.with_policy)))
+        table.add_row(label, *(_cell(each, name, unit) for each in outcomes))
+    for label, name in (("executors missing", "accuracy_under"), ("executors too many", "accuracy_over")):
+        table.add_row(f"{label}, mean, of the demand", *(_cell(each.elasticity, name, ".0f", " %") for each in outcomes))
     console.print(table)
     more = "saves" if found.saved_slot_hours >= 0 else "costs more:"
     console.print(f"\n{found.policy} {more} {abs(found.saved_share):.0%} of the slot-hours ({abs(found.saved_slot_hours):.3f})")
@@ -87,6 +91,6 @@ def _show(found: Answer, objective_s: float) -> None:
         console.print(f"... and {len(found.decisions) - _SHOWN} more; all of them: --json")
 
 
-def _cell(outcome: Outcome, name: str, unit: str) -> str:
-    value = getattr(outcome, name)
-    return "none" if value is None else format(value, unit)
+def _cell(outcome: Outcome | Elasticity | None, name: str, unit: str, sign: str = "") -> str:
+    value = getattr(outcome, name, None)
+    return "none" if value is None else format(value, unit) + sign

@@ -14,6 +14,8 @@ from rheostat.lab.stalls import Stall, stalls
 
 TAIL_BATCHES = 2
 """Batches after a rescale has been called settled that still belong to it: a late cold task must not count as steady."""
+LITTLE = 0.05
+"""Where others on the same host took less of the processors than this, a pair of rescales counts as undisturbed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Moved:
 class Run:
     """All that one way left behind; ``marks`` with the unscored ones first, ``mb`` the size of the state.
 
-    ``busy`` are times in which the measuring itself took a processor: batches then are neither of a rescale nor steady.
+    ``busy`` are times in which the measuring itself took a processor: batches then are neither of a rescale nor steady. ``stolen``
+    is, of each scored pair of rescales, the share of this machine's processors that others on the same host took meanwhile.
     """
 
     batches: Sequence[Timed]
@@ -42,6 +45,7 @@ class Run:
     partitions: int
     mb: float
     busy: Sequence[tuple[float, float]] = ()
+    stolen: Sequence[float] = ()
 
     @property
     def scored(self) -> Sequence[Mark]:
@@ -53,9 +57,9 @@ def measures(run: Run) -> dict[str, Any]:
     """Return the numbers of a way.
 
     ``steady_batch_s`` is T_ref by executors; ``stalls`` are batches with a free slot and a task that pended over a second;
-    ``in``, ``out`` and ``out_start`` hold the disturbance, ``seconds`` from the request to the end of the window, and of the
-    first two the state moved: MB to each new (scaling out) or receiving (scaling in) executor, the new executors' share of the
-    partitions over an even one (1.0 = even), and the spread between the executors.
+    ``in``, ``out`` and ``out_start`` hold the disturbance, the same of the ``undisturbed`` pairs alone (``LITTLE``), and ``seconds`` from
+    the request to the end of the window; the first two also the state moved: MB to each new (scaling out) or receiving (scaling in)
+    executor, the new executors' share of the partitions over an even one (1.0 = even), and the spread between the executors.
     """
     steady = steady_batches(run)
     stalled = [stall for stall in stalls(run.log) if run.scored and stall.begin_s >= run.scored[0].requested_s]
@@ -77,11 +81,15 @@ def measures(run: Run) -> dict[str, Any]:
 def _direction(
     run: Run, kind: str, steady: Mapping[int, Sequence[Timed]], holders: Mapping[tuple[str, int], Mapping[int, str]]
 ) -> dict[str, Any]:
-    marks = [mark for mark in run.scored if mark.kind == kind.partition("_")[0]]
+    numbered = [(i // 2, mark) for i, mark in enumerate(run.scored) if mark.kind == kind.partition("_")[0]]
+    marks = [mark for _, mark in numbered]
     told = asdict(disturbance(run.batches, [window(mark, kind, run) for mark in marks], steady))
     told |= {"seconds": [round(_end_s(mark, run) - mark.requested_s, 2) for mark in marks]}
     if kind == "out_start":
         return told
+    calm = [mark for pair, mark in numbered if pair < len(run.stolen) and run.stolen[pair] < LITTLE]
+    alone = disturbance(run.batches, [window(mark, kind, run) for mark in calm], steady)
+    told["undisturbed"] = {"n": alone.n, "median": alone.median, "p95": alone.p95, "max": alone.max, "values": alone.values}
     moves = [move for move in (moved(mark, run, holders) for mark in marks) if move is not None]
     shares = [move.new_share for move in moves if move.new_share is not None]
     unit_mb = run.mb / run.partitions

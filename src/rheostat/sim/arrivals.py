@@ -36,6 +36,10 @@ class Arrivals:
         rows = self._rows
         return rows[step] + into * (rows[step + 1] - rows[step])
 
+    def rows_by(self, t_s: Floats) -> Floats:
+        """Return the rows that have arrived by each of these times."""
+        return np.array([self.rows_at(float(t)) for t in t_s])
+
     def rate_at(self, t_s: float) -> float:
         """Return the rows per second that arrive at ``t_s``."""
         step, _ = self._place(t_s)

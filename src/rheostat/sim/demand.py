@@ -14,7 +14,9 @@ from rheostat.model import Limits, Slo
 from rheostat.policies.fixed import Fixed
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.measures import measures
-from rheostat.sim.plant import Floats, Plant
+from rheostat.sim.plant import Floats, Plant, Steps
+
+_MINUTE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,13 @@ class Demand:
     executors: int | None
     low: int | None
     high: int | None
+
+
+def demand_over(curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int) -> Steps:
+    """Return the demand of a load over time, that of each minute's mean and at least ``least``; ``arrived`` tells the rows by a moment."""
+    edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
+    rates = np.diff(arrived(edges)) / np.diff(edges)
+    return Steps(edges[:-1], np.maximum(curve.at(rates), float(least)))
 
 
 def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:

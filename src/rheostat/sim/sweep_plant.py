@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from rheostat.model import Slo
-from rheostat.sim.demand import DemandCurve, demand_curve
+from rheostat.sim.demand import DemandCurve, demand_curve, demand_over
 from rheostat.sim.flink_job import FlinkJob
 from rheostat.sim.flink_plant import FlinkPlant
-from rheostat.sim.plant import Steps
+from rheostat.sim.plant import Floats, Steps
 from rheostat.sim.spark_parameters import SparkParameters
 from rheostat.sim.spark_plant import SparkPlant
 from rheostat.sim.sweep_cell import Cell, plant_values
@@ -21,7 +21,6 @@ from rheostat.workloads.constant import Constant
 from rheostat.workloads.workload import Workload
 
 _HELD_S = 900.0
-_MINUTE_S = 60.0
 _LOADS = 128
 """Loads of a cell's demand curve: eight for each of 16 executors."""
 
@@ -60,14 +59,13 @@ def demand_at(
 
 def demand_over_time(cell: Cell, plant: SparkPlant | FlinkPlant) -> Steps:
     """Return the demand of a run that is over, at least the floor: that of the load that arrived, of each minute its mean."""
-    seconds = cell.settings.seconds
-    edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
-    if isinstance(plant, SparkPlant):
-        arrived = np.array([plant.arrivals.rows_at(float(t)) for t in edges])
-    else:
-        arrived = np.interp(edges, np.arange(len(plant.tasks.arrived)), plant.tasks.arrived)
-    rates = np.diff(arrived) / np.diff(edges)
-    return Steps(edges[:-1], np.maximum(demand_of(cell).at(rates), float(cell.settings.low)))
+
+    def arrived(t_s: Floats) -> Floats:
+        if isinstance(plant, SparkPlant):
+            return plant.arrivals.rows_by(t_s)
+        return np.interp(t_s, np.arange(len(plant.tasks.arrived)), plant.tasks.arrived)
+
+    return demand_over(demand_of(cell), arrived, cell.settings.seconds, cell.settings.low)
 
 
 def demand_of(cell: Cell) -> DemandCurve:

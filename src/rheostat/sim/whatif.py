@@ -7,18 +7,26 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from rheostat.guards import Guard, standard_guards
 from rheostat.model import Limits, Record, Slo
 from rheostat.policies.registry import create
+from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.calibrate import Calibration, Errors, calibrate, forced, load_of
+from rheostat.sim.demand import demand_over
 from rheostat.sim.engine import simulate
 from rheostat.sim.fit import Fit, fit
-from rheostat.sim.measures import Measures, measures
+from rheostat.sim.measures import Elasticity, Measures, measures
 from rheostat.sim.paced import PacedPlant
-from rheostat.sim.plant import Ledger
+from rheostat.sim.plant import Ledger, Steps
 from rheostat.sim.recorded import Recorded
 from rheostat.sim.spark_parameters import SparkParameters
 from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.sweep_plant import demand_at
+
+_LOADS = 32
+"""Loads of the demand curve, up to the busiest minute of the recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,8 @@ class Outcome:
     rescalings: int
     lag_max_rows: float
     attained: bool
+    elasticity: Elasticity | None
+    """Against the least executors that hold the objective on the fitted plant with each minute's arrivals, up to the ceiling."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +106,12 @@ def whatif(run: Recorded, question: Question) -> Answer:
     policy = create(question.policy, question.parameters, question.slo)
     judged = calibrate(run)
     found = fit(run, run.batches)
-    baseline = _outcome(forced(found, run, question.seed).ledger(), run, question.slo)
+    demand = _demand(found, run, question)
+    baseline = _outcome(forced(found, run, question.seed).ledger(), run, question.slo, demand)
     plant = PacedPlant(SparkPlant(_within(found, question.limits), load_of(run), seed=question.seed), found.pace)
     guards = question.guards if question.guards is not None else standard_guards(question.limits)
     done = simulate(plant, policy, guards, until_s=max(run.duration_s, 1.0), interval_s=question.interval_s or run.interval_s)
-    ours = _outcome(done.ledger, run, question.slo)
+    ours = _outcome(done.ledger, run, question.slo, demand)
     saved = baseline.slot_hours - ours.slot_hours
     return Answer(
         policy=question.policy, duration_s=run.duration_s, recorded_slot_hours=_slot_hours(run), as_recorded=baseline, with_policy=ours,
@@ -114,12 +125,23 @@ def _within(found: Fit, limits: Limits) -> SparkParameters:
     return replace(found.parameters, executors=start)
 
 
-def _outcome(ledger: Ledger, run: Recorded, slo: Slo) -> Outcome:
-    told: Measures = measures(ledger, slo)
+def _demand(found: Fit, run: Recorded, question: Question) -> Steps:
+    """The plant is searched at its own pace, without what neighbours and new executors took in the recording."""
+    arrived = Arrivals(run.arrivals())
+    edges = np.append(np.arange(0.0, run.duration_s, 60.0), run.duration_s)
+    most = float((np.diff(arrived.rows_by(edges)) / np.diff(edges)).max())
+    rates = tuple(most * step / _LOADS for step in range(1, _LOADS + 1)) if most > 0 else (1.0,)
+    curve = demand_at(found.parameters, rates, question.slo, question.limits.max_executors, seed=question.seed)
+    return demand_over(curve, arrived.rows_by, run.duration_s, question.limits.min_executors)
+
+
+def _outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps) -> Outcome:
+    told: Measures = measures(ledger, slo, demand=demand)
     return Outcome(
         slot_hours=told.executor_hours * run.slots_per_executor, late_share=None if told.within is None else 1 - told.within,
         latency_mean_s=told.latency_mean_s, latency_p99_s=told.latency_p99_s, executors_mean=told.executors_mean,
         rescalings=told.rescalings, lag_max_rows=told.lag_max_rows, attained=told.attained,
+        elasticity=told.elasticity,
     )  # fmt: skip
 
 

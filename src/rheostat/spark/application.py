@@ -13,7 +13,11 @@ class Executors(Protocol):
     """The calls of the JVM that concern executors."""
 
     def hosts(self) -> Mapping[str, str]:
-        """Return the host of each registered executor, oldest first."""
+        """Return the host of each executor that can be reached, oldest first."""
+        ...
+
+    def registered(self) -> int:
+        """Return how many executors are registered; one that has just come is among them before it can be reached."""
         ...
 
     def preferred(self) -> list[str]:

@@ -67,6 +67,10 @@ class Jvm:
         ids = self._scala_context.getExecutorIds()
         return sorted((str(ids.apply(i)) for i in range(ids.size())), key=_age)
 
+    def registered(self) -> int:
+        """Return the number of registered executors (``SparkContext.getExecutorIds``), in one call."""
+        return int(self._scala_context.getExecutorIds().size())
+
     def hosts(self) -> dict[str, str]:
         """Return the host of every executor that can be reached (``BlockManagerMaster.getMemoryStatus``), oldest first.
 

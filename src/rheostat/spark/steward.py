@@ -21,7 +21,7 @@ from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, R
 from rheostat.rescaling.saga import Memory, advance
 from rheostat.rescaling.waits import Waits
 from rheostat.spark.application import Executors, Queries, Warmth
-from rheostat.spark.pace import CALM_S, COUNT_S, Pace
+from rheostat.spark.pace import CALM_S, COUNT_S, POLL_S, Pace
 from rheostat.spark.placement import Placement
 from rheostat.spark.rounds import Rounds
 from rheostat.spark.slack import Loads
@@ -75,6 +75,8 @@ class Steward:
         self._alert = True
         """Whether something is not as it was left, whatever the protocol thinks."""
         self._hides, self._holds = terms.hides, False
+        self._coming = False
+        """Whether an executor is registered that cannot be reached yet: within a second it can, and a source may prefer it."""
         self._counted_s = self._advanced_s = self._glanced_s = float("-inf")
 
     def resume(self, kept: Kept, now: float) -> None:
@@ -118,7 +120,7 @@ class Steward:
 
     def pause_s(self, now: float) -> float:
         """Return how long to wait until the next look."""
-        return self._pace.pause_s(self._busy, self._rescaling.phase, now)
+        return self._pace.pause_s(self._busy or self._coming, self._rescaling.phase, now)
 
     @property
     def _busy(self) -> bool:
@@ -149,6 +151,8 @@ class Steward:
         due |= self._count(now)
         if not (self._busy or due):
             return
+        if due:
+            self._hide_preferences()  # the next batch may be planned while the step is taken
         before = self._rounds.number
         passed = self._rounds.see(self._queries.batches(), self._queries.idle, now)
         if self._placement:
@@ -163,9 +167,11 @@ class Steward:
 
     def _count(self, now: float) -> bool:
         """Look which executors are registered, not at every poll; tell whether that has changed."""
-        if self._busy and now - self._counted_s < COUNT_S:
+        if self._busy and now - self._counted_s < (POLL_S if self._coming else COUNT_S):
             return False
         before, self._hosts, self._counted_s = self._hosts, self._executors.hosts(), now
+        growing = self._rescaling.phase == "growing"
+        self._coming = growing and self._executors.registered() > len(self._hosts)
         self._joined = {executor: self._joined.get(executor, self._rounds.number) for executor in self._hosts}
         return tuple(before) != tuple(self._hosts)
 
@@ -299,7 +305,9 @@ class Steward:
         """
         if not (self._hides and self._placement and self._placement.units):
             return
-        arriving = {executor for executor, life in self._memory.lives.items() if life.phase in ARRIVING} - self._held
+        lives = self._memory.lives
+        new = self._hosts.keys() - lives.keys() if lives else set()
+        arriving = (new | {executor for executor, life in lives.items() if life.phase in ARRIVING}) - self._held
         if not arriving:
             return
         cold = arriving & self._warming()

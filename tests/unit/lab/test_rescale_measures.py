@@ -43,6 +43,15 @@ def test_scaling_out_counts_from_the_registration_and_the_part_before_is_told_be
     assert (found["rescales"], found["failed_tasks"], found["stalls"]) == (2, 0, [])
 
 
+@pytest.mark.parametrize(("stolen", "n"), [((0.01,), 1), ((0.4,), 0), ((), 0)])
+def test_rescales_of_which_the_host_took_little_are_told_apart(stolen: tuple[float, ...], n: int) -> None:
+    found = measures(replace(run(), stolen=stolen))
+    for kind in ("in", "out"):
+        assert found[kind]["n"] == 1
+        assert found[kind]["undisturbed"]["n"] == n
+        assert found[kind]["undisturbed"]["values"] == found[kind]["values"][:n]
+
+
 def test_the_state_moved_is_told_from_where_the_tasks_ran() -> None:
     found = measures(run())
     assert found["out"]["moved_units"] == [2]

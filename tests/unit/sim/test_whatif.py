@@ -34,6 +34,23 @@ def test_on_a_run_at_a_fixed_size_it_is_a_savings_report(shadow: Recorded) -> No
     assert found.error.batch_s_median < 0.1
 
 
+def test_a_run_at_a_fixed_size_has_executors_too_many_and_a_policy_has_fewer(shadow: Recorded) -> None:
+    found = whatif(shadow, Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)))
+    recorded_, ours = found.as_recorded.elasticity, found.with_policy.elasticity
+    assert recorded_ is not None
+    assert ours is not None
+    assert recorded_.timeshare_under == 0.0
+    assert recorded_.accuracy_over > ours.accuracy_over >= 0.0
+
+
+def test_one_executor_is_missing_others_as_long_as_it_is_late(shadow: Recorded) -> None:
+    found = whatif(shadow, Question(policy="fixed", parameters={"executors": "1"}, limits=Limits.between(1, 8), slo=Slo(latency_s=30)))
+    told = found.with_policy.elasticity
+    assert told is not None
+    assert told.timeshare_under + told.timeshare_over <= 100.0
+    assert (told.timeshare_under > 0) == (not found.with_policy.attained)
+
+
 def test_asking_for_the_recorded_size_gives_the_recorded_run(shadow: Recorded) -> None:
     found = whatif(shadow, Question(policy="fixed", limits=Limits.between(1, 8)))
     assert found.decisions == ()

@@ -38,6 +38,7 @@ class World:
         self.reports: list[tuple[float, tuple[str, int], str]] = []
         self.hidden: list[str] = []
         self.left: list[str] = []
+        self.unreachable = 0
         self.at_leaving: dict[str, int] = {}
         self.calls: Counter[str] = Counter()
         self.said: list[str] = []
@@ -56,6 +57,9 @@ class World:
     def hosts(self):
         self.calls["hosts"] += 1
         return dict(self.hosts_of)
+
+    def registered(self) -> int:
+        return len(self.hosts_of) + self.unreachable
 
     def preferred(self) -> list[str]:
         return [executor for executor in self.hosts_of if executor not in self.hidden]
@@ -308,6 +312,22 @@ def test_executors_are_hidden_from_sources_before_they_are_warm_and_the_others_a
     warmth.done.add("2")
     world.run(6, target=3)
     assert world.preferred() == []
+
+
+def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
+    warmth = Warmth()
+    world = World(executors=2, warmth=warmth)
+    warmth.done |= {"0", "1"}
+    world.run(4, target=2)
+    world.room = 0
+    world.run(4.25, target=3)
+    assert world.steward.pause_s(world.now) == COUNT_S
+    world.unreachable = 1
+    world.steward.look(world.now + COUNT_S)
+    assert world.steward.pause_s(world.now + COUNT_S) == POLL_S
+    world.unreachable, world.hosts_of = 0, {**world.hosts_of, "2": "host-2"}
+    world.steward.look(world.now + COUNT_S + POLL_S)
+    assert world.preferred() == ["0", "1"]
 
 
 def test_an_executor_is_replaced_when_another_has_its_state():
