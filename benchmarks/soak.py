@@ -182,9 +182,9 @@ def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) 
     told_file = given.state.with_suffix(f".round{number}")
     told_file.unlink(missing_ok=True)
     try:
-        subprocess.run([sys.executable, __file__, *arguments, "--round", str(number)], timeout=ROUND_DEADLINE_S)
+        subprocess.run([sys.executable, __file__, *arguments, "--round", str(number)], timeout=ROUND_DEADLINE_S, check=True)
         told: dict[str, Any] = json.loads(told_file.read_text())
-    except (OSError, ValueError, subprocess.TimeoutExpired) as fault:
+    except (OSError, ValueError, subprocess.SubprocessError) as fault:
         told = {"round": number, "exact": False, "failed_rounds": 1, "why": f"{type(fault).__name__}: {fault}"[:300]}
     told_file.unlink(missing_ok=True)
     return told

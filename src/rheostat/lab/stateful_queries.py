@@ -49,7 +49,7 @@ def count(rows: Any) -> Any:
 
 def session(rows: Any) -> Any:
     """Return the same of each session of a key, with its begin; a session ends ``gap_s`` after its last row."""
-    gap = sf.expr("concat(gap_s, ' seconds')")
+    gap = sf.expr("concat(CAST(gap_s AS STRING), ' seconds')")
     sessions = rows.withWatermark("time", f"{WATERMARK_S} seconds").groupBy("key", sf.session_window("time", gap).alias("session"))
     return sessions.agg(*_aggregates()).select("key", sf.unix_millis("session.start").alias("start_ms"), "n", "total", _md5().alias("md5"))
 
