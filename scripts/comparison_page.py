@@ -19,6 +19,7 @@ from rheostat.sim.compared import described  # noqa: E402
 from rheostat.sim.spark_comparison import GRIDS, OURS, candidates  # noqa: E402
 
 DOCS = ROOT / "docs"
+SPEC = ("accuracy_under", "accuracy_over")
 HEAD = """# All policies on the Spark plant with live placement
 
     rheostat simulate compare --seeds {seeds} --out compare.json
@@ -40,8 +41,9 @@ all others that are registered, size the simulated Spark job, whose state moves 
   non-anticipative bound, in which rows flow, which attains 99 % in the mean only, and so can come out below what a policy can do.
 
 Means over the seeds ± half the 95 % bootstrap interval. Cost and its difference to `{ours}` (theirs less ours, paired by seed) in 1,000
-slot-seconds; "late" is the time in which some row was older than the objective. A score only where every seed attains the objective: 1
-is the clairvoyant, 0 the best fixed size.
+slot-seconds; "late" is the time in which some row was older than the objective; "missing" and "too many" are SPEC's
+accuracy, the mean of the executors that lack or are too many over the least that hold the load of each minute (`rheostat simulate demand`).
+A score only where every seed attains the objective: 1 is the clairvoyant, 0 the best fixed size.
 """
 TAIL = """
 ## What it cannot say
@@ -68,10 +70,10 @@ def page(told: Mapping[str, Any], took: str) -> str:
 
 def section(load: str, entries: Sequence[Mapping[str, Any]], blind: Mapping[str, Any]) -> str:
     """Return the table of a load, its plots, and what they show."""
-    head = "| policy | attained | cost | less ours | latency, mean (s) | 99 % (s) | late (s) | executors | rescalings | score |"
+    head = "| policy | attained | cost | less ours | latency, mean (s) | 99 % (s) | late (s) | executors | rescalings | missing (%) | too many (%) | score |"
     rows = [_row(each) for each in entries if each["policy"] != "(clairvoyant bound)"]
     pictures = f"![all](compare-{load}.svg)\n\n![up to twice the objective](compare-{load}-zoomed.svg)\n"
-    return "\n".join([f"## {load}\n", head, "|" + "---|" * 10, *rows, "", bound_words(entries, blind), "", words(entries), "", pictures])
+    return "\n".join([f"## {load}\n", head, "|" + "---|" * 12, *rows, "", bound_words(entries, blind), "", words(entries), "", pictures])
 
 
 def bound_words(entries: Sequence[Mapping[str, Any]], blind: Mapping[str, Any]) -> str:
@@ -110,7 +112,7 @@ def _row(each: Mapping[str, Any]) -> str:
     bound = each["policy"].startswith("(")
     attained = "" if bound else f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
     against = "" if each["policy"] == OURS else _cell(each["against"]["cost"], 1000)
-    seconds = [_cell(each[name]) for name in ("latency_mean_s", "latency_p99_s", "late_s", "executors_mean", "rescalings")]
+    seconds = [_cell(each[name]) for name in ("latency_mean_s", "latency_p99_s", "late_s", "executors_mean", "rescalings", *SPEC)]
     score = _cell(each["score"], digits=2) if each["attained"] == 1 else ""
     return "| " + " | ".join([policy, attained, _cell(each["cost"], 1000), against, *seconds, score]) + " |"
 

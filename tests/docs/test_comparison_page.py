@@ -55,6 +55,7 @@ def test_the_page_has_every_policy_the_bounds_and_how_it_was_made(script):
     made = script["page"](told, "it took 3 minutes")
     assert "| **measured-throughput** | 1 of 1 | 80.0 ± 0.0 |  |" in made
     assert "| hpa | 1 of 1 | 90.0 ± 0.0 | 10.0 ± 0.0 |" in made
+    assert "| missing (%) | too many (%) |" in made
     assert "| (best static) |  | 99.0 ± 0.0 | 19.0 ± 0.0 |" in made
     assert "not below 30.0. Non-anticipative bound: between 40.0 and 50.0." in made
     assert "--seeds 1" in made
