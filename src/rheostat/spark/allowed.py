@@ -28,6 +28,10 @@ SOAKS: tuple[Soak, ...] = (
         spark="4.3.0", provider="RocksDBStateStoreProvider", checkpoint_format=1, moves=10_106, date="2026-11-22",
         command="python benchmarks/soak.py --kind moves --checkpoint-format 1 --state benchmarks/soaks/4.3.0-rocksdb-1.json",
     ),
+    Soak(
+        spark="3.5.7", provider="RocksDBStateStoreProvider", checkpoint_format=1, moves=10_213, date="2026-11-22",
+        command="python benchmarks/soak.py --kind moves --checkpoint-format 1 --state benchmarks/soaks/3.5.7-rocksdb-1.json",
+    ),
 )  # fmt: skip
 """The record of each is in ``benchmarks/soaks``, with the query, the moves and the kills of every round."""
 
