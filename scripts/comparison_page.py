@@ -70,7 +70,8 @@ def page(told: Mapping[str, Any], took: str) -> str:
 
 def section(load: str, entries: Sequence[Mapping[str, Any]], blind: Mapping[str, Any]) -> str:
     """Return the table of a load, its plots, and what they show."""
-    head = "| policy | attained | cost | less ours | latency, mean (s) | 99 % (s) | late (s) | executors | rescalings | missing (%) | too many (%) | score |"
+    head = "| policy | attained | cost | less ours | latency, mean (s) | 99 % (s) | late (s) | executors | rescalings "
+    head += "| missing (%) | too many (%) | score |"
     rows = [_row(each) for each in entries if each["policy"] != "(clairvoyant bound)"]
     pictures = f"![all](compare-{load}.svg)\n\n![up to twice the objective](compare-{load}-zoomed.svg)\n"
     return "\n".join([f"## {load}\n", head, "|" + "---|" * 12, *rows, "", bound_words(entries, blind), "", words(entries), "", pictures])
