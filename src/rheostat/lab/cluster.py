@@ -80,9 +80,11 @@ class Cluster:
         return driver_environment(self._home.jdk, self.folder / "driver")
 
     def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first."""
+        """List the processes of the executors, oldest first; a child that one has just forked looks like it and is none."""
         workers = [child.pid for child in self._children[1:]] if self.alive else []
-        return sorted(filter(_is_executor, chain.from_iterable(map(_descendants, workers))), key=lambda process: process.create_time())
+        found = {process.pid: process for process in filter(_is_executor, chain.from_iterable(map(_descendants, workers)))}
+        own = [process for process in found.values() if _parent(process) not in found]
+        return sorted(own, key=lambda process: process.create_time())
 
     @property
     def folder(self) -> Path:
@@ -184,6 +186,13 @@ def _descendants(pid: int) -> list[psutil.Process]:
         return list(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
         return []
+
+
+def _parent(process: psutil.Process) -> int | None:
+    try:
+        return process.ppid()
+    except psutil.NoSuchProcess:
+        return None
 
 
 def _is_executor(process: psutil.Process) -> bool:
