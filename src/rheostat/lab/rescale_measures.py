@@ -57,9 +57,9 @@ def measures(run: Run) -> dict[str, Any]:
     """Return the numbers of a way.
 
     ``steady_batch_s`` is T_ref by executors; ``stalls`` are batches with a free slot and a task that pended over a second;
-    ``in``, ``out`` and ``out_start`` hold the disturbance, the same of the ``undisturbed`` pairs alone (``LITTLE``), and ``seconds`` from
-    the request to the end of the window; the first two also the state moved: MB to each new (scaling out) or receiving (scaling in)
-    executor, the new executors' share of the partitions over an even one (1.0 = even), and the spread between the executors.
+    ``in``, ``out`` and ``out_start`` hold the disturbance and ``seconds`` from the request to the end of the window; the first two also
+    the disturbance of the ``undisturbed`` pairs alone (``LITTLE``) and the state moved: MB to each new (scaling out) or receiving
+    (scaling in) executor, the new executors' share of the partitions over an even one (1.0 = even), and the spread between executors.
     """
     steady = steady_batches(run)
     stalled = [stall for stall in stalls(run.log) if run.scored and stall.begin_s >= run.scored[0].requested_s]

@@ -45,9 +45,14 @@ class Demand:
 
 def demand_over(curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int) -> Steps:
     """Return the demand of a load over time, that of each minute's mean and at least ``least``; ``arrived`` tells the rows by a moment."""
+    load = minute_rates(arrived, seconds)
+    return Steps(load.t_s, np.maximum(curve.at(load.values), float(least)))
+
+
+def minute_rates(arrived: Callable[[Floats], Floats], seconds: float) -> Steps:
+    """Return each minute's mean load in rows per second, that of the last minute over what there is of it."""
     edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
-    rates = np.diff(arrived(edges)) / np.diff(edges)
-    return Steps(edges[:-1], np.maximum(curve.at(rates), float(least)))
+    return Steps(edges[:-1], np.diff(arrived(edges)) / np.diff(edges))
 
 
 def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:

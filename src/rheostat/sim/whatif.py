@@ -7,14 +7,12 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from rheostat.guards import Guard, standard_guards
 from rheostat.model import Limits, Record, Slo
 from rheostat.policies.registry import create
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.calibrate import Calibration, Errors, calibrate, forced, load_of
-from rheostat.sim.demand import demand_over
+from rheostat.sim.demand import demand_over, minute_rates
 from rheostat.sim.engine import simulate
 from rheostat.sim.fit import Fit, fit
 from rheostat.sim.measures import Elasticity, Measures, measures
@@ -128,8 +126,7 @@ def _within(found: Fit, limits: Limits) -> SparkParameters:
 def _demand(found: Fit, run: Recorded, question: Question) -> Steps:
     """The plant is searched at its own pace, without what neighbours and new executors took in the recording."""
     arrived = Arrivals(run.arrivals())
-    edges = np.append(np.arange(0.0, run.duration_s, 60.0), run.duration_s)
-    most = float((np.diff(arrived.rows_by(edges)) / np.diff(edges)).max())
+    most = float(minute_rates(arrived.rows_by, run.duration_s).values.max())
     rates = tuple(most * step / _LOADS for step in range(1, _LOADS + 1)) if most > 0 else (1.0,)
     curve = demand_at(found.parameters, rates, question.slo, question.limits.max_executors, seed=question.seed)
     return demand_over(curve, arrived.rows_by, run.duration_s, question.limits.min_executors)

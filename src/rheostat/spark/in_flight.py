@@ -46,8 +46,7 @@ def batch_start_s(last: Batch, trigger_s: float | None, quiet_s: float = 0.0) ->
     """
     if not trigger_s:
         return max(last.commit_s, quiet_s)
-    next_s = (math.floor(last.start_s / trigger_s) + 1) * trigger_s
-    return max(last.commit_s, next_s, math.ceil(quiet_s / trigger_s) * trigger_s)
+    return max(_due_s(last.start_s, last.commit_s, trigger_s), math.ceil(quiet_s / trigger_s) * trigger_s)
 
 
 def pause_left_s(start_s: float, commit_s: float, trigger_s: float, now: float) -> float:
@@ -56,10 +55,14 @@ def pause_left_s(start_s: float, commit_s: float, trigger_s: float, now: float) 
     A batch that ended after the next multiple of the interval is followed by one at once (Spark's ProcessingTimeExecutor). A trigger
     without new rows makes no batch; the next one comes at the next multiple.
     """
-    due_s = max(commit_s, (math.floor(start_s / trigger_s) + 1) * trigger_s)
+    due_s = _due_s(start_s, commit_s, trigger_s)
     if now < due_s:
         return due_s - now
     return 0.0 if now - due_s < _BEGINS_WITHIN_S else trigger_s - now % trigger_s
+
+
+def _due_s(start_s: float, commit_s: float, trigger_s: float) -> float:
+    return max(commit_s, (math.floor(start_s / trigger_s) + 1) * trigger_s)
 
 
 def _tasks(tracker: Any) -> tuple[int | None, int | None]:

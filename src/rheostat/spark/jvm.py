@@ -8,6 +8,7 @@ JVM to call).
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -32,6 +33,8 @@ _RESTORING = frozenset({"StateStoreRestore", "SessionWindowStateStoreRestore"})
 """Operators that read state and do not write it."""
 _SAVING = frozenset({"StateStoreSave", "SessionWindowStateStoreSave"})
 """Operators that write what those below them have read and computed."""
+_RECENT_BATCHES = 5
+"""So many tell whether a query has pauses."""
 _REHEARSED_ROWS = 500_000
 """A batch with more is not read again for nothing."""
 _REHEARSED_PARTITIONS = 2
@@ -293,6 +296,12 @@ class Jvm:
             return int(self._scala_context.statusStore().executorSummary(executor).completedTasks())
         except Py4JError:
             return 0
+
+    def longest_pause_s(self, query: Any) -> float:
+        """Return the longest pause that one of a query's last batches has left, at most its trigger interval; 0 without an interval."""
+        recent = query._jsq.recentProgress()[-_RECENT_BATCHES:]
+        took_s = [int(progress.durationMs()["triggerExecution"]) / 1000 for progress in recent]
+        return max(0.0, (self.trigger_s(query) or 0.0) - min(took_s, default=math.inf))
 
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one.

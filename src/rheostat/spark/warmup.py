@@ -45,6 +45,10 @@ class Tasks(Protocol):
         """Return how many tasks an executor has ended."""
         ...
 
+    def longest_pause_s(self, query: Any) -> float:
+        """Return the longest pause of those that a query's last few batches have left; 0 where it has none."""
+        ...
+
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one."""
         ...
@@ -118,7 +122,8 @@ class Warmup:
     def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
         """Rehearse in the query's next two pauses that are long enough; a query that has none in time is left out.
 
-        An executor that has done other tasks than ``ours`` was there when a source had some to give: it has had the real thing.
+        One whose last batches have left none is not waited for: it falls behind, and needs the executor at once. An executor that has
+        done other tasks than ``ours`` was there when a source had some to give: it has had the real thing.
         """
         if not self._await_pause(query):
             return
@@ -127,7 +132,9 @@ class Warmup:
             self._tasks.rehearse_state_on(query, executor, host, GROUP)
 
     def _await_pause(self, query: Any) -> bool:
-        """Wait for a pause between two batches with room for a rehearsal; False if there is none in time."""
+        """Wait for a pause between two batches with room for a rehearsal; False if there is none in time, or is to be none."""
+        if self._tasks.longest_pause_s(query) < ROOM_S:
+            return False
         until_s = self._clock() + PAUSE_WITHIN_S
         while self._clock() < until_s and not self._closed:
             if self._tasks.pause_left_s(query, time.time()) >= ROOM_S:

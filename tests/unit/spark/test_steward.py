@@ -375,7 +375,7 @@ def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
     assert held == [True, False]
 
 
-def test_without_x_task_waits_longer():
+def test_without_placement_no_task_waits_longer():
     world = World()
     held: list[bool] = []
     world.hire(places=False, hold=held.append)

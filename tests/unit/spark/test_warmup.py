@@ -19,6 +19,7 @@ class Query:
     harmless: bool = True
     pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(2 * ROOM_S))
     """How long its pause will last, at each look."""
+    longest_s: float = 2 * ROOM_S
 
 
 @dataclass
@@ -39,6 +40,9 @@ class Tasks:
 
     def tasks_done(self, executor: str) -> int:
         return len(self.ran) + self.given
+
+    def longest_pause_s(self, query: Query) -> float:
+        return query.longest_s
 
     def pause_left_s(self, query: Query, now: float) -> float:
         self.asked += 1
@@ -140,6 +144,12 @@ def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
     join("3")
     assert tasks.rehearsed == []
     assert tasks.asked < 10
+
+
+def test_a_query_whose_last_batches_have_left_no_room_is_not_waited_for() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")]), tasks, "3")
+    assert [query for query, *_ in tasks.rehearsed] == ["b"]
 
 
 def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
