@@ -22,7 +22,6 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +93,15 @@ def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, chan
     low, high = given.executors
     marks: list[Mark] = []
     busy: list[tuple[float, float]] = []
-    taken = [taken_so_far_s()]
+    stolen: list[float] = []
     found: dict[str, Any] = {}
     for number in range(given.warm_up + given.rescales):
+        busy += await_calm(given, way, job)
+        before = taken_so_far_s()
         marks += [cycle_half(job, changes, size, given.steady) for size in (high, low)]
-        taken.append(taken_so_far_s())
         if number >= given.warm_up:
             since_s = time.time()
-            stolen = [(later[0] - before[0]) / (later[1] - before[1]) for before, later in pairwise(taken[given.warm_up :])]
+            stolen.append(share_taken(before))
             found = result(job, marks, 2 * given.warm_up, busy, stolen)
             keep(given, way, found)
             say(f"{way}: {number - given.warm_up + 1} of {given.rescales} " + in_words(found))
@@ -110,10 +110,29 @@ def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, chan
     return found
 
 
+def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tuple[float, float]]:
+    """Run on until others take less than CALM of the processors; return from when to when: those batches do not count."""
+    since_s = time.time()
+    while given.calm < 1:
+        before = taken_so_far_s()
+        job.run_on(given.steady)
+        share = share_taken(before)
+        if share < given.calm:
+            return [(since_s, time.time())]
+        say(f"{way}: others take {share:.0%} of the processors, waiting for less than {given.calm:.0%}")
+    return []
+
+
 def taken_so_far_s() -> tuple[float, float]:
     """Return the processor seconds that others on the same host have taken since this machine started (0 where none are told), and all."""
     times = psutil.cpu_times()
     return float(getattr(times, "steal", 0.0)), time.monotonic() * psutil.cpu_count()
+
+
+def share_taken(before: tuple[float, float]) -> float:
+    """Return the share of the processors that others have taken since then."""
+    after = taken_so_far_s()
+    return (after[0] - before[0]) / (after[1] - before[1])
 
 
 def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:
@@ -159,7 +178,7 @@ def what(given: argparse.Namespace) -> dict[str, Any]:
         "state_mb": given.state_mb, "state_partitions": PARTITIONS, "executors": [low, high], "hosts": given.hosts,
         "trigger_s": given.trigger, "rows_per_s": given.rate, "service_ms": given.service_ms, "provider": given.provider,
         "checkpoint_format": given.checkpoint_format, "warm_up_cycles": given.warm_up, "steady_batches": given.steady,
-        "nominal_mb_per_new_executor": given.state_mb / high,
+        "calm": given.calm, "nominal_mb_per_new_executor": given.state_mb / high,
     }  # fmt: skip
 
 
@@ -196,6 +215,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--touch-every", type=int, default=50, help="one row in so many changes a large value (default 50; not in a join)")
     parser.add_argument("--warm-up", type=int, default=1, help="unscored cycles at the start (default 1)")
     parser.add_argument("--steady", type=int, default=8, help="batches after a rescale, two of them its tail (default 8)")
+    parser.add_argument("--calm", type=float, default=1.0, help="begin a pair only while others take less than this share (default 1)")
     parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
     parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
     parser.add_argument("--out", type=Path, required=True, help="JSON file; the plot goes beside it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -52,13 +52,18 @@ class Run:
         """The rescales that count."""
         return self.marks[self.unscored :]
 
+    @property
+    def undisturbed(self) -> frozenset[int]:
+        """The numbers of the scored pairs of which the host took little (``LITTLE``)."""
+        return frozenset(pair for pair, share in enumerate(self.stolen) if share < LITTLE)
+
 
 def measures(run: Run) -> dict[str, Any]:
     """Return the numbers of a way.
 
     ``steady_batch_s`` is T_ref by executors; ``stalls`` are batches with a free slot and a task that pended over a second;
     ``in``, ``out`` and ``out_start`` hold the disturbance and ``seconds`` from the request to the end of the window; the first two also
-    the disturbance of the ``undisturbed`` pairs alone (``LITTLE``) and the state moved: MB to each new (scaling out) or receiving
+    the disturbance of the ``undisturbed`` pairs by their own steady batches, and the state moved: MB to each new (scaling out) or receiving
     (scaling in) executor, the new executors' share of the partitions over an even one (1.0 = even), and the spread between executors.
     """
     steady = steady_batches(run)
@@ -87,9 +92,9 @@ def _direction(
     told |= {"seconds": [round(_end_s(mark, run) - mark.requested_s, 2) for mark in marks]}
     if kind == "out_start":
         return told
-    calm = [mark for pair, mark in numbered if pair < len(run.stolen) and run.stolen[pair] < LITTLE]
-    alone = disturbance(run.batches, [window(mark, kind, run) for mark in calm], steady)
-    told["undisturbed"] = {"n": alone.n, "median": alone.median, "p95": alone.p95, "max": alone.max, "values": alone.values}
+    calm = [window(mark, kind, run) for pair, mark in numbered if pair in run.undisturbed]
+    alone = disturbance(run.batches, calm, steady_batches(run, run.undisturbed))
+    told["undisturbed"] = asdict(alone)
     moves = [move for move in (moved(mark, run, holders) for mark in marks) if move is not None]
     shares = [move.new_share for move in moves if move.new_share is not None]
     unit_mb = run.mb / run.partitions
@@ -111,13 +116,14 @@ def window(mark: Mark, kind: str, run: Run) -> Window:
     return Window(kind, mark.requested_s if kind == "in" else registered_s, _end_s(mark, run), mark.after)
 
 
-def steady_batches(run: Run) -> dict[int, list[Timed]]:
-    """Return the batches between two rescales, after the unscored ones, per number of executors."""
+def steady_batches(run: Run, pairs: Collection[int] | None = None) -> dict[int, list[Timed]]:
+    """Return the batches between two rescales, after the unscored ones, per number of executors; of some scored ``pairs`` or of all."""
     found: dict[int, list[Timed]] = {}
-    marks = run.marks[max(0, run.unscored - 1) :]
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
-        until_s = following.requested_s if following else float("inf")
-        end_s = _end_s(mark, run)
+    for i in range(max(0, run.unscored - 1), len(run.marks)):
+        if pairs is not None and (i < run.unscored or (i - run.unscored) // 2 not in pairs):
+            continue
+        mark, following = run.marks[i], run.marks[i + 1 : i + 2]
+        until_s, end_s = following[0].requested_s if following else float("inf"), _end_s(mark, run)
         calm = [batch for batch in run.batches if batch.start_s >= end_s and batch.commit_s <= until_s and not _busy(batch, run)]
         found.setdefault(mark.after, []).extend(calm)
     return found

@@ -52,6 +52,15 @@ def test_rescales_of_which_the_host_took_little_are_told_apart(stolen: tuple[flo
         assert found[kind]["undisturbed"]["values"] == found[kind]["values"][:n]
 
 
+def test_the_rescales_that_are_told_apart_have_steady_batches_of_their_own() -> None:
+    slow_host = [replace(batch, duration_s=1.9) if batch.start_s < 36 else batch for batch in run().batches]
+    both = replace(run(), batches=slow_host, stolen=(0.01,))
+    assert measures(both)["steady_batch_s"] == {"2": 1.9, "4": 1.0}
+    assert [batch.start_s for batch in steady_batches(both, both.undisturbed)[2]] == [92.0 + 2 * i for i in range(14)]
+    assert measures(both)["in"]["values"] == (pytest.approx(2.0 / 1.9 - 1),)
+    assert measures(both)["in"]["undisturbed"]["values"] == (pytest.approx(1.0),)
+
+
 def test_the_state_moved_is_told_from_where_the_tasks_ran() -> None:
     found = measures(run())
     assert found["out"]["moved_units"] == [2]
