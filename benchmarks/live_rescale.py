@@ -37,7 +37,7 @@ from rheostat.lab.rescale_plot import draw
 from rheostat.lab.rescale_ways import WAYS, Mark, Way, open_way, options_of
 from rheostat.lab.spark_home import find_spark_home
 from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
-from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.lab.stateful_rows import KEEPING, Shape
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.warm_start import WarmStart
@@ -203,7 +203,7 @@ def say(line: str) -> None:
 def arguments(given: list[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--query", choices=QUERIES, default="session")
+    parser.add_argument("--query", choices=KEEPING, default="session")
     parser.add_argument("--state-mb", type=float, default=192.0, help="MB of values loaded into the state (default 192)")
     parser.add_argument("--rescales", type=int, default=8, help="scored rescales in each direction (default 8)")
     parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (default all), each in a process of its own")

@@ -1,7 +1,7 @@
 """Does moving state ever spoil it? Partitions moved as fast as it goes, executors killed, contents compared with a batch computation.
 
 Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it was ended. A round is an application
-of its own, in a process of its own, with one of the queries by turns (keyed count, session windows, join). Kinds of rounds, by turns:
+of its own, in a process of its own, with one of the queries by turns (keyed count, session windows, join; others if asked for). Kinds:
   moves    at every batch boundary all state partitions are dealt anew among the executors, through the production placement;
            once in a while an executor is killed (SIGKILL)
   planned  random rescalings of 1 to 8 executors through the production loop, nobody is killed: no task may fail
@@ -40,8 +40,10 @@ from rheostat.model import Limits
 from rheostat.spark.placement import Placement
 from rheostat.spark.running import RunningQueries
 
+DEFAULT = ("count", "session", "join")
 KINDS = ("moves", "moves", "planned", "killed")
 MOST = 8
+HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
@@ -57,8 +59,9 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         kind, query = given.kind, given.queries[number % len(given.queries)]
     chance = random.Random(given.seed * 100_003 + number)  # noqa: S311 - a soak
     shape = Shape(query=query, state_mb=given.state_mb, value_bytes=1000, rate_per_s=given.rate, live_keys=2000, touch_every=3, seed=number)
+    conf = dict(pair.split("=", 1) for pair in given.conf)
     setting = Setting(
-        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options=_OFTEN, checkpoint_format=given.checkpoint_format,
+        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **conf}, checkpoint_format=given.checkpoint_format,
         provider=given.provider, partitions=given.partitions,
     )  # fmt: skip
     first = given.executors if kind == "moves" else 2
@@ -66,7 +69,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-soak-", ignore_cleanup_errors=True))
         folder = Path(parent) / f"round{number}"
         broker = stack.enter_context(Broker())
-        cluster = stack.enter_context(Cluster(cores=MOST))
+        cluster = stack.enter_context(Cluster(cores=MOST, hosts=HOSTS[: given.hosts]))
         job = stack.enter_context(StatefulJob(shape, setting, broker, cluster, folder, Limits.between(1, MOST), first))
         job.start()
         players = {"moves": play_moves, "planned": play_rescalings, "killed": play_rescalings}
@@ -205,8 +208,9 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--per-round", type=int, default=700, help="moves of a round of moves (default 700)")
     parser.add_argument("--rescalings-per-round", type=int, default=8, help="random rescalings of the other rounds (default 8)")
     parser.add_argument("--kind", choices=("moves", "planned", "killed"), help="only rounds of this kind (default: by turns)")
-    parser.add_argument("--queries", default=",".join(QUERIES), help="by turns (default count,session,join)")
+    parser.add_argument("--queries", default=",".join(DEFAULT), help=f"by turns, of {', '.join(QUERIES)} (default {','.join(DEFAULT)})")
     parser.add_argument("--executors", type=int, default=5, help="executors of a round of moves (default 5)")
+    parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help=f"state partitions (default {PARTITIONS})")
     parser.add_argument("--kill-share", type=float, default=0.03, help="kills per batch in a round of moves (default 0.03)")
     parser.add_argument("--state-mb", type=float, default=2.0, help="MB of state (default 2)")
@@ -214,10 +218,14 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--maintenance-ms", type=int, default=100, help="interval of the state stores' maintenance (default 100)")
     parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
     parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="an option of the session; may be repeated")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
     read = parser.parse_args(given)
     read.queries = read.queries.split(",")
+    wrong = [query for query in read.queries if query not in QUERIES] + [pair for pair in read.conf if "=" not in pair]
+    if wrong:
+        parser.error(f"--queries takes {', '.join(QUERIES)}, --conf NAME=VALUE, but {wrong[0]!r} was given")
     return read
 
 

@@ -28,7 +28,7 @@ from rheostat.kafka.jars import source_jars
 from rheostat.lab.arrivals import arrivals
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
-from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.lab.stateful_rows import KEEPING, Shape
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
@@ -239,7 +239,7 @@ def table(results: dict[str, list[dict[str, Any]]]) -> Table:
 def main() -> None:
     """Measure, print a table, write the samples as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--query", choices=QUERIES, default="session")
+    parser.add_argument("--query", choices=KEEPING, default="session")
     parser.add_argument("--repeats", type=int, default=3, help="executors of each kind (default 3)")
     parser.add_argument("--state-mb", type=float, default=48.0, help="MB of state (default 48: 16 for the new executor)")
     parser.add_argument("--rate", type=int, default=400, help="rows per second (default 400)")

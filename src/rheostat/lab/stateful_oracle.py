@@ -12,7 +12,7 @@ import pyarrow as pa
 from rheostat.errors import RheostatError
 from rheostat.lab.file_sink import committed_files
 from rheostat.lab.nexmark.oracle import Verdict, compare
-from rheostat.lab.stateful_queries import JOIN_RANGE_S
+from rheostat.lab.stateful_queries import JOIN_RANGE_S, UPDATED, WINDOW_S
 from rheostat.lab.stateful_rows import CLOSING_KEY, read_values
 
 
@@ -40,21 +40,23 @@ def verify_stateful(
 ) -> Verdict:
     """Read the topics and what the query wrote, and compare; to be called when all rows are processed and all windows closed.
 
-    A count is judged by the last thing it said of each key (its sink may repeat itself after a failure); sessions and pairs as
+    A query of ``UPDATED`` is judged by the last thing it said of each key (its sink may repeat itself after a failure), the others by
     multisets of whole rows. Raises RheostatError for a sink that cannot be read.
     """
-    tables = [rows_table(read_values(bootstrap, topic)) for topic in topics]
-    if query == "count":
-        return compare(expected_count(tables[0]), last_counts(read_values(bootstrap, str(out_topic))))
+    wanted = expected(query, *(rows_table(read_values(bootstrap, topic)) for topic in topics))
+    if query in UPDATED:
+        return compare(wanted, last_counts(read_values(bootstrap, str(out_topic))))
     if sink is None:
         raise RheostatError(f"the query {query} writes files, but no folder was given")
-    expected = expected_sessions(tables[0]) if query == "session" else expected_pairs(*tables)
-    return compare(expected, read_json_sink(query, sink))
+    return compare(wanted, read_json_sink(sink, wanted.schema))
 
 
-def expected_count(rows: pa.Table) -> pa.Table:
-    """Return key, n, total and md5 of all keys."""
-    return _run(_COUNTS, rows=rows)
+def expected(query: str, *rows: pa.Table) -> pa.Table:
+    """Return all rows of a query but those of the closing row, which an updated count has, too; a join takes two tables."""
+    with duckdb.connect() as connection:
+        for name, table in zip(("rows", "others"), rows, strict=False):
+            connection.register(name, table)
+        return connection.sql(_ORACLES[query]).to_arrow_table()
 
 
 def last_counts(values: Iterable[bytes]) -> pa.Table:
@@ -68,20 +70,9 @@ def last_counts(values: Iterable[bytes]) -> pa.Table:
     return pa.table(columns, names=["key", "n", "total", "md5"])
 
 
-def expected_sessions(rows: pa.Table) -> pa.Table:
-    """Return all sessions but that of the closing row: key, start_ms, n, total, md5."""
-    return _run(_SESSIONS, rows=rows)
-
-
-def expected_pairs(left: pa.Table, right: pa.Table) -> pa.Table:
-    """Return all pairs but that of the closing rows: key, left_seq, right_seq, md5."""
-    return _run(_PAIRS, lefts=left, rights=right)
-
-
-def read_json_sink(query: str, sink: Path) -> pa.Table:
-    """Return the rows that the file sink has committed, with the columns of the query."""
-    names = {"session": {"key": "VARCHAR", "start_ms": "BIGINT", "n": "BIGINT", "total": "BIGINT", "md5": "VARCHAR"},
-             "join": {"key": "VARCHAR", "left_seq": "BIGINT", "right_seq": "BIGINT", "md5": "VARCHAR"}}[query]  # fmt: skip
+def read_json_sink(sink: Path, schema: pa.Schema) -> pa.Table:
+    """Return the rows that the file sink has committed, but those of the closing row, with the columns of ``schema``."""
+    names = {field.name: "BIGINT" if pa.types.is_integer(field.type) else "VARCHAR" for field in schema}
     files = [str(path) for path in committed_files(sink) if path.stat().st_size]
     if not files:
         raise RheostatError(f"{sink} holds no row")
@@ -100,11 +91,16 @@ _SESSIONS = f"""WITH marked AS (SELECT *, coalesce(t_ms - lag(t_ms) OVER in_orde
     FROM numbered WHERE key <> '{CLOSING_KEY}' GROUP BY key, session"""  # noqa: S608
 
 _PAIRS = f"""SELECT l.key AS key, l.seq AS left_seq, r.seq AS right_seq, coalesce(l.md5, '{_EMPTY_MD5}') AS md5
-    FROM lefts l JOIN rights r ON l.key = r.key AND abs(r.t_ms - l.t_ms) <= {JOIN_RANGE_S * 1000} WHERE l.key <> '{CLOSING_KEY}'"""  # noqa: S608
+    FROM rows l JOIN others r ON l.key = r.key AND abs(r.t_ms - l.t_ms) <= {JOIN_RANGE_S * 1000} WHERE l.key <> '{CLOSING_KEY}'"""  # noqa: S608
 
+_WINDOWS = f"""SELECT key, t_ms - t_ms % {WINDOW_S * 1000} AS start_ms, count(*) AS n, sum(seq)::BIGINT AS total,
+        coalesce(max(md5), '{_EMPTY_MD5}') AS md5
+    FROM rows WHERE key <> '{CLOSING_KEY}' GROUP BY key, start_ms"""  # noqa: S608
 
-def _run(sql: str, **tables: pa.Table) -> pa.Table:
-    with duckdb.connect() as connection:
-        for name, table in tables.items():
-            connection.register(name, table)
-        return connection.sql(sql).to_arrow_table()
+_SECONDS = f"""SELECT left(key, 2) AS key, t_ms - t_ms % {WINDOW_S * 1000} AS start_ms, count(DISTINCT t_ms // 1000) AS n
+    FROM rows WHERE rows.key <> '{CLOSING_KEY}' GROUP BY left(rows.key, 2), start_ms"""  # noqa: S608
+
+_ORACLES = {
+    "count": _COUNTS, "transform": _COUNTS, "session": _SESSIONS, "join": _PAIRS, "window": _WINDOWS, "several": _SECONDS,
+    "distinct": f"SELECT DISTINCT key FROM rows WHERE key <> '{CLOSING_KEY}'",  # noqa: S608
+}  # fmt: skip

@@ -24,7 +24,9 @@ LIVE_GAP_S = 10
 LOADED_GAP_S = 100 * 86_400
 """Sessions of loaded keys, and the far future of loaded rows of a join: nothing closes them before the end of a run."""
 CLOSING_KEY = "end"
-QUERIES = ("count", "session", "join")
+KEEPING = ("count", "session", "join", "transform")
+"""Queries whose state keeps the loaded values: a state of a size that can be chosen."""
+QUERIES = (*KEEPING, "window", "distinct", "several")
 _POOL_BYTES = 8 << 20
 _FLUSH_S = 120.0
 _ANSWER_WITHIN_S = 20.0
@@ -37,7 +39,7 @@ _SETTINGS: dict[str, Any] = {
 class Shape:
     """The state and the load of a run; rows of the light load go to a loaded key once in ``touch_every`` (0: never)."""
 
-    query: str = field(default="count", metadata={"help": "count, session or join"})
+    query: str = field(default="count", metadata={"help": "one of QUERIES"})
     state_mb: float = field(default=256.0, metadata={"help": "MB of values that are loaded into the state"})
     value_bytes: int = field(default=4096, metadata={"help": "bytes of a value"})
     rate_per_s: int = field(default=400, metadata={"help": "rows per second of the light load"})
