@@ -22,7 +22,9 @@ WAYS = ("auto", "off")
 DEADLINE_S = 20.0
 """An executor that takes longer gets its state as it is."""
 ROOM_S = 1.0
-"""A pause that lasts so long has room for a rehearsal. One that goes on beside a batch makes it later than a cold task does."""
+"""A pause that lasts so long has room for a rehearsal of the state. One that goes on beside a batch makes it later than a cold task does."""
+READING_ROOM_S = 3.0
+"""The same for a rehearsal of what reads the source: three times as much is done there for the first time."""
 PAUSE_WITHIN_S = 10.0
 """A query that has no such pause in time rehearses nothing."""
 POLL_S = 0.025
@@ -120,24 +122,25 @@ class Warmup:
             self._done.add(executor)
 
     def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
-        """Rehearse in the query's next two pauses that are long enough; a query that has none in time is left out.
+        """Rehearse in the query's next pauses that are long enough; a query that has none in time is left out.
 
         One whose last batches have left none is not waited for: it falls behind, and needs the executor at once. An executor that has
-        done other tasks than ``ours`` was there when a source had some to give: it has had the real thing.
+        done other tasks than ``ours`` was there when a source had some to give: it has had the real thing, as it has after the next
+        batch where no pause is long enough to read.
         """
-        if not self._await_pause(query):
-            return
-        read = self._tasks.tasks_done(executor) > ours or self._tasks.rehearse_on(query, executor, host, GROUP)
-        if read and self._loads and self._await_pause(query):
-            self._tasks.rehearse_state_on(query, executor, host, GROUP)
+        if self._await_pause(query, lambda: READING_ROOM_S if self._tasks.tasks_done(executor) <= ours else ROOM_S):
+            read = self._tasks.tasks_done(executor) > ours or self._tasks.rehearse_on(query, executor, host, GROUP)
+            if read and self._loads and self._await_pause(query, lambda: ROOM_S):
+                self._tasks.rehearse_state_on(query, executor, host, GROUP)
 
-    def _await_pause(self, query: Any) -> bool:
+    def _await_pause(self, query: Any, room_s: Callable[[], float]) -> bool:
         """Wait for a pause between two batches with room for a rehearsal; False if there is none in time, or is to be none."""
         if self._tasks.longest_pause_s(query) < ROOM_S:
             return False
         until_s = self._clock() + PAUSE_WITHIN_S
         while self._clock() < until_s and not self._closed:
-            if self._tasks.pause_left_s(query, time.time()) >= ROOM_S:
+            left_s = self._tasks.pause_left_s(query, time.time())
+            if left_s >= ROOM_S and left_s >= room_s():
                 return True
             time.sleep(POLL_S)
         return False

@@ -8,7 +8,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from rheostat.spark.warmup import DEADLINE_S, PAUSE_WITHIN_S, ROOM_S, Warmup
+from rheostat.spark.warmup import DEADLINE_S, PAUSE_WITHIN_S, READING_ROOM_S, ROOM_S, Warmup
 
 
 @dataclass
@@ -17,9 +17,9 @@ class Query:
     lastProgress: Any = "a batch"  # noqa: N815
     python: bool = True
     harmless: bool = True
-    pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(2 * ROOM_S))
+    pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(READING_ROOM_S))
     """How long its pause will last, at each look."""
-    longest_s: float = 2 * ROOM_S
+    longest_s: float = READING_ROOM_S
 
 
 @dataclass
@@ -111,7 +111,7 @@ def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch(
 
 
 def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
-    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, ROOM_S / 2, 0.0, ROOM_S]
+    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, READING_ROOM_S, ROOM_S / 2, 0.0, ROOM_S]
     warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
     assert tasks.rehearsed == [("a", "3", "h1")]
     assert tasks.loaded == [("a", "3", len(lasts_s))]
@@ -122,6 +122,18 @@ def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -
     warmed(Warmup(tasks, lambda: [Query("a")]), tasks, "3")
     assert tasks.rehearsed == []
     assert [(query, executor) for query, executor, _ in tasks.loaded] == [("a", "3")]
+
+
+def test_where_no_pause_is_long_enough_to_read_a_batch_gives_the_first_source_task() -> None:
+    tasks = Tasks()
+
+    def pauses() -> Iterator[float]:
+        yield from (0.0, ROOM_S)
+        tasks.given = 1
+        yield from (0.0, ROOM_S, 0.0, ROOM_S)
+
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
+    assert (tasks.rehearsed, tasks.loaded) == ([], [("a", "3", 6)])
 
 
 def test_executors_that_are_to_stand_by_load_no_state() -> None:
