@@ -22,7 +22,7 @@ WAYS = ("auto", "off")
 DEADLINE_S = 20.0
 """An executor that takes longer gets its state as it is."""
 ROOM_S = 1.0
-"""A pause that lasts so long has room for a rehearsal of the state. One that goes on beside a batch makes it later than a cold task does."""
+"""A pause that lasts so long has room for a rehearsal of the state; one that goes on beside a batch costs more than a cold task."""
 READING_ROOM_S = 3.0
 """The same for a rehearsal of what reads the source: three times as much is done there for the first time."""
 PAUSE_WITHIN_S = 10.0
