@@ -31,7 +31,7 @@ from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
 from rheostat.lab.arrivals import arrivals
-from rheostat.lab.cluster import Cluster
+from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.rescale_measures import Run, measures
 from rheostat.lab.rescale_plot import draw
 from rheostat.lab.rescale_ways import WAYS, Mark, Way, open_way, options_of
@@ -46,7 +46,6 @@ YOUNG_BATCHES = 10
 """Of a driver that has just started; they do not count."""
 KEYS, LARGEST_VALUE = 4000, 64_000
 """Few large values: session windows look at every row of the state in every batch."""
-HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 
 
 def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.lab.cluster import Cluster
+from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.rescale_ways import Live
 from rheostat.lab.spark_home import find_spark_home
 from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
@@ -43,7 +43,6 @@ from rheostat.spark.running import RunningQueries
 DEFAULT = ("count", "session", "join")
 KINDS = ("moves", "moves", "planned", "killed")
 MOST = 8
-HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
@@ -80,7 +79,8 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         return {
             "round": number, "kind": kind, "query": query, "moves": log.moves(given.partitions), "batches": job.last_batch + 1,
             "failed_tasks": failed, "failed_tasks_planned": failed if kind == "planned" else 0, "failed_queries": job.failures,
-            "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected, **told,
+            "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected,
+            "hosts": given.hosts, "conf": conf, **told,
         }  # fmt: skip
 
 

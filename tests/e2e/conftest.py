@@ -11,14 +11,13 @@ from pyspark.sql import SparkSession
 
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
-from rheostat.lab.cluster import Cluster
+from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.executor_options import session_options
 from rheostat.lab.session import start_session
 from rheostat.lab.spark_home import driver_environment, find_spark_home
 from rheostat.model import Limits
 
 CORES = 4
-HOSTS = ("127.0.0.1", "127.0.0.2")
 LEFT_DEADLINE_S = 60.0
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
@@ -65,7 +64,7 @@ def local_spark(driver: dict[str, str]) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def shared_cluster() -> Iterator[Cluster]:
     """Two hosts, to Spark, with room for two executors each."""
-    with Cluster(cores=CORES, hosts=HOSTS) as cluster:
+    with Cluster(cores=CORES, hosts=HOSTS[:2]) as cluster:
         yield cluster
 
 

@@ -128,19 +128,24 @@ class Warmup:
         done other tasks than ``ours`` was there when a source had some to give: it has had the real thing, as it has after the next
         batch where no pause is long enough to read.
         """
-        if self._await_pause(query, lambda: READING_ROOM_S if self._tasks.tasks_done(executor) <= ours else ROOM_S):
-            read = self._tasks.tasks_done(executor) > ours or self._tasks.rehearse_on(query, executor, host, GROUP)
-            if read and self._loads and self._await_pause(query, lambda: ROOM_S):
-                self._tasks.rehearse_state_on(query, executor, host, GROUP)
 
-    def _await_pause(self, query: Any, room_s: Callable[[], float]) -> bool:
+        def has_read() -> bool:
+            return self._tasks.tasks_done(executor) > ours
+
+        if not self._await_pause(query, lambda left_s: left_s >= READING_ROOM_S or has_read()):
+            return
+        read = has_read() or self._tasks.rehearse_on(query, executor, host, GROUP)
+        if read and self._loads and self._await_pause(query):
+            self._tasks.rehearse_state_on(query, executor, host, GROUP)
+
+    def _await_pause(self, query: Any, is_enough: Callable[[float], bool] = lambda _: True) -> bool:
         """Wait for a pause between two batches with room for a rehearsal; False if there is none in time, or is to be none."""
         if self._tasks.longest_pause_s(query) < ROOM_S:
             return False
         until_s = self._clock() + PAUSE_WITHIN_S
         while self._clock() < until_s and not self._closed:
             left_s = self._tasks.pause_left_s(query, time.time())
-            if left_s >= ROOM_S and left_s >= room_s():
+            if left_s >= ROOM_S and is_enough(left_s):
                 return True
             time.sleep(POLL_S)
         return False
