@@ -29,14 +29,13 @@ import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.kafka.jars import source_jars
 from rheostat.lab.arrivals import arrivals
 from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.rescale_measures import Run, measures
 from rheostat.lab.rescale_plot import draw
 from rheostat.lab.rescale_ways import WAYS, Mark, Way, open_way, options_of
 from rheostat.lab.spark_home import find_spark_home
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob, class_path
 from rheostat.lab.stateful_rows import KEEPING, Shape
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
@@ -55,7 +54,7 @@ def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-rescale-", ignore_cleanup_errors=True))) / way
         broker = stack.enter_context(Broker())
         cluster = stack.enter_context(Cluster(cores=high, hosts=HOSTS[: given.hosts]))
-        warm, why_cold = arrivals(f"stateful {given.query}", cluster.folder, source_jars().paths) if way == "rheostat" else (None, None)
+        warm, why_cold = arrivals(f"stateful {given.query}", cluster.folder, class_path()) if way == "rheostat" else (None, None)
         setting = setting_of(given, way, warm)
         job = stack.enter_context(StatefulJob(shape_of(given), setting, broker, cluster, folder, Limits.between(low, high)))
         job.start()
@@ -83,7 +82,7 @@ def setting_of(given: argparse.Namespace, way: str, warm: WarmStart | None) -> S
     """Return how the query runs."""
     return Setting(
         trigger_s=given.trigger, service_ms=given.service_ms, checkpoint_format=given.checkpoint_format, provider=given.provider,
-        options={**options_of(way), **(warm.settings if warm else {})}, archive_flags=warm.flags if warm else (),
+        options={**options_of(way), **(warm.settings if warm else {}), **given.conf}, archive_flags=warm.flags if warm else (),
     )  # fmt: skip
 
 
@@ -177,7 +176,7 @@ def what(given: argparse.Namespace) -> dict[str, Any]:
         "state_mb": given.state_mb, "state_partitions": PARTITIONS, "executors": [low, high], "hosts": given.hosts,
         "trigger_s": given.trigger, "rows_per_s": given.rate, "service_ms": given.service_ms, "provider": given.provider,
         "checkpoint_format": given.checkpoint_format, "warm_up_cycles": given.warm_up, "steady_batches": given.steady,
-        "calm": given.calm, "nominal_mb_per_new_executor": given.state_mb / high,
+        "calm": given.calm, "conf": given.conf, "nominal_mb_per_new_executor": given.state_mb / high,
     }  # fmt: skip
 
 
@@ -217,6 +216,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--calm", type=float, default=1.0, help="begin a pair only while others take less than this share (default 1)")
     parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
     parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="an option of the session; may be repeated")
     parser.add_argument("--out", type=Path, required=True, help="JSON file; the plot goes beside it")
     read = parser.parse_args(given)
     read.executors = tuple(map(int, read.executors.split("-")))
@@ -224,6 +224,10 @@ def arguments(given: list[str]) -> argparse.Namespace:
     unknown = [way for way in read.ways if way not in WAYS]
     if unknown or len(read.executors) != 2 or not 1 <= read.executors[0] < read.executors[1]:
         parser.error(f"--ways takes {', '.join(WAYS)}, --executors LOW-HIGH with 1 <= LOW < HIGH")
+    broken = [pair for pair in read.conf if "=" not in pair]
+    if broken:
+        parser.error(f"--conf takes NAME=VALUE, but {broken[0]!r} was given")
+    read.conf = dict(pair.split("=", 1) for pair in read.conf)
     return read
 
 

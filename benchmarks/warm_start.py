@@ -24,10 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 from rheostat.kafka.broker import Broker
-from rheostat.kafka.jars import source_jars
 from rheostat.lab.arrivals import arrivals
 from rheostat.lab.cluster import Cluster
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob, class_path
 from rheostat.lab.stateful_rows import KEEPING, Shape
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.signals import orderly_end
@@ -202,7 +201,7 @@ def run(given: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="warm-start-", ignore_cleanup_errors=True)))
         broker = stack.enter_context(Broker(folder=folder / "kafka"))
         cluster = stack.enter_context(Cluster(cores=OLD + 2))
-        warm, cold = arrivals(f"benchmark {given.query}", cluster.folder, source_jars().paths)
+        warm, cold = arrivals(f"benchmark {given.query}", cluster.folder, class_path())
         if warm is None:
             raise SystemExit(cold)
         shape = Shape(query=given.query, state_mb=given.state_mb, rate_per_s=given.rate)

@@ -10,11 +10,11 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from rheostat.kafka.broker import Broker
-from rheostat.kafka.jars import source_jars
 from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.executor_options import session_options
 from rheostat.lab.session import start_session
 from rheostat.lab.spark_home import driver_environment, find_spark_home
+from rheostat.lab.stateful_job import class_path
 from rheostat.model import Limits
 
 CORES = 4
@@ -29,7 +29,7 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     It gets the options of a JVM and nothing else, for what it is started with is a default of every session in it.
     """
     environment = driver_environment(find_spark_home().jdk, tmp_path_factory.mktemp("driver"))
-    options = session_options(Limits(), jars=source_jars().paths, quiet=True, user=QUICK_START)
+    options = session_options(Limits(), jars=class_path(), quiet=True, user=QUICK_START)
     conf = SparkConf(loadDefaults=False).setAll([(name, value) for name, value in options.items() if name.startswith("spark.driver.")])
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():

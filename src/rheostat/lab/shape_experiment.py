@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rheostat.errors import RheostatError
+from rheostat.lab.local_files import CLASS, SETTING
 from rheostat.spark.shape import CHANGELOG, FILES, PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS, SPARK_PARTITIONS, checkpoint_files_class
 
 BATCHES = 6
@@ -48,6 +49,17 @@ def variants(spark_version: str) -> dict[str, Mapping[str, str]]:
     }
 
 
+def files_variant(spark: Any) -> dict[str, Mapping[str, str]]:
+    """Return what files without a process each are without: only where the session has them, which is one of ours.
+
+    A file system is kept by its scheme, whatever its class, so it must not be kept here; a new one each time costs nothing that shows.
+    """
+    if spark.conf.get(SETTING, None) != CLASS:
+        return {}
+    hadoops = {"fs.file.impl": "org.apache.hadoop.fs.LocalFileSystem", "fs.file.impl.disable.cache": "true"}
+    return {"files of a local disk without a process each": hadoops}
+
+
 def advised(spark_version: str) -> dict[str, str]:
     """Return the settings that are advised."""
     return {SHUFFLE_PARTITIONS: "24", FILES: checkpoint_files_class(spark_version), PROVIDER: ROCKSDB, CHANGELOG: "true"}
@@ -62,7 +74,7 @@ def measure(spark: Any, said: Callable[[str], None] = lambda _: None, repetition
     """
     best, gains = advised(spark.version), []
     _batches_s(spark, best)  # the first query of a session pays for classes that all others find loaded
-    for setting, change in variants(spark.version).items():
+    for setting, change in (variants(spark.version) | files_variant(spark)).items():
         pairs = []
         for repetition in range(repetitions):
             said(f"{setting} ({repetition + 1} of {repetitions})")

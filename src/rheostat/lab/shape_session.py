@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.executor_options import session_options
+from rheostat.lab.local_files import local_files
 from rheostat.lab.session import start_session
 from rheostat.model import Limits
 
@@ -21,7 +22,9 @@ def shape_session() -> Iterator[SparkSession]:
     """Hand out a session with ``EXECUTORS`` executors of one slot, and end it with its cluster."""
     with Cluster(cores=EXECUTORS) as cluster:
         os.environ.update(cluster.driver_environment())
-        session = start_session(cluster.url, session_options(Limits.between(EXECUTORS, EXECUTORS), quiet=True), "rheostat doctor")
+        files = local_files()
+        options = session_options(Limits.between(EXECUTORS, EXECUTORS), jars=files.jars, quiet=True)
+        session = start_session(cluster.url, {**options, **files.settings}, "rheostat doctor")
         session.sparkContext.setLogLevel("OFF")
         try:
             yield session

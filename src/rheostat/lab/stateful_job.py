@@ -19,6 +19,7 @@ from rheostat.lab import event_log
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.disturbance import Timed
 from rheostat.lab.executor_options import session_options
+from rheostat.lab.local_files import local_files
 from rheostat.lab.nexmark.oracle import Verdict
 from rheostat.lab.pipeline import QUERY_OPTIONS
 from rheostat.lab.session import start_session
@@ -73,6 +74,11 @@ class Setting:
         return {**plain, **event_log.OPTIONS, **own, **self.options}
 
 
+def class_path() -> tuple[Path, ...]:
+    """Return the JARs of driver and executors beside Spark's own."""
+    return (*source_jars().paths, *local_files().jars)
+
+
 class StatefulJob:
     """A session with one stateful query that is fed; ``batches`` are those finished so far, over all restarts of the query.
 
@@ -114,10 +120,10 @@ class StatefulJob:
 
     def _options(self) -> dict[str, str]:
         scaling = session_options(
-            self._limits, self._initial, jars=source_jars().paths, archive_flags=self.setting.archive_flags, quiet=True,
+            self._limits, self._initial, jars=class_path(), archive_flags=self.setting.archive_flags, quiet=True,
             user={"spark.driver.extraJavaOptions": DRIVER_FLAGS, **self.setting.options},
         )  # fmt: skip
-        return {**self.setting.spark_options(self.folder), **scaling}
+        return {**local_files().settings, **self.setting.spark_options(self.folder), **scaling}
 
     def start_query(self) -> None:
         """Start the query, from its checkpoint if there is one."""

@@ -22,7 +22,7 @@ from typing import Any
 from rheostat.errors import BadInput, RheostatError
 from rheostat.machine import folders
 from rheostat.machine.class_archive import RECORD, dump, loaded_classes, use
-from rheostat.machine.java_agent import build_agent
+from rheostat.machine.java_jar import build_jar
 from rheostat.machine.jdk import Jdk, find_jdk
 
 _log = logging.getLogger("rheostat")
@@ -139,7 +139,7 @@ def prepare(
         raise RheostatError(f"executors have {foreign} among their JVM options, which excludes a class archive of ours")
     cache = _cache()
     sources = sorted(_SOURCES.glob("*.java"))
-    agent = build_agent(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
+    agent = build_jar(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
     kept = cache / _key(f"{application} {agent.name}", spark, jars, flags, jdk)
     _forget(cache, kept)
     kept.mkdir(parents=True, exist_ok=True)

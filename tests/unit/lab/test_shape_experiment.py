@@ -3,7 +3,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.lab.shape_experiment import advised, gain, variants
+from rheostat.lab.local_files import CLASS, SETTING
+from rheostat.lab.shape_experiment import advised, files_variant, gain, variants
+
+
+class Session:
+    def __init__(self, conf):
+        self.conf = conf
 
 
 def test_what_a_setting_brings_is_the_difference_of_the_medians():
@@ -28,3 +34,9 @@ def test_each_variant_differs_from_the_advice_in_one_setting():
     for version in ("3.5.7", "4.3.0"):
         for change in variants(version).values():
             assert [advised(version)[name] != value for name, value in change.items()] == [True]
+
+
+def test_cheap_files_are_measured_only_where_the_session_has_them():
+    assert files_variant(Session({})) == {}
+    [change] = files_variant(Session({SETTING: CLASS})).values()
+    assert change["fs.file.impl"] != CLASS

@@ -1,4 +1,4 @@
-"""Java agents of ours, compiled once with the JDK of this computer and kept in the cache."""
+"""Java classes of ours, compiled once with the JDK of this computer and kept in the cache."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ COMPILE_DEADLINE_S = 120.0
 _RELEASE = "17"
 
 
-def build_agent(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, folder: Path) -> Path:
-    """Return the JAR of an agent: the one in ``folder``, or one compiled now in a few seconds.
+def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, folder: Path) -> Path:
+    """Return the JAR of some sources: the one in ``folder``, or one compiled now in a few seconds.
 
-    ``main`` is the class with ``premain``, its package included, ``class_path`` what the sources need (as ``javac -cp`` takes it).
-    The JAR runs on Java 17 and later; its name changes with the sources. Raises ``RheostatError`` with the compiler's first error, or if
-    there is no compiler.
+    ``main`` is the class it is named after, its package included; as an agent the JAR begins with its ``premain``, if it has one.
+    ``class_path`` is what the sources need (as ``javac -cp`` takes it). The JAR runs on Java 17 and later; its name changes with the
+    sources. Raises ``RheostatError`` with the compiler's first error, or if there is no compiler.
     """
     digest = hashlib.sha256("\n".join([class_path, *(source.read_text(encoding="utf-8") for source in sources)]).encode()).hexdigest()[:16]
     jar = folder / f"{main.rpartition('.')[2]}-{digest}.jar"

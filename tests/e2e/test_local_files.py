@@ -1,0 +1,33 @@
+"""Files of ours are those that Hadoop writes: content, checksum and permissions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rheostat.lab.local_files import CLASS
+
+
+@pytest.mark.parametrize("mode", ["640", "755"])
+def test_a_file_has_the_content_checksum_and_permissions_that_hadoop_gives_it(local_spark: Any, tmp_path: Path, mode: str) -> None:
+    for name, kind in (("ours", CLASS), ("hadoops", "org.apache.hadoop.fs.LocalFileSystem")):
+        write(local_spark, tmp_path / name, kind, mode)
+    kind = 0o100000 | int(mode, 8)
+    assert found(tmp_path / "ours") == found(tmp_path / "hadoops") == {".file.crc": (kind, 12), "file": (kind, 5)}
+
+
+def write(spark: Any, folder: Path, kind: str, mode: str) -> None:
+    jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
+    files = jvm.java.lang.Class.forName(kind, True, jvm.java.lang.Thread.currentThread().getContextClassLoader()).newInstance()
+    files.initialize(jvm.java.net.URI("file:///"), conf)
+    path = jvm.org.apache.hadoop.fs.Path(f"{folder}/file")
+    stream = files.create(path)
+    stream.write(bytearray(b"12345"))
+    stream.close()
+    files.setPermission(path, jvm.org.apache.hadoop.fs.permission.FsPermission(mode))
+
+
+def found(folder: Path) -> dict[str, tuple[int, int]]:
+    return {path.name: (path.stat().st_mode, path.stat().st_size) for path in sorted(folder.iterdir())}
