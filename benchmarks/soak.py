@@ -58,10 +58,9 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         kind, query = given.kind, given.queries[number % len(given.queries)]
     chance = random.Random(given.seed * 100_003 + number)  # noqa: S311 - a soak
     shape = Shape(query=query, state_mb=given.state_mb, value_bytes=1000, rate_per_s=given.rate, live_keys=2000, touch_every=3, seed=number)
-    conf = dict(pair.split("=", 1) for pair in given.conf)
     setting = Setting(
-        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **conf}, checkpoint_format=given.checkpoint_format,
-        provider=given.provider, partitions=given.partitions,
+        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **conf_of(given)}, provider=given.provider,
+        checkpoint_format=given.checkpoint_format, partitions=given.partitions,
     )  # fmt: skip
     first = given.executors if kind == "moves" else 2
     with ExitStack() as stack:
@@ -80,7 +79,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
             "round": number, "kind": kind, "query": query, "moves": log.moves(given.partitions), "batches": job.last_batch + 1,
             "failed_tasks": failed, "failed_tasks_planned": failed if kind == "planned" else 0, "failed_queries": job.failures,
             "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected,
-            "hosts": given.hosts, "conf": conf, **told,
+            **told,
         }  # fmt: skip
 
 
@@ -171,13 +170,21 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
     """Return the record so far; raises SystemExit if the file is of other conditions."""
     home = find_spark_home()
     form = given.checkpoint_format if home.version >= "4" and given.provider == "rocksdb" else 1
-    what = {"spark": home.version, "provider": given.provider, "checkpoint_format": form}
+    what = {
+        "spark": home.version, "provider": given.provider, "checkpoint_format": form, "hosts": given.hosts, "conf": conf_of(given),
+    }  # fmt: skip
     if not given.state.exists():
         return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
     state: dict[str, Any] = json.loads(given.state.read_text())
-    if {name: state.get(name) for name in what} != what:
+    older = {"hosts": 1, "conf": {}}  # of records from before there were others
+    if {name: state.get(name, older.get(name)) for name in what} != what:
         raise SystemExit(f"{given.state} is the record of another soak, not of {what}; name another file")
     return state
+
+
+def conf_of(given: argparse.Namespace) -> dict[str, str]:
+    """Return the options of the session that were given."""
+    return dict(pair.split("=", 1) for pair in given.conf)
 
 
 def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from rheostat.lab.local_files import CLASS
 def test_a_file_has_the_content_checksum_and_permissions_that_hadoop_gives_it(local_spark: Any, tmp_path: Path, mode: str) -> None:
     for name, kind in (("ours", CLASS), ("hadoops", "org.apache.hadoop.fs.LocalFileSystem")):
         write(local_spark, tmp_path / name, kind, mode)
-    kind = 0o100000 | int(mode, 8)
-    assert found(tmp_path / "ours") == found(tmp_path / "hadoops") == {".file.crc": (kind, 12), "file": (kind, 5)}
+    bits = 0o100000 | int(mode, 8)
+    assert found(tmp_path / "ours") == found(tmp_path / "hadoops") == {".file.crc": (bits, 12), "file": (bits, 5)}
 
 
 def write(spark: Any, folder: Path, kind: str, mode: str) -> None:

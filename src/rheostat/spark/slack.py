@@ -8,11 +8,8 @@ from statistics import median
 
 from rheostat.spark.progress import Batch
 
-OUT_SHARE, IN_SHARE = 0.2, 0.1
-"""What a move may add to a batch, in batches: less than half of the half and the quarter that nobody should notice.
-
-The stores' maintenance, which writes snapshots, adds as much again where it meets the batch of a move, and nothing tells when it comes.
-"""
+OUT_SHARE, IN_SHARE = 0.4, 0.2
+"""What a move may add to a batch, in batches: below the half and the quarter that nobody should notice."""
 _REMEMBERED = 9
 _LEAST_S = 0.08
 """What is reckoned for a partition at least: batches differ by more than a small one takes, and moves that are spread cost little."""

@@ -10,8 +10,13 @@ from rheostat.state.assignment import moves
 from rheostat.state.units import Unit
 
 
+STEP_SHARE = 0.5
+"""A step plans with this share of the slack. The maintenance of the stores, which writes snapshots, takes as much where it meets the batch of
+a move, and nothing tells when it comes."""
+
+
 def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
-    """Return how many partitions an executor may load in a batch: what fits its slack, and at least one.
+    """Return how many partitions an executor may load in a batch: what fits ``STEP_SHARE`` of its slack, and at least one.
 
     ``slack_s``: seconds that a batch may take longer; ``load_s``: seconds to load one partition. Where either is unknown
     the answer is one. A ``load_s`` of 0 (nothing to load) knows no limit.
@@ -20,7 +25,7 @@ def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
         return 1
     if load_s <= 0:
         return 1_000_000
-    return max(1, math.floor(slack_s / load_s))
+    return max(1, math.floor(STEP_SHARE * slack_s / load_s))
 
 
 def too_big(slack_s: float | None, load_s: float | None) -> str | None:

@@ -8,7 +8,7 @@ from rheostat.lab.shape_experiment import advised, files_variant, gain, variants
 
 
 class Session:
-    def __init__(self, conf):
+    def __init__(self, conf: dict[str, str]) -> None:
         self.conf = conf
 
 

@@ -12,9 +12,9 @@ from rheostat.state.fluid import next_moves, partitions_per_batch, ramp, too_big
 
 @pytest.mark.parametrize(
     ("slack_s", "load_s", "partitions"),
-    [(1.0, 0.3, 3), (1.0, 1.0, 1), (0.1, 0.5, 1), (-2.0, 0.5, 1), (None, 0.5, 1), (1.0, None, 1), (0.0, 0.0, 1)],
+    [(2.0, 0.3, 3), (1.0, 1.0, 1), (0.1, 0.5, 1), (-2.0, 0.5, 1), (None, 0.5, 1), (1.0, None, 1), (0.0, 0.0, 1)],
 )
-def test_as_many_as_fit_the_slack_and_at_least_one(slack_s, load_s, partitions):
+def test_as_many_as_fit_half_of_the_slack_and_at_least_one(slack_s, load_s, partitions):
     assert partitions_per_batch(slack_s, load_s) == partitions
 
 
