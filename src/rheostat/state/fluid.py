@@ -9,10 +9,8 @@ from collections.abc import Collection, Mapping
 from rheostat.state.assignment import moves
 from rheostat.state.units import Unit
 
-
 STEP_SHARE = 0.5
-"""A step plans with this share of the slack. The maintenance of the stores, which writes snapshots, takes as much where it meets the batch of
-a move, and nothing tells when it comes."""
+"""A step plans with this share of the slack: the stores' maintenance, which writes snapshots, takes as much where it meets a move."""
 
 
 def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
