@@ -27,15 +27,17 @@ from typing import Any
 
 import psutil
 
-from rheostat.errors import RheostatError
+from rheostat.cli.pairs import pairs
+from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.lab.arrivals import arrivals
 from rheostat.lab.cluster import HOSTS, Cluster
+from rheostat.lab.local_files import class_path
 from rheostat.lab.rescale_measures import Run, measures
 from rheostat.lab.rescale_plot import draw
 from rheostat.lab.rescale_ways import WAYS, Mark, Way, open_way, options_of
 from rheostat.lab.spark_home import find_spark_home
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob, class_path
+from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
 from rheostat.lab.stateful_rows import KEEPING, Shape
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
@@ -224,10 +226,10 @@ def arguments(given: list[str]) -> argparse.Namespace:
     unknown = [way for way in read.ways if way not in WAYS]
     if unknown or len(read.executors) != 2 or not 1 <= read.executors[0] < read.executors[1]:
         parser.error(f"--ways takes {', '.join(WAYS)}, --executors LOW-HIGH with 1 <= LOW < HIGH")
-    broken = [pair for pair in read.conf if "=" not in pair]
-    if broken:
-        parser.error(f"--conf takes NAME=VALUE, but {broken[0]!r} was given")
-    read.conf = dict(pair.split("=", 1) for pair in read.conf)
+    try:
+        read.conf = pairs(read.conf)
+    except BadInput as fault:
+        parser.error(f"--conf: {fault}")
     return read
 
 

@@ -28,7 +28,8 @@ from typing import Any
 
 import psutil
 
-from rheostat.errors import RheostatError
+from rheostat.cli.pairs import pairs
+from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.rescale_ways import Live
@@ -59,7 +60,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
     chance = random.Random(given.seed * 100_003 + number)  # noqa: S311 - a soak
     shape = Shape(query=query, state_mb=given.state_mb, value_bytes=1000, rate_per_s=given.rate, live_keys=2000, touch_every=3, seed=number)
     setting = Setting(
-        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **conf_of(given)}, provider=given.provider,
+        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **given.conf}, provider=given.provider,
         checkpoint_format=given.checkpoint_format, partitions=given.partitions,
     )  # fmt: skip
     first = given.executors if kind == "moves" else 2
@@ -171,7 +172,7 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
     home = find_spark_home()
     form = given.checkpoint_format if home.version >= "4" and given.provider == "rocksdb" else 1
     what = {
-        "spark": home.version, "provider": given.provider, "checkpoint_format": form, "hosts": given.hosts, "conf": conf_of(given),
+        "spark": home.version, "provider": given.provider, "checkpoint_format": form, "hosts": given.hosts, "conf": given.conf,
     }  # fmt: skip
     if not given.state.exists():
         return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
@@ -180,11 +181,6 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
     if {name: state.get(name, older.get(name)) for name in what} != what:
         raise SystemExit(f"{given.state} is the record of another soak, not of {what}; name another file")
     return state
-
-
-def conf_of(given: argparse.Namespace) -> dict[str, str]:
-    """Return the options of the session that were given."""
-    return dict(pair.split("=", 1) for pair in given.conf)
 
 
 def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
@@ -230,9 +226,13 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
     read = parser.parse_args(given)
     read.queries = read.queries.split(",")
-    wrong = [query for query in read.queries if query not in QUERIES] + [pair for pair in read.conf if "=" not in pair]
+    wrong = [query for query in read.queries if query not in QUERIES]
     if wrong:
-        parser.error(f"--queries takes {', '.join(QUERIES)}, --conf NAME=VALUE, but {wrong[0]!r} was given")
+        parser.error(f"--queries takes {', '.join(QUERIES)}, but {wrong[0]!r} was given")
+    try:
+        read.conf = pairs(read.conf)
+    except BadInput as fault:
+        parser.error(f"--conf: {fault}")
     return read
 
 

@@ -26,7 +26,8 @@ from rich.table import Table
 from rheostat.kafka.broker import Broker
 from rheostat.lab.arrivals import arrivals
 from rheostat.lab.cluster import Cluster
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob, class_path
+from rheostat.lab.local_files import class_path
+from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
 from rheostat.lab.stateful_rows import KEEPING, Shape
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.signals import orderly_end

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 from rheostat.kafka.broker import Broker
 from rheostat.lab.cluster import HOSTS, Cluster
 from rheostat.lab.executor_options import session_options
+from rheostat.lab.local_files import class_path
 from rheostat.lab.session import start_session
 from rheostat.lab.spark_home import driver_environment, find_spark_home
-from rheostat.lab.stateful_job import class_path
 from rheostat.model import Limits
 
 CORES = 4

@@ -15,7 +15,9 @@ def test_a_file_has_the_content_checksum_and_permissions_that_hadoop_gives_it(lo
     for name, kind in (("ours", CLASS), ("hadoops", "org.apache.hadoop.fs.LocalFileSystem")):
         write(local_spark, tmp_path / name, kind, mode)
     bits = 0o100000 | int(mode, 8)
-    assert found(tmp_path / "ours") == found(tmp_path / "hadoops") == {".file.crc": (bits, 12), "file": (bits, 5)}
+    ours, hadoops = found(tmp_path / "ours"), found(tmp_path / "hadoops")
+    assert ours == hadoops
+    assert {name: (given, len(content)) for name, (given, content) in ours.items()} == {".file.crc": (bits, 12), "file": (bits, 5)}
 
 
 def write(spark: Any, folder: Path, kind: str, mode: str) -> None:
@@ -29,5 +31,5 @@ def write(spark: Any, folder: Path, kind: str, mode: str) -> None:
     files.setPermission(path, jvm.org.apache.hadoop.fs.permission.FsPermission(mode))
 
 
-def found(folder: Path) -> dict[str, tuple[int, int]]:
-    return {path.name: (path.stat().st_mode, path.stat().st_size) for path in sorted(folder.iterdir())}
+def found(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {path.name: (path.stat().st_mode, path.read_bytes()) for path in sorted(folder.iterdir())}

@@ -28,9 +28,9 @@ USUAL_PORT = 7077
 START_DEADLINE_S = 90.0
 POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024
+"""Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask for."""
 HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
 """Loopback addresses of this computer that are three hosts to Spark."""
-"""Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask for."""
 
 _MASTER = "org.apache.spark.deploy.master.Master"
 _EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"

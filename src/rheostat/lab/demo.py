@@ -26,7 +26,7 @@ from rheostat.lab.bid_topic import open_topic
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.curve import read_curve
 from rheostat.lab.executor_options import session_options
-from rheostat.lab.local_files import local_files
+from rheostat.lab.local_files import class_path, local_files
 from rheostat.lab.pipeline import QUERIES, Pipeline
 from rheostat.lab.run import Overhead, Ramp, Run
 from rheostat.lab.summary import Latency, Summary, latency, summarize, to_json
@@ -115,21 +115,15 @@ class Lab:
         view.step("fetching the JARs of Kafka and of Spark's Kafka source (first time only)")
         broker_jars()
         self.jars: SourceJars = source_jars()
-        self.files = local_files()
         view.step("starting a Kafka broker")
         self.broker = stack.enter_context(Broker(folder=self.folder / "kafka"))
         self.broker.create_topic(_WARM_UP_TOPIC, demo.partitions)
         view.step("starting Spark Standalone: a master and a worker")
         self.cluster = stack.enter_context(Cluster(cores=demo.max_executors))
         os.environ.update(self.cluster.driver_environment())
-        self.warm, cold = arrivals(f"demo {demo.query}", self.cluster.folder, self.class_path)
+        self.warm, cold = arrivals(f"demo {demo.query}", self.cluster.folder, class_path())
         if cold:
             view.note(cold)
-
-    @property
-    def class_path(self) -> tuple[Path, ...]:
-        """The JARs of driver and executors beside Spark's own."""
-        return (*self.jars.paths, *self.files.jars)
 
     def keep_broker(self) -> None:
         """Start the broker again, on its data, if it has died."""
@@ -159,14 +153,14 @@ def play(lab: Lab, name: str, size: int | None = None) -> Run:
     limits = demo.limits if size is None else Limits(min_executors=size, max_executors=size)
     options = session_options(
         limits,
-        jars=lab.class_path,
+        jars=class_path(),
         archive_flags=lab.warm.flags if lab.warm else (),
         driver_memory_mib=_DRIVER_MEMORY_MIB,
         quiet=True,
         linger_s=_LINGER_S[demo.query],
         user={"spark.driver.extraJavaOptions": _DRIVER_FLAGS},
     )
-    options |= {**lab.files.settings, **(lab.warm.settings if lab.warm else {})}
+    options |= {**local_files().settings, **(lab.warm.settings if lab.warm else {})}
     records: list[Record] = []
     with Pipeline(demo.query, lab.broker.bootstrap, topic, folder, demo.service_ms, demo.trigger_s) as pipeline, ExitStack() as stack:
         lab.view.step("starting the Spark session and warming it up")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rheostat.errors import RheostatError
+from rheostat.kafka.jars import source_jars
 from rheostat.lab.spark_home import find_spark_home
 from rheostat.machine import folders
 from rheostat.machine.java_jar import build_jar
@@ -42,3 +43,8 @@ def local_files() -> LocalFiles:
         _log.info("rheostat: each file of a local disk costs two processes: %s", fault)
         return LocalFiles()
     return LocalFiles((jar,), {SETTING: CLASS})
+
+
+def class_path() -> tuple[Path, ...]:
+    """Return the JARs of driver and executors beside Spark's own: those of the Kafka source, and ours."""
+    return (*source_jars().paths, *local_files().jars)

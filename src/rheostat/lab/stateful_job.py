@@ -14,12 +14,11 @@ import pyspark
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.kafka.jars import source_jars
 from rheostat.lab import event_log
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.disturbance import Timed
 from rheostat.lab.executor_options import session_options
-from rheostat.lab.local_files import local_files
+from rheostat.lab.local_files import class_path, local_files
 from rheostat.lab.nexmark.oracle import Verdict
 from rheostat.lab.pipeline import QUERY_OPTIONS
 from rheostat.lab.session import start_session
@@ -72,11 +71,6 @@ class Setting:
         }
         plain = {name: value for name, value in QUERY_OPTIONS.items() if self.provider == "rocksdb" or not name.startswith(_STATE)}
         return {**plain, **event_log.OPTIONS, **own, **self.options}
-
-
-def class_path() -> tuple[Path, ...]:
-    """Return the JARs of driver and executors beside Spark's own."""
-    return (*source_jars().paths, *local_files().jars)
 
 
 class StatefulJob:
