@@ -37,8 +37,6 @@ POLL_S = 0.1
 DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """A driver that lives for minutes, on cores that it shares with all executors: compiling well costs more than it brings."""
 MOST_FAILURES = 5
-NEVER = "1000000"
-"""Batches between two rewritings of the file sink's log, which by default takes two seconds of every tenth batch after 900 batches."""
 _STATE = "spark.sql.streaming.stateStore"
 
 
@@ -63,7 +61,6 @@ class Setting:
         own = {
             SHUFFLE_PARTITIONS: str(self.partitions),
             "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-            "spark.sql.streaming.fileSink.log.compactInterval": NEVER,
             FILES: checkpoint_files_class(pyspark.__version__),
             f"{_STATE}.maintenanceInterval": f"{round(self.maintenance_s * 1000)}ms",
             **({f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)} if formats else {}),
