@@ -34,8 +34,8 @@ DEADLINE_S = 300.0
 PARTITIONS = {"counts": 5, "sessions": 6}
 KEYS, ROWS_PER_KEY = 64, 50
 LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
-LONG_TRIGGER_MS = 4000
-"""Leaves a pause in which an executor can rehearse, also on a slow machine."""
+LONG_TRIGGER_MS = 8000
+"""Leaves a pause of the 3 s that a rehearsal needs, also where a batch takes 5 s because others use the machine."""
 OPTIONS = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -140,9 +140,15 @@ class Places:
 
 
 def failed_tasks(spark: SparkSession) -> int:
-    failed = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId).failed_tasks()
-    assert failed is not None
-    return failed
+    endpoint, told = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId), list[int]()
+
+    def answers() -> bool:
+        failed = endpoint.failed_tasks()
+        told.extend([] if failed is None else [failed])
+        return bool(told)
+
+    until("the application tells its failed tasks", answers)
+    return told[0]
 
 
 def rehearsals(spark: SparkSession) -> set[int]:
