@@ -17,11 +17,13 @@ from pyspark.sql import functions as sf
 
 import rheostat
 from rheostat.config import LoopOptions
+from rheostat.journal.folder import FolderJournal
 from rheostat.lab.cluster import Cluster
 from rheostat.lab.executor_options import session_options
 from rheostat.lab.rescale_ways import Scripted
 from rheostat.lab.session import start_session
 from rheostat.model import Limits
+from rheostat.rescaling.life import GOING, KEEPABLE
 from rheostat.spark.executors import ExecutorsEndpoint
 from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
@@ -178,6 +180,24 @@ def steady(handle: Handle, executors: int) -> bool:
     return (last.rescaling.phase, last.target, last.observation.executors) == ("steady", executors, executors)
 
 
+def one_stands_by(handle: Handle, executors: int) -> bool:
+    return steady(handle, executors) and handle.last is not None and "stands by" in handle.last.rescaling.detail
+
+
+def registered(spark: SparkSession) -> set[str]:
+    return set(Jvm(spark).hosts())
+
+
+def differ(places: Places, shares: list[int]) -> bool:
+    return places.shares() != shares
+
+
+def those_that_leave(journal: Path) -> set[str]:
+    """Return the executors that were on their way out when the memory of the rescaling was kept last."""
+    lives = FolderJournal(journal).restore()["rescaling"]["protocol"]["lives"]
+    return {executor for executor, (phase, *_) in lives.items() if phase in GOING | KEEPABLE}
+
+
 def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
     queries = Queries(spark, tmp_path)
     queries.run_on()
@@ -212,6 +232,59 @@ def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(spark: Spar
     until("steady with 3", lambda: steady(handle, 3))
     assert Places(spark).shares() == [1, 2, 2]
     assert rehearsals(spark) - rehearsed, "nothing was rehearsed on the new executor"
+    assert failed_tasks(spark) == failed
+    handle.stop()
+    queries.assert_exact()
+
+
+@pytest.mark.thorough
+def test_an_executor_in_standby_holds_nothing_until_the_target_rises(spark: SparkSession, tmp_path: Path) -> None:
+    failed = failed_tasks(spark)
+    queries = Queries(spark, tmp_path)
+    queries.run_on()
+    places, policy = Places(spark), Scripted(2)
+    handle = rheostat.attach(
+        spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=LOOP, placement="force", standby=1,
+    )  # fmt: skip
+    until("2 work and one stands by", lambda: one_stands_by(handle, 2))
+    assert places.shares() == [5, 6]
+    (ready,) = registered(spark) - places.holders()
+
+    policy.executors = 3
+    until("3 work and another stands by", lambda: one_stands_by(handle, 3))
+    assert places.shares() == [3, 4, 4]
+    assert ready in places.holders(), "the executor that stood by was not taken"
+    (later,) = registered(spark) - places.holders()
+
+    policy.executors = 2
+    until("2 work and it still stands by", lambda: one_stands_by(handle, 2) and len(registered(spark)) == 3)
+    assert places.shares() == [5, 6]
+    assert registered(spark) - places.holders() == {later}
+    assert failed_tasks(spark) == failed
+    handle.stop()
+    queries.assert_exact()
+
+
+@pytest.mark.thorough
+def test_a_controller_that_is_stopped_while_state_moves_goes_on_when_it_is_attached_again(spark: SparkSession, tmp_path: Path) -> None:
+    failed = failed_tasks(spark)
+    queries = Queries(spark, tmp_path)
+    queries.run_on()
+    places, policy = Places(spark), Scripted(2)
+    attach = partial(rheostat.attach, spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=LOOP, placement="force")
+    handle = attach()
+    until("steady with 2", lambda: steady(handle, 2) and places.shares() == [5, 6])
+
+    for executors, before, after in ((4, [5, 6], [2, 3, 3, 3]), (2, [2, 3, 3, 3], [5, 6])):
+        policy.executors = executors
+        until("state moves", partial(differ, places, before))
+        handle.stop()
+        leaving = those_that_leave(tmp_path / "journal")
+        handle = attach()
+        until(f"steady with {executors}", partial(steady, handle, executors))
+        until(f"{executors} are left", lambda: len(registered(spark)) == policy.executors)
+        assert places.shares() == after
+        assert not leaving & registered(spark), "another one left than the one that was being emptied"
     assert failed_tasks(spark) == failed
     handle.stop()
     queries.assert_exact()
