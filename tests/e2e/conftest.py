@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from pyspark import SparkConf, SparkContext
@@ -16,9 +16,12 @@ from rheostat.lab.local_files import class_path
 from rheostat.lab.session import start_session
 from rheostat.lab.spark_home import driver_environment, find_spark_home
 from rheostat.model import Limits
+from rheostat.spark.executors import ExecutorsEndpoint
 
 CORES = 4
 LEFT_DEADLINE_S = 60.0
+ANSWER_S = 60.0
+"""The first answer of a young driver on a busy machine takes longer than the 5 s that the autoscaler waits for one."""
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
@@ -89,3 +92,16 @@ def shared_broker() -> Iterator[Broker]:
 def broker(shared_broker: Broker) -> Broker:
     """The shared broker, up: the module before may have killed it and failed."""
     return shared_broker.start()
+
+
+@pytest.fixture
+def failed_tasks(spark: SparkSession) -> Callable[[], int]:
+    """Tells how many tasks of the module's ``spark`` have failed."""
+    endpoint = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId, ANSWER_S)
+
+    def told() -> int:
+        failed = endpoint.failed_tasks()
+        assert failed is not None
+        return failed
+
+    return told

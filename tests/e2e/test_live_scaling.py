@@ -28,7 +28,6 @@ from rheostat.lab.session import start_session
 from rheostat.lab.verdict import verify
 from rheostat.machine.process import Child
 from rheostat.model import Limits
-from rheostat.spark.executors import ExecutorsEndpoint
 
 pytestmark = pytest.mark.e2e
 PARTITIONS, RATE = 6, 100
@@ -96,14 +95,8 @@ def queries(spark: SparkSession, broker: Broker, tmp_path: Path) -> Iterator[Que
         query.stop()
 
 
-def failed_tasks(spark: SparkSession) -> int:
-    failed = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId).failed_tasks()
-    assert failed is not None
-    return failed
-
-
 def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
-    spark: SparkSession, cluster: Cluster, broker: Broker, load: Child, queries: Queries, tmp_path: Path
+    spark: SparkSession, cluster: Cluster, broker: Broker, load: Child, queries: Queries, failed_tasks: Callable[[], int], tmp_path: Path
 ) -> None:
     policy, journal = Scripted(1), tmp_path / "journal"
     queries.start("q1", service_ms=2.0)
@@ -119,7 +112,7 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
 
     for executors in (1, 3, 2):
         sized(executors)
-    assert failed_tasks(spark) == 0
+    assert failed_tasks() == 0
 
     queries.start("q11", service_ms=0.0)
     queries.run_on()

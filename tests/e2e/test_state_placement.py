@@ -24,7 +24,6 @@ from rheostat.lab.rescale_ways import Scripted
 from rheostat.lab.session import start_session
 from rheostat.model import Limits
 from rheostat.rescaling.life import GOING, KEEPABLE
-from rheostat.spark.executors import ExecutorsEndpoint
 from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.placement import Placement
@@ -141,18 +140,6 @@ class Places:
         return self._placement.weights() or {}
 
 
-def failed_tasks(spark: SparkSession) -> int:
-    endpoint, told = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId), list[int]()
-
-    def answers() -> bool:
-        failed = endpoint.failed_tasks()
-        told.extend([] if failed is None else [failed])
-        return bool(told)
-
-    until("the application tells its failed tasks", answers)
-    return told[0]
-
-
 def rehearsals(spark: SparkSession) -> set[int]:
     return set(spark.sparkContext.statusTracker().getJobIdsForGroup(GROUP))
 
@@ -180,6 +167,12 @@ def steady(handle: Handle, executors: int) -> bool:
     return (last.rescaling.phase, last.target, last.observation.executors) == ("steady", executors, executors)
 
 
+def attached(spark: SparkSession, policy: Scripted, folder: Path, standby: int = 0) -> Handle:
+    return rheostat.attach(
+        spark, policy=policy, limits=(1, 4), journal=folder / "journal", loop=LOOP, placement="force", standby=standby,
+    )  # fmt: skip
+
+
 def one_stands_by(handle: Handle, executors: int) -> bool:
     return steady(handle, executors) and handle.last is not None and "stands by" in handle.last.rescaling.detail
 
@@ -198,11 +191,13 @@ def those_that_leave(journal: Path) -> set[str]:
     return {executor for executor, (phase, *_) in lives.items() if phase in GOING | KEEPABLE}
 
 
-def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+def test_state_follows_the_executors_and_the_output_is_exact(
+    spark: SparkSession, cluster: Cluster, failed_tasks: Callable[[], int], tmp_path: Path
+) -> None:
     queries = Queries(spark, tmp_path)
     queries.run_on()
     places, policy = Places(spark), Scripted(2)
-    handle = rheostat.attach(spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=LOOP, placement="force")
+    handle = attached(spark, policy, tmp_path)
     assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
 
     for executors, shares in ((4, [2, 3, 3, 3]), (2, [5, 6])):
@@ -210,7 +205,7 @@ def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession
         until(f"steady with {executors}", lambda: steady(handle, policy.executors))
         assert places.shares() == shares
         assert kept_rows(spark) == 1000  # executors that are hidden from sources keep blocks all the same
-    assert failed_tasks(spark) == 0
+    assert failed_tasks() == 0
     until("those that left have ended", lambda: len(cluster.executors()) == 2)
 
     oldest = cluster.executors()[0]
@@ -223,29 +218,31 @@ def test_state_follows_the_executors_and_the_output_is_exact(spark: SparkSession
     queries.assert_exact()
 
 
-def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(spark: SparkSession, tmp_path: Path) -> None:
-    rehearsed, failed = rehearsals(spark), failed_tasks(spark)
+def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(
+    spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
+) -> None:
+    rehearsed, failed = rehearsals(spark), failed_tasks()
     queries = Queries(spark, tmp_path, ("counts",), LONG_TRIGGER_MS)
     queries.run_on()
     policy = Scripted(3)
-    handle = rheostat.attach(spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=LOOP, placement="force")
+    handle = attached(spark, policy, tmp_path)
     until("steady with 3", lambda: steady(handle, 3))
     assert Places(spark).shares() == [1, 2, 2]
     assert rehearsals(spark) - rehearsed, "nothing was rehearsed on the new executor"
-    assert failed_tasks(spark) == failed
+    assert failed_tasks() == failed
     handle.stop()
     queries.assert_exact()
 
 
 @pytest.mark.thorough
-def test_an_executor_in_standby_holds_nothing_until_the_target_rises(spark: SparkSession, tmp_path: Path) -> None:
-    failed = failed_tasks(spark)
+def test_an_executor_in_standby_holds_nothing_until_the_target_rises(
+    spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
+) -> None:
+    failed = failed_tasks()
     queries = Queries(spark, tmp_path)
     queries.run_on()
     places, policy = Places(spark), Scripted(2)
-    handle = rheostat.attach(
-        spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=LOOP, placement="force", standby=1,
-    )  # fmt: skip
+    handle = attached(spark, policy, tmp_path, standby=1)
     until("2 work and one stands by", lambda: one_stands_by(handle, 2))
     assert places.shares() == [5, 6]
     (ready,) = registered(spark) - places.holders()
@@ -260,19 +257,20 @@ def test_an_executor_in_standby_holds_nothing_until_the_target_rises(spark: Spar
     until("2 work and it still stands by", lambda: one_stands_by(handle, 2) and len(registered(spark)) == 3)
     assert places.shares() == [5, 6]
     assert registered(spark) - places.holders() == {later}
-    assert failed_tasks(spark) == failed
+    assert failed_tasks() == failed
     handle.stop()
     queries.assert_exact()
 
 
 @pytest.mark.thorough
-def test_a_controller_that_is_stopped_while_state_moves_goes_on_when_it_is_attached_again(spark: SparkSession, tmp_path: Path) -> None:
-    failed = failed_tasks(spark)
+def test_a_controller_that_is_stopped_while_state_moves_goes_on_when_it_is_attached_again(
+    spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
+) -> None:
+    failed = failed_tasks()
     queries = Queries(spark, tmp_path)
     queries.run_on()
     places, policy = Places(spark), Scripted(2)
-    attach = partial(rheostat.attach, spark, policy=policy, limits=(1, 4), journal=tmp_path / "journal", loop=LOOP, placement="force")
-    handle = attach()
+    handle = attached(spark, policy, tmp_path)
     until("steady with 2", lambda: steady(handle, 2) and places.shares() == [5, 6])
 
     for executors, before, after in ((4, [5, 6], [2, 3, 3, 3]), (2, [2, 3, 3, 3], [5, 6])):
@@ -280,11 +278,12 @@ def test_a_controller_that_is_stopped_while_state_moves_goes_on_when_it_is_attac
         until("state moves", partial(differ, places, before))
         handle.stop()
         leaving = those_that_leave(tmp_path / "journal")
-        handle = attach()
+        assert len(leaving) == 4 - executors
+        handle = attached(spark, policy, tmp_path)
         until(f"steady with {executors}", partial(steady, handle, executors))
         until(f"{executors} are left", lambda: len(registered(spark)) == policy.executors)
         assert places.shares() == after
         assert not leaving & registered(spark), "another one left than the one that was being emptied"
-    assert failed_tasks(spark) == failed
+    assert failed_tasks() == failed
     handle.stop()
     queries.assert_exact()
