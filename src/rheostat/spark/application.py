@@ -1,4 +1,4 @@
-"""What the steward needs of an application: its executors, its queries, and a way to warm executors."""
+"""What the steward needs of an application: its executors, its queries, and ways to warm executors and to load state early."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Protocol
 
 from rheostat.spark.progress import Batch
 from rheostat.spark.stores import Operator
+from rheostat.state.units import Unit
 
 
 class Executors(Protocol):
@@ -87,4 +88,12 @@ class Warmth(Protocol):
 
     def close(self) -> None:
         """Stop."""
+        ...
+
+
+class Preloading(Protocol):
+    """Loads state before the batch that needs it."""
+
+    def begin(self, sent: Mapping[Unit, str]) -> None:
+        """Start to load units on the executors that they have been sent to."""
         ...

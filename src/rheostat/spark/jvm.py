@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -351,6 +351,20 @@ class Jvm:
             self._run_again(part, executor, host, (int(executor) if executor.isdecimal() else 0,))
         return True
 
+    def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
+        """Let executors open partitions of a query's state as its last batch left them, where the coordinator says that they are.
+
+        To be called between two batches: the next one then finds them open. The tasks are those in which the next batch reads the state
+        of an aggregation (``ReadStateStoreRDD``), without its rows: nothing is computed or written. False where the plan has no such
+        operator, or where Spark closes what was opened to read only (before 4.1): nothing is run then. Raises what the jobs raise.
+        """
+        readers = self._named(self._plan(query), _RESTORING) if self._leaves_open else []
+        if readers:
+            self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        for reader in readers:
+            self._run(self._without_rows(query, reader).execute().toJavaRDD(), partitions)
+        return bool(readers)
+
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
         """Run a Python function in one task that prefers an executor, and wait for its end.
 
@@ -381,16 +395,60 @@ class Jvm:
         """Run tasks of a part of a plan on an executor; numbers beyond the number of tasks begin at the first again."""
         rows = part.execute().toJavaRDD().glom()
         partitions = rows.getNumPartitions()
-        distinct = sorted({number % partitions for number in numbers})
-        chosen = self._context._gateway.new_array(self._jvm.int, len(distinct))
-        for i, number in enumerate(distinct):
+        self._run(self._preferring(executor, host, partitions).zip(rows).keys(), {number % partitions for number in numbers})
+
+    def _run(self, rows: Any, partitions: Collection[int]) -> None:
+        """Run the tasks of some partitions of an RDD; what they compute is dropped."""
+        chosen = self._context._gateway.new_array(self._jvm.int, len(partitions))
+        for i, number in enumerate(sorted(partitions)):
             chosen[i] = number
-        self._preferring(executor, host, partitions).zip(rows).keys().collectPartitions(chosen)
+        rows.collectPartitions(chosen)
+
+    def _without_rows(self, query: Any, reader: Any) -> Any:
+        """Return an operator that reads state, as the next batch will have it, over partitions without rows."""
+        info, sql = reader.getStateInfo(), self._jvm.org.apache.spark.sql
+        sql.classic.SparkSession.setActiveSession(reader.session())  # of this thread: an operator belongs to the one that is active
+        partitions = info.numPartitions()
+        tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.InternalRow"))
+        rows = self._scala_context.parallelize(self._nothing, partitions, tag)
+        unknown = sql.catalyst.plans.physical.UnknownPartitioning(partitions)
+        no_rows = sql.execution.RDDScanExec(
+            reader.child().output(), rows, PURPOSE, unknown, self._nothing, self._jvm.scala.Option.empty(),
+        )  # fmt: skip
+        read, below = reader.stateInfo(), reader.child()
+        parts = self._context._gateway.new_array(self._jvm.java.lang.Object, reader.productArity())
+        for i in range(reader.productArity()):
+            part = reader.productElement(i)
+            parts[i] = self._jvm.scala.Some(self._next_state(query, info)) if part == read else no_rows if part == below else part
+        return reader.makeCopy(parts)
+
+    def _next_state(self, query: Any, info: Any) -> Any:
+        """Return which version of its state an operator will read in the next batch (``IncrementalExecution``'s own rule)."""
+        execution = query._jsq.streamingQuery()
+        kind = execution.getClass()
+        while str(kind.getSimpleName()) != "MicroBatchExecution":
+            kind = kind.getSuperclass()
+        field = kind.getDeclaredField("currentStateStoreCkptId")  # of checkpoint format 2, else empty
+        field.setAccessible(True)
+        return info.copy(
+            info.checkpointLocation(), info.queryRunId(), info.operatorId(), int(execution.lastExecution().currentBatchId()) + 1,
+            info.numPartitions(), info.stateSchemaMetadata(), field.get(execution).get(info.operatorId()),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _leaves_open(self) -> bool:
+        """Whether a store that was opened to read stays as it is when its task ends (``ReadStateStore.release``, from Spark 4.1 on)."""
+        store = self._jvm.java.lang.Class.forName("org.apache.spark.sql.execution.streaming.state.ReadStateStore")
+        return any(str(method.getName()) == "release" for method in store.getMethods())
 
     def _parts_below(self, plan: Any, names: frozenset[str]) -> list[Any]:
         """Return the child of each operator of these names."""
-        below = [part for child in self._children(plan) for part in self._parts_below(child, names)]
-        return [plan.child(), *below] if str(plan.nodeName()) in names else below
+        return [operator.child() for operator in self._named(plan, names)]
+
+    def _named(self, plan: Any, names: frozenset[str]) -> list[Any]:
+        """Return the operators of these names."""
+        below = [operator for child in self._children(plan) for operator in self._named(child, names)]
+        return [plan, *below] if str(plan.nodeName()) in names else below
 
     def _reading_parts(self, plan: Any) -> list[Any]:
         """Return the parts of a physical plan below its lowest exchanges: what the tasks run that read a source."""

@@ -26,6 +26,7 @@ from rheostat.spark.jvm import Jvm
 from rheostat.spark.local_processes import LocalExecutors
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.patience import Patience
+from rheostat.spark.preload import Preload
 from rheostat.spark.sensor import SparkSensor
 from rheostat.spark.sizing import placement_verdict, steward
 from rheostat.spark.stages import StagesEndpoint
@@ -182,10 +183,11 @@ def size(spark: Any, settings: Settings) -> Handle:
     if settings.state.standby and not standby:
         cannot = (*cannot, "no executor stands by: that would bring nothing where state is not placed")
     graceful = jvm.can_decommission and found.can_decommission
-    forced = settings.state.placement == "force"  # the soaks behind "auto" were before warm-ups loaded state
+    forced = settings.state.placement == "force"  # the soaks behind "auto" were before state was loaded in pauses
     warmth = Warmup(jvm, lambda: spark.streams.active, loads=forced and not standby)
+    preload = Preload(jvm, lambda: spark.streams.active) if forced else None
     hands = steward(
-        spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth,
+        spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth, preload,
         standby=standby, max_executors=settings.limits.max_executors, shares=settings.state.shares,
     )  # fmt: skip
     actuator = SparkActuator(hands, Capabilities(can_scale=True, cannot=cannot), application_id(spark), standby)

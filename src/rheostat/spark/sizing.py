@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rheostat.spark.allowed import Verdict, verdict
-from rheostat.spark.application import Warmth
+from rheostat.spark.application import Preloading, Warmth
 from rheostat.spark.capabilities import is_on, locality_wait_s, slots_per_executor
 from rheostat.spark.jvm import Jvm
 from rheostat.spark.placement import Placement
@@ -32,7 +32,7 @@ def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
 
 def steward(
     spark: Any, jvm: Jvm, places: bool, objective_s: float, can_decommission: bool, warmth: Warmth | None = None,
-    standby: int = 0, max_executors: int = 8, shares: str = "count",
+    preload: Preloading | None = None, standby: int = 0, max_executors: int = 8, shares: str = "count",
 ) -> Steward:  # fmt: skip
     """Return the steward of an application; with ``places`` it moves state, and tasks wait long enough for the state they need.
 
@@ -57,7 +57,7 @@ def steward(
         at_end=lambda: jvm.set_process_wait(None) if short else None,
     )
     placement = Placement(jvm, jvm.bytes_in if shares == "bytes" else None, shares == "ranges") if places else None
-    return Steward(jvm, RunningQueries(spark, jvm), placement, warmth if places else None, terms)
+    return Steward(jvm, RunningQueries(spark, jvm), placement, warmth if places else None, terms, preload)
 
 
 def _training(spark: Any) -> Callable[[str], None]:

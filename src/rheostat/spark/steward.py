@@ -20,7 +20,7 @@ from rheostat.rescaling.life import ARRIVING, DONE
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.rescaling.saga import Memory, advance
 from rheostat.rescaling.waits import Waits
-from rheostat.spark.application import Executors, Queries, Warmth
+from rheostat.spark.application import Executors, Preloading, Queries, Warmth
 from rheostat.spark.pace import CALM_S, COUNT_S, POLL_S, Pace
 from rheostat.spark.placement import Placement
 from rheostat.spark.rounds import Rounds
@@ -43,14 +43,18 @@ class Steward:
     """Brings an application to the size that was asked for last.
 
     ``placement`` is None where state is not to be placed (or cannot be): executors then count as settled and empty at
-    once. ``warmth`` is None where executors cannot be warmed.
+    once. ``warmth`` is None where executors cannot be warmed, ``preload`` where batches load the state that moves.
     """
 
-    def __init__(self, executors: Executors, queries: Queries, placement: Placement | None, warmth: Warmth | None, terms: Terms) -> None:
+    def __init__(
+        self, executors: Executors, queries: Queries, placement: Placement | None, warmth: Warmth | None, terms: Terms,
+        preload: Preloading | None = None,
+    ) -> None:  # fmt: skip
         self._executors = executors
         self._queries = queries
         self._placement = placement
         self._warmth = warmth
+        self._preload = preload
         self._terms = terms
         self._lock = threading.Lock()
         self._end = threading.Event()
@@ -285,6 +289,8 @@ class Steward:
         if not sent or self._placement is None:
             return
         self._placement.assign(sent, self._hosts)
+        if self._preload:
+            self._preload.begin(sent)
         for run_id in {unit[0] for unit in sent}:
             load = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
             self._loads.sent(run_id, max(load.values()), cold=bool(load.keys() - self._held))

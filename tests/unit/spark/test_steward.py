@@ -50,8 +50,12 @@ class World:
 
     def hire(self, warmth: Warmth | None = None, places: bool = True, ranges: bool = False, **terms: Any) -> Steward:
         placement = Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
-        self.steward = Steward(self, self, placement, warmth, Terms(**terms))
+        self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
+        self.steward = Steward(self, self, placement, warmth, Terms(**terms), self)
         return self.steward
+
+    def begin(self, sent) -> None:
+        self.preloaded.append((self.now, dict(sent)))
 
     # executors
     def hosts(self):
@@ -189,6 +193,14 @@ def test_a_new_executor_sees_a_whole_batch_before_it_gets_state():
     world.run(12, target=3)
     registered_s = 4.5
     assert [registered_s + 1 < when < registered_s + 3 for when, _, _ in world.reports[:1]] == [True]
+
+
+def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
+    world = World(executors=2, partitions=12)
+    world.run(4, target=2)
+    world.run(20, target=4)
+    assert world.reports
+    assert sorted((when, unit, to) for when, sent in world.preloaded for unit, to in sent.items()) == sorted(world.reports)
 
 
 def test_state_is_sent_right_after_a_batch_has_ended():

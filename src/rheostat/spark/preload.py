@@ -1,0 +1,95 @@
+"""Loads state where it has been sent, in the pause before the batch that needs it.
+
+A partition that has been sent to another executor is loaded there by the next batch, which lasts the longer for it. Where the query
+pauses between two batches, the executor loads it in the pause instead, and the batch finds it open.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Mapping
+from statistics import median
+from typing import Any, Protocol
+
+from py4j.protocol import Py4JError
+
+from rheostat.spark.warmup import POLL_S
+from rheostat.state.units import Unit
+
+_log = logging.getLogger("rheostat")
+GROUP = "rheostat-preload"
+"""The job group of the tasks that load."""
+FIRST_S = 0.5
+"""What a partition is taken to need before one has been loaded."""
+SPARE_S = 0.2
+"""What is left of a pause for all that a job needs beside its tasks."""
+_BOUNDARY_S = 0.2
+"""After its last progress a query takes some milliseconds until it says that it pauses."""
+_REMEMBERED = 9
+
+
+class Tasks(Protocol):
+    """Knows the pauses of queries, and sends tasks to executors."""
+
+    def pause_left_s(self, query: Any, now: float) -> float:
+        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one."""
+        ...
+
+    def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
+        """Open partitions of the state where they have been sent, and wait for the end of it; False where that cannot be."""
+        ...
+
+
+class Preload:
+    """Loads what is sent at a boundary, as far as the pause after it has room; ``active`` returns the running queries.
+
+    How long a partition takes is measured: the median of the last ones. What does not fit, the batch loads.
+    """
+
+    def __init__(self, tasks: Tasks, active: Callable[[], Iterable[Any]], clock: Callable[[], float] = time.time) -> None:
+        self._tasks, self._active, self._clock = tasks, active, clock
+        self._busy = threading.Lock()
+        self._took_s: deque[float] = deque([FIRST_S], maxlen=_REMEMBERED)
+
+    def begin(self, sent: Mapping[Unit, str]) -> None:
+        """Start to load units on the executors that they have been sent to, in a thread of its own; nothing while it is at work still."""
+        if sent and self._busy.acquire(blocking=False):
+            threading.Thread(target=self._load, args=(dict(sent),), name="rheostat-preload", daemon=True).start()
+
+    def _load(self, sent: Mapping[Unit, str]) -> None:
+        try:
+            for query in self._active():
+                self._load_for(query, {unit[1]: executor for unit, executor in sent.items() if unit[0] == str(query.runId)})
+        except (Py4JError, OSError, AttributeError, TypeError) as fault:  # the batch loads it then
+            _log.debug("rheostat: state was not loaded before its batch: %s", fault)
+        finally:
+            self._busy.release()
+
+    def _load_for(self, query: Any, sent: Mapping[int, str]) -> None:
+        chosen = fitting(sent, self._pause_s(query) - SPARE_S, median(self._took_s)) if sent else ()
+        began_s = self._clock()
+        if chosen and self._tasks.preload(query, chosen, GROUP):
+            most = max(Counter(sent[partition] for partition in chosen).values())
+            self._took_s.append((self._clock() - began_s) / most)
+
+    def _pause_s(self, query: Any) -> float:
+        until_s = self._clock() + _BOUNDARY_S
+        while True:
+            left_s = self._tasks.pause_left_s(query, self._clock())
+            if left_s > 0 or self._clock() >= until_s:
+                return left_s
+            time.sleep(POLL_S)
+
+
+def fitting(sent: Mapping[int, str], room_s: float, load_s: float) -> tuple[int, ...]:
+    """Return the partitions that fit: of each executor the first ones, as many as it can load one after the other in ``room_s``."""
+    most = int(max(0.0, room_s) / load_s)
+    chosen, given = [], Counter[str]()
+    for partition, executor in sorted(sent.items()):
+        if given[executor] < most:
+            given[executor] += 1
+            chosen.append(partition)
+    return tuple(chosen)
