@@ -3,7 +3,7 @@
 Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it was ended. A round is an application
 of its own, in a process of its own, with one of the queries by turns (keyed count, session windows, join; others if asked for). Kinds:
   moves    at every batch boundary all state partitions are dealt anew among the executors, through the production placement;
-           once in a while an executor is killed (SIGKILL)
+           once in a while an executor is killed (SIGKILL); with a trigger interval they are loaded in the pause after the batch, too
   planned  random rescalings of 1 to 8 executors through the production loop, nobody is killed: no task may fail
   killed   the same, with kills at any moment
 The state stores are maintained as often and keep as few versions as Spark can: that is where its known bugs were. A move is a partition
@@ -39,6 +39,7 @@ from rheostat.lab.stateful_rows import QUERIES, Shape
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.placement import Placement
+from rheostat.spark.preload import GROUP, Preload
 from rheostat.spark.running import RunningQueries
 
 DEFAULT = ("count", "session", "join")
@@ -47,7 +48,10 @@ MOST = 8
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
-COUNTED = ("moves", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries", "mismatches", "failed_rounds")
+COUNTED = (
+    "moves", "preloads", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries", "mismatches",
+    "failed_rounds",
+)  # fmt: skip
 _STATE = "spark.sql.streaming.stateStore"
 _OFTEN = {f"{_STATE}.minDeltasForSnapshot": "2", "spark.sql.streaming.minBatchesToRetain": "2"}
 
@@ -60,7 +64,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
     chance = random.Random(given.seed * 100_003 + number)  # noqa: S311 - a soak
     shape = Shape(query=query, state_mb=given.state_mb, value_bytes=1000, rate_per_s=given.rate, live_keys=2000, touch_every=3, seed=number)
     setting = Setting(
-        trigger_s=0.0, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **given.conf}, provider=given.provider,
+        trigger_s=given.trigger, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **given.conf}, provider=given.provider,
         checkpoint_format=given.checkpoint_format, partitions=given.partitions,
     )  # fmt: skip
     first = given.executors if kind == "moves" else 2
@@ -79,6 +83,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         return {
             "round": number, "kind": kind, "query": query, "moves": log.moves(given.partitions), "batches": job.last_batch + 1,
             "failed_tasks": failed, "failed_tasks_planned": failed if kind == "planned" else 0, "failed_queries": job.failures,
+            "preloads": log.done_for(GROUP),
             "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected,
             **told,
         }  # fmt: skip
@@ -87,6 +92,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
 def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool) -> dict[str, int]:
     """Deal all partitions anew at every batch boundary until the round has its moves."""
     queries, placement = RunningQueries(job.spark, job.jvm), Placement(job.jvm)
+    preload = Preload(job.jvm, lambda: job.spark.streams.active)
     kills, last, until, run_id = 0, job.last_batch, time.monotonic() + ROUND_DEADLINE_S / 2, ""
     while job.follow_log().moves(given.partitions) < given.per_round and time.monotonic() < until:
         last = await_boundary(job, last)
@@ -94,7 +100,9 @@ def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, ch
             run_id = learn(queries, placement)
         hosts = job.jvm.hosts()
         if hosts:
-            placement.assign({unit: chance.choice(list(hosts)) for unit in placement.units}, hosts)
+            dealt = {unit: chance.choice(list(hosts)) for unit in placement.units}
+            placement.assign(dealt, hosts)
+            preload.begin(dealt)
         if chance.random() < given.kill_share:
             kills += kill_one(cluster, chance)
         job.jvm.request_total(given.executors)
@@ -173,11 +181,12 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
     form = given.checkpoint_format if home.version >= "4" and given.provider == "rocksdb" else 1
     what = {
         "spark": home.version, "provider": given.provider, "checkpoint_format": form, "hosts": given.hosts, "conf": given.conf,
+        "trigger": given.trigger,
     }  # fmt: skip
     if not given.state.exists():
         return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
     state: dict[str, Any] = json.loads(given.state.read_text())
-    older = {"hosts": 1, "conf": {}}  # of records from before there were others
+    older = {"hosts": 1, "conf": {}, "trigger": 0.0}  # of records from before there were others
     if {name: state.get(name, older.get(name)) for name in what} != what:
         raise SystemExit(f"{given.state} is the record of another soak, not of {what}; name another file")
     return state
@@ -215,6 +224,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--executors", type=int, default=5, help="executors of a round of moves (default 5)")
     parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help=f"state partitions (default {PARTITIONS})")
+    parser.add_argument("--trigger", type=float, default=0.0, help="trigger interval in seconds (default 0: batches back to back)")
     parser.add_argument("--kill-share", type=float, default=0.03, help="kills per batch in a round of moves (default 0.03)")
     parser.add_argument("--state-mb", type=float, default=2.0, help="MB of state (default 2)")
     parser.add_argument("--rate", type=int, default=300, help="rows per second (default 300)")

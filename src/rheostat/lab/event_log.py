@@ -65,6 +65,7 @@ class EventLog:
     failed_stages: int = 0
     failed_jobs: int = 0
     _batches: dict[int, tuple[str, int] | None] = field(default_factory=dict)
+    _groups: dict[int, str] = field(default_factory=dict)
     _offset: int = 0
 
     @property
@@ -119,11 +120,16 @@ class EventLog:
             held.update(holders)
         return moves
 
+    def done_for(self, group: str) -> int:
+        """Count the tasks of a job group that have ended well."""
+        return sum(task.failure is None and self._groups.get(task.stage[0]) == group for task in self.tasks)
+
     def _job_started(self, event: Mapping[str, Any]) -> None:
         properties = event.get("Properties") or {}
         number, run = properties.get("streaming.sql.batchId"), properties.get("sql.streaming.runId") or properties.get("spark.jobGroup.id")
         batch = (str(run), int(number)) if number is not None else None
         self._batches.update(dict.fromkeys(event["Stage IDs"], batch))
+        self._groups.update(dict.fromkeys(event["Stage IDs"], str(properties.get("spark.jobGroup.id"))))
 
     def _job_ended(self, event: Mapping[str, Any]) -> None:
         self.failed_jobs += event["Job Result"]["Result"] != "JobSucceeded"

@@ -12,11 +12,13 @@ import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError
 
 from rheostat.spark.in_flight import pause_left_s
+from rheostat.spark.stores import JOIN_STORES
 
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 _REASON = "rheostat scales in"
@@ -31,6 +33,13 @@ _READING = frozenset({
 """Operators that may be run again for nothing: Spark's own, without a function of the user's and without an effect."""
 _RESTORING = frozenset({"StateStoreRestore", "SessionWindowStateStoreRestore"})
 """Operators that read state and do not write it."""
+_JOIN = "StreamingSymmetricHashJoin"
+_JOINS = "org.apache.spark.sql.execution.streaming.operators.stateful.join"
+_OPENING = _RESTORING | {
+    _JOIN, "StreamingDeduplicate", "StreamingDeduplicateWithinWatermark", "FlatMapGroupsWithState", "FlatMapGroupsInPandasWithState",
+    "TransformWithState", "TransformWithStateInPySpark",
+}  # fmt: skip
+"""Operators whose stores can be opened before their batch; an aggregation has one to read and one to save, of the same store."""
 _SAVING = frozenset({"StateStoreSave", "SessionWindowStateStoreSave"})
 """Operators that write what those below them have read and computed."""
 _RECENT_BATCHES = 5
@@ -39,6 +48,17 @@ _REHEARSED_ROWS = 500_000
 """A batch with more is not read again for nothing."""
 _REHEARSED_PARTITIONS = 2
 """So many tasks of a stage are rehearsed: the first loads the classes, the next finds what the first has left undone."""
+
+
+class _Stores(NamedTuple):
+    """The stores of a partition of an operator: their names, and key schema, value schema and key encoder of each; the rest is common."""
+
+    names: tuple[str, ...]
+    described: tuple[tuple[Any, Any, Any], ...]
+    schemas: Any
+    families: bool
+    multiple: bool
+    settings: Any
 
 
 class Jvm:
@@ -354,16 +374,18 @@ class Jvm:
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
         """Let executors open partitions of a query's state as its last batch left them, where the coordinator says that they are.
 
-        To be called between two batches: the next one then finds them open. The tasks are those in which the next batch reads the state
-        of an aggregation (``ReadStateStoreRDD``), without its rows: nothing is computed or written. False where the plan has no such
-        operator, or where Spark closes what was opened to read only (before 4.1): nothing is run then. Raises what the jobs raise.
+        To be called between two batches: the next one then finds them open. Nothing is computed or written (``OpenStores.java``). False
+        where Spark closes what was opened to read only (before 4.1), and for operators that are not known: nothing is run then. Raises
+        what the jobs raise.
         """
-        readers = self._named(self._plan(query), _RESTORING) if self._leaves_open else []
-        if readers:
+        operators = self._named(self._plan(query), _OPENING) if self._leaves_open else []
+        known = [(operator, stores) for operator in operators if (stores := self._stores_of(operator)) is not None]
+        if known:
             self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
-        for reader in readers:
-            self._run(self._without_rows(query, reader).execute().toJavaRDD(), partitions)
-        return bool(readers)
+        for operator, stores in known:
+            places = self._at_their_places(operator.getStateInfo(), stores.names[0], partitions)
+            places.mapPartitions(self._opener(query, operator, stores)).count()
+        return bool(known)
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
         """Run a Python function in one task that prefers an executor, and wait for its end.
@@ -382,7 +404,11 @@ class Jvm:
         rows, places = self._jvm.java.util.ArrayList(), self._sequence([f"executor_{host}_{executor}"])
         for _ in range(partitions):
             rows.add(self._jvm.scala.Tuple2(bytearray(b"warm-up"), places))
-        tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName("[B"))
+        return self._placed(rows, "[B")
+
+    def _placed(self, rows: Any, kind: str) -> Any:
+        """Return an RDD of rows and where each is preferred, a partition each."""
+        tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName(kind))
         return self._scala_context.makeRDD(self._jvm.PythonUtils.toSeq(rows), tag).toJavaRDD()
 
     def _plan(self, query: Any) -> Any:
@@ -399,41 +425,118 @@ class Jvm:
 
     def _run(self, rows: Any, partitions: Collection[int]) -> None:
         """Run the tasks of some partitions of an RDD; what they compute is dropped."""
-        chosen = self._context._gateway.new_array(self._jvm.int, len(partitions))
-        for i, number in enumerate(sorted(partitions)):
-            chosen[i] = number
-        rows.collectPartitions(chosen)
+        rows.collectPartitions(self._array(self._jvm.int, sorted(partitions)))
 
-    def _without_rows(self, query: Any, reader: Any) -> Any:
-        """Return an operator that reads state, as the next batch will have it, over partitions without rows."""
-        info, sql = reader.getStateInfo(), self._jvm.org.apache.spark.sql
-        sql.classic.SparkSession.setActiveSession(reader.session())  # of this thread: an operator belongs to the one that is active
-        partitions = info.numPartitions()
-        tag = self._jvm.scala.reflect.ClassTag.apply(self._jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.InternalRow"))
-        rows = self._scala_context.parallelize(self._nothing, partitions, tag)
-        unknown = sql.catalyst.plans.physical.UnknownPartitioning(partitions)
-        no_rows = sql.execution.RDDScanExec(
-            reader.child().output(), rows, PURPOSE, unknown, self._nothing, self._jvm.scala.Option.empty(),
+    def _at_their_places(self, info: Any, name: str, partitions: Collection[int]) -> Any:
+        """Return an RDD with a task for each state partition of an operator, its number, preferring the executor that holds it."""
+        rows, run_id = self._jvm.java.util.ArrayList(), str(info.queryRunId())
+        for partition in partitions:
+            place = self._coordinator.getLocation(self.store(str(info.checkpointLocation()), run_id, info.operatorId(), partition, name))
+            rows.add(self._jvm.scala.Tuple2(partition, self._sequence([place.get()] if place.isDefined() else [])))
+        return self._placed(rows, "java.lang.Integer")
+
+    def _opener(self, query: Any, operator: Any, stores: _Stores) -> Any:
+        """Return what opens the stores of an operator as the next batch will (``OpenStores``)."""
+        info, state = operator.getStateInfo(), self._jvm.org.apache.spark.sql.execution.streaming.state
+        hadoop = self._jvm.org.apache.spark.util.SerializableConfiguration(operator.session().sessionState().newHadoopConf())
+        keys, values, encoders = zip(*stores.described, strict=True)
+        schema = self._jvm.org.apache.spark.sql.types.StructType
+        parts = (
+            info.checkpointLocation(), info.queryRunId(), info.operatorId(), self._next_version(query), self._checkpoint_ids(query, info),
+            self._array(self._jvm.java.lang.String, stores.names), self._array(schema, keys), self._array(schema, values),
+            self._array(state.KeyStateEncoderSpec, encoders), stores.schemas, stores.families, stores.multiple, stores.settings, hadoop,
         )  # fmt: skip
-        read, below = reader.stateInfo(), reader.child()
-        parts = self._context._gateway.new_array(self._jvm.java.lang.Object, reader.productArity())
-        for i in range(reader.productArity()):
-            part = reader.productElement(i)
-            parts[i] = self._jvm.scala.Some(self._next_state(query, info)) if part == read else no_rows if part == below else part
-        return reader.makeCopy(parts)
+        return self._open_stores.newInstance(self._array(self._jvm.java.lang.Object, parts))
 
-    def _next_state(self, query: Any, info: Any) -> Any:
-        """Return which version of its state an operator will read in the next batch (``IncrementalExecution``'s own rule)."""
+    def _stores_of(self, operator: Any) -> _Stores | None:
+        """Return the stores of an operator in its own words; None where these are not known."""
+        return self._join_stores(operator) if str(operator.nodeName()) == _JOIN else self._only_store(operator)
+
+    def _only_store(self, operator: Any) -> _Stores | None:
+        """Return the store of an operator that has one, as the RDD of its last batch has it (``StateStoreRDD``, ``ReadStateStoreRDD``)."""
+        rows = operator.execute()
+        while not str(rows.getClass().getSimpleName()).endswith("StateStoreRDD"):
+            above = rows.dependencies()
+            if above.size() != 1:
+                return None
+            rows = above.head().rdd()
+        writes = str(rows.getClass().getSimpleName()) == "StateStoreRDD"
+        return _Stores(
+            names=("default",),
+            described=((self._field(rows, "keySchema"), self._field(rows, "valueSchema"), self._field(rows, "keyStateEncoderSpec")),),
+            schemas=self._field(rows, "stateSchemaBroadcast"),
+            families=bool(self._field(rows, "useColumnFamilies")),
+            multiple=writes and bool(self._field(rows, "useMultipleValuesPerKey")),
+            settings=rows.storeConf(),
+        )
+
+    def _join_stores(self, join: Any) -> _Stores | None:
+        """Return the stores of a stream-stream join of the formats 1 to 3 (``SymmetricHashJoinStateManager``); 3 has one, not four."""
+        form = int(join.stateFormatVersion())
+        if form not in (1, 2, 3):
+            return None
+        state, described = self._jvm.org.apache.spark.sql.execution.streaming.state, {}
+        for side, child, keys in (("Left", join.left(), join.leftKeys()), ("Right", join.right(), join.rightKeys())):
+            named = self._single(f"{_JOINS}.StreamingSymmetricHashJoinHelper${side}Side$")
+            schemas = self._single(f"{_JOINS}.SymmetricHashJoinStateManager$").getSchemaForStateStores(named, child.output(), keys, form)
+            for name in (name for name in JOIN_STORES if name.startswith(side.lower())):
+                key, value = schemas.apply(name)._1(), schemas.apply(name)._2()
+                described[name] = (key, value, state.NoPrefixKeyStateEncoderSpec(key))
+        if form == 3:
+            described = {"default": described[JOIN_STORES[0]]}
+        nothing = self._jvm.PythonUtils.toScalaMap(self._jvm.java.util.HashMap())
+        return _Stores(
+            names=tuple(described),
+            described=tuple(described.values()),
+            schemas=self._jvm.scala.Option.empty(),
+            families=form == 3,
+            multiple=False,
+            settings=state.StateStoreConf(join.session().sessionState().conf(), nothing),
+        )
+
+    def _next_version(self, query: Any) -> int:
+        """Return which version of its state a query reads in its next batch: the number of that batch (``IncrementalExecution``)."""
+        return int(query._jsq.streamingQuery().lastExecution().currentBatchId()) + 1
+
+    def _checkpoint_ids(self, query: Any, info: Any) -> Any:
+        """Return the names of the files of an operator's last checkpoint (of format 2; in format 1 they have none)."""
         execution = query._jsq.streamingQuery()
-        kind = execution.getClass()
-        while str(kind.getSimpleName()) != "MicroBatchExecution":
+        return self._field(execution, "currentStateStoreCkptId", "MicroBatchExecution").get(info.operatorId())
+
+    def _field(self, of: Any, name: str, kind_name: str = "") -> Any:
+        """Return a private field of an object, of its own class or of the one of that name above it."""
+        kind = of.getClass()
+        while kind_name and str(kind.getSimpleName()) != kind_name:
             kind = kind.getSuperclass()
-        field = kind.getDeclaredField("currentStateStoreCkptId")  # of checkpoint format 2, else empty
+        field = kind.getDeclaredField(name)
         field.setAccessible(True)
-        return info.copy(
-            info.checkpointLocation(), info.queryRunId(), info.operatorId(), int(execution.lastExecution().currentBatchId()) + 1,
-            info.numPartitions(), info.stateSchemaMetadata(), field.get(execution).get(info.operatorId()),
-        )  # fmt: skip
+        return field.get(of)
+
+    def _single(self, name: str) -> Any:
+        """Return a Scala object."""
+        return self._jvm.java.lang.Class.forName(name).getField("MODULE$").get(None)
+
+    def _array(self, kind: Any, items: Sequence[Any]) -> Any:
+        made = self._context._gateway.new_array(kind, len(items))
+        for i, item in enumerate(items):
+            made[i] = item
+        return made
+
+    @functools.cached_property
+    def _open_stores(self) -> Any:
+        """Return the constructor of ``OpenStores``: compiled here by Spark's own compiler, sent to the executors as a JAR."""
+        java, source = self._jvm.java, Path(__file__).parent / "executor" / "OpenStores.java"
+        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(java.lang.Thread.currentThread().getContextClassLoader())
+        compiler.cook(source.read_text(encoding="utf-8"))
+        jar = java.nio.file.Files.createTempFile("rheostat-", ".jar", self._array(java.nio.file.attribute.FileAttribute, ()))
+        jar.toFile().deleteOnExit()
+        written = java.util.jar.JarOutputStream(java.io.FileOutputStream(jar.toFile()))
+        written.putNextEntry(java.util.zip.ZipEntry("rheostat/OpenStores.class"))
+        written.write(compiler.getBytecodes().get("rheostat.OpenStores"))
+        written.close()
+        self._scala_context.addJar(jar.toUri().toString())
+        return compiler.getClassLoader().loadClass("rheostat.OpenStores").getConstructors()[0]
 
     @functools.cached_property
     def _leaves_open(self) -> bool:

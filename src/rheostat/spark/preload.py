@@ -29,6 +29,8 @@ SPARE_S = 0.2
 _BOUNDARY_S = 0.2
 """After its last progress a query takes some milliseconds until it says that it pauses."""
 _REMEMBERED = 9
+_TRIES = 3
+"""After so many failures in a row nothing more is tried: this Spark or this query cannot do it."""
 
 
 class Tasks(Protocol):
@@ -46,25 +48,31 @@ class Tasks(Protocol):
 class Preload:
     """Loads what is sent at a boundary, as far as the pause after it has room; ``active`` returns the running queries.
 
-    How long a partition takes is measured: the median of the last ones. What does not fit, the batch loads.
+    How long a partition takes is measured: the median of the last ones. What does not fit, the batch loads; after three failures in a row
+    it loads everything.
     """
 
     def __init__(self, tasks: Tasks, active: Callable[[], Iterable[Any]], clock: Callable[[], float] = time.time) -> None:
         self._tasks, self._active, self._clock = tasks, active, clock
         self._busy = threading.Lock()
         self._took_s: deque[float] = deque([FIRST_S], maxlen=_REMEMBERED)
+        self._failures = 0
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
         """Start to load units on the executors that they have been sent to, in a thread of its own; nothing while it is at work still."""
-        if sent and self._busy.acquire(blocking=False):
+        if sent and self._failures < _TRIES and self._busy.acquire(blocking=False):
             threading.Thread(target=self._load, args=(dict(sent),), name="rheostat-preload", daemon=True).start()
 
     def _load(self, sent: Mapping[Unit, str]) -> None:
         try:
             for query in self._active():
                 self._load_for(query, {unit[1]: executor for unit, executor in sent.items() if unit[0] == str(query.runId)})
+            self._failures = 0
         except (Py4JError, OSError, AttributeError, TypeError) as fault:  # the batch loads it then
+            self._failures += 1
             _log.debug("rheostat: state was not loaded before its batch: %s", fault)
+            if self._failures == _TRIES:
+                _log.info("rheostat: state that moves is loaded by batches from now on: loading it before them failed %d times", _TRIES)
         finally:
             self._busy.release()
 

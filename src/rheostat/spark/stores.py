@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 _DEFAULT = ("default",)
-_JOIN = ("left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue")
+JOIN_STORES = ("left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue")
 """The stores of a stream-stream join in the formats 1 and 2; format 3 has one store (``SymmetricHashJoinStateManager``)."""
-_STORES = {"symmetricHashJoin": _JOIN}
+_STORES = {"symmetricHashJoin": JOIN_STORES}
 
 
 class Files(Protocol):

@@ -126,6 +126,20 @@ def test_a_load_that_fails_is_left_to_the_batch_and_the_next_one_is_tried() -> N
     assert tasks.loaded == [("q", (2,))]
 
 
+def test_after_three_failures_in_a_row_no_more_is_tried() -> None:
+    preload, tasks = preloading(Query(), fault=Py4JError("unknown"))
+    for _ in range(2):
+        begun(preload, tasks, to("1", 1))
+    tasks.fault = None
+    begun(preload, tasks, to("1", 2))
+    tasks.fault = Py4JError("unknown")
+    for _ in range(3):
+        begun(preload, tasks, to("1", 3))
+    tasks.fault = None
+    begun(preload, tasks, to("1", 4))
+    assert tasks.loaded == [("q", (2,))]
+
+
 def test_where_nothing_can_be_loaded_nothing_is_learnt() -> None:
     preload, tasks = preloading(Query(pauses=itertools.repeat(SPARE_S + 1.5 * FIRST_S)), loads=False, takes_s=0.0)
     for _ in range(2):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ class World:
         self.steward = Steward(self, self, placement, warmth, Terms(**terms), self)
         return self.steward
 
-    def begin(self, sent) -> None:
+    def begin(self, sent: Mapping[tuple[str, int], str]) -> None:
         self.preloaded.append((self.now, dict(sent)))
 
     # executors

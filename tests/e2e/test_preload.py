@@ -1,0 +1,43 @@
+"""State that moves is loaded in the pause before its batch, whatever the operator: no task fails, and the output is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from rheostat.kafka.broker import Broker
+from rheostat.lab.cluster import Cluster
+from rheostat.lab.rescale_ways import Live
+from rheostat.lab.stateful_job import Setting, StatefulJob
+from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.model import Limits
+from rheostat.spark.preload import GROUP
+
+pytestmark = [pytest.mark.e2e, pytest.mark.skipif(pyspark.__version__ < "4.1", reason="before 4.1 Spark closes what was opened to read only")]
+PAUSING = Setting(trigger_s=5.0, partitions=6)
+OTHERS = [pytest.param(query, marks=pytest.mark.thorough) for query in QUERIES if query != "join"]
+
+
+@pytest.fixture
+def job(query: str, broker: Broker, cluster: Cluster, driver: dict[str, str], tmp_path: Path) -> Iterator[StatefulJob]:
+    shape = Shape(query=query, state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3)
+    with StatefulJob(shape, PAUSING, broker, cluster, tmp_path / tmp_path.name, Limits.between(1, 3), 2) as job:
+        job.start()
+        yield job
+
+
+@pytest.mark.parametrize("query", ["join", *OTHERS])
+def test_state_that_moves_is_loaded_before_its_batch(query: str, job: StatefulJob, tmp_path: Path) -> None:
+    live = Live(job, 2, (1, 3), "force", tmp_path / "journal")
+    for executors in (3, 2):
+        live.rescale(executors)
+    live.stop()
+    verdict, log = job.finish(), job.follow_log()
+    assert verdict.exact, verdict
+    assert verdict.expected > 0
+    assert job.failures == 0
+    assert not log.failed_tasks
+    assert log.done_for(GROUP) > 0
