@@ -16,7 +16,7 @@ from rheostat.lab.stateful_rows import QUERIES, Shape
 from rheostat.model import Limits
 from rheostat.spark.preload import GROUP
 
-pytestmark = [pytest.mark.e2e, pytest.mark.skipif(pyspark.__version__ < "4.1", reason="before 4.1 Spark closes what was opened to read only")]
+pytestmark = [pytest.mark.e2e, pytest.mark.skipif(pyspark.__version__ < "4.1", reason="Spark closes what was opened to read only")]
 PAUSING = Setting(trigger_s=5.0, partitions=6)
 OTHERS = [pytest.param(query, marks=pytest.mark.thorough) for query in QUERIES if query != "join"]
 

@@ -374,7 +374,7 @@ class Jvm:
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
         """Let executors open partitions of a query's state as its last batch left them, where the coordinator says that they are.
 
-        To be called between two batches: the next one then finds them open. Nothing is computed or written (``OpenStores.java``). False
+        To be called between two batches: the next one then finds them open. Nothing is computed or written (``OpenStores``). False
         where Spark closes what was opened to read only (before 4.1), and for operators that are not known: nothing is run then. Raises
         what the jobs raise.
         """
