@@ -421,11 +421,8 @@ class Jvm:
         """Run tasks of a part of a plan on an executor; numbers beyond the number of tasks begin at the first again."""
         rows = part.execute().toJavaRDD().glom()
         partitions = rows.getNumPartitions()
-        self._run(self._preferring(executor, host, partitions).zip(rows).keys(), {number % partitions for number in numbers})
-
-    def _run(self, rows: Any, partitions: Collection[int]) -> None:
-        """Run the tasks of some partitions of an RDD; what they compute is dropped."""
-        rows.collectPartitions(self._array(self._jvm.int, sorted(partitions)))
+        chosen = self._array(self._jvm.int, sorted({number % partitions for number in numbers}))
+        self._preferring(executor, host, partitions).zip(rows).keys().collectPartitions(chosen)
 
     def _at_their_places(self, info: Any, name: str, partitions: Collection[int]) -> Any:
         """Return an RDD with a task for each state partition of an operator, its number, preferring the executor that holds it."""
