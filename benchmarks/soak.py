@@ -3,7 +3,8 @@
 Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it was ended. A round is an application
 of its own, in a process of its own, with one of the queries by turns (keyed count, session windows, join; others if asked for). Kinds:
   moves    at every batch boundary all state partitions are dealt anew among the executors, through the production placement;
-           once in a while an executor is killed (SIGKILL); with a trigger interval they are loaded in the pause after the batch, too
+           once in a while an executor is killed (SIGKILL); with a trigger interval they are loaded in the pause after the batch, too,
+           or an executor rehearses the state there, as a new one does
   planned  random rescalings of 1 to 8 executors through the production loop, nobody is killed: no task may fail
   killed   the same, with kills at any moment
 The state stores are maintained as often and keep as few versions as Spark can: that is where its known bugs were. A move is a partition
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from py4j.protocol import Py4JError
 
 from rheostat.cli.pairs import pairs
 from rheostat.errors import BadInput, RheostatError
@@ -41,6 +43,8 @@ from rheostat.model import Limits
 from rheostat.spark.placement import Placement
 from rheostat.spark.preload import GROUP, Preload
 from rheostat.spark.running import RunningQueries
+from rheostat.spark.warmup import GROUP as WARMING
+from rheostat.spark.warmup import ROOM_S
 
 DEFAULT = ("count", "session", "join")
 KINDS = ("moves", "moves", "planned", "killed")
@@ -48,8 +52,10 @@ MOST = 8
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
+REHEARSAL_SHARE = 0.2
+"""Of the boundaries of a query with pauses."""
 COUNTED = (
-    "moves", "preloads", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries", "mismatches",
+    "moves", "preloads", "rehearsals", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries", "mismatches",
     "failed_rounds",
 )  # fmt: skip
 _STATE = "spark.sql.streaming.stateStore"
@@ -83,7 +89,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         return {
             "round": number, "kind": kind, "query": query, "moves": log.moves(given.partitions), "batches": job.last_batch + 1,
             "failed_tasks": failed, "failed_tasks_planned": failed if kind == "planned" else 0, "failed_queries": job.failures,
-            "preloads": log.done_for(GROUP),
+            "preloads": log.done_for(GROUP), "rehearsals": log.done_for(WARMING),
             "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected,
             **told,
         }  # fmt: skip
@@ -103,10 +109,19 @@ def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, ch
             dealt = {unit: chance.choice(list(hosts)) for unit in placement.units}
             placement.assign(dealt, hosts)
             preload.begin(dealt)
+        if hosts and given.trigger and chance.random() < REHEARSAL_SHARE:
+            rehearse(job, *chance.choice(sorted(hosts.items())))
         if chance.random() < given.kill_share:
             kills += kill_one(cluster, chance)
         job.jvm.request_total(given.executors)
     return {"kills": kills, "rescales": 0}
+
+
+def rehearse(job: StatefulJob, executor: str, host: str) -> None:
+    """Let an executor rehearse the state, beside what is being loaded; not where the pause has no room, nor where it is killed meanwhile."""
+    with suppress(Py4JError):
+        if job.jvm.pause_left_s(job.query, time.time()) >= ROOM_S:
+            job.jvm.rehearse_state_on(job.query, executor, host, WARMING)
 
 
 def learn(queries: RunningQueries, placement: Placement) -> str:

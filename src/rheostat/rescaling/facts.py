@@ -32,6 +32,8 @@ class Facts:
     """What a batch may take longer without anybody noticing."""
     load_s: float | None = None
     """What the loading of one unit takes."""
+    in_pause: bool = False
+    """Whether both are of the pauses between batches: state that moves is loaded there, and no batch lasts longer for it."""
     placing: bool = True
     """False: state is not placed (mode off, or it cannot be): everybody counts as settled and as empty at once."""
     slots_per_executor: int = 1

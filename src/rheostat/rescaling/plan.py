@@ -62,7 +62,7 @@ def _at_boundary(scene: Scene) -> tuple[Unit, ...]:
     resting = {e for e in scene.those_in({"stuck"}) if scene.waited_s(e) < scene.waits.rest_s}
     wanted = {unit: to for unit, to in scene.wanted.items() if to not in resting or holders[unit] not in scene.takers}
     first = [executor for executor in scene.lives if executor not in scene.takers]
-    return next_moves(holders, wanted, partitions_per_batch(scene.facts.slack_s, scene.facts.load_s), first)
+    return next_moves(holders, wanted, partitions_per_batch(scene.facts.slack_s, scene.facts.load_s), first, scene.facts.in_pause)
 
 
 def _lost(scene: Scene, memory: Memory) -> list[Unit]:

@@ -21,6 +21,8 @@ class Soak:
     moves: int
     date: str
     command: str
+    pauses: bool = False
+    """Whether state was loaded in the pauses before the batches, too, and rehearsed there."""
 
 
 SOAKS: tuple[Soak, ...] = (
@@ -38,10 +40,11 @@ SOAKS: tuple[Soak, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether state is placed, and in one line why not, or on what grounds."""
+    """Whether state is placed, and in one line why not, or on what grounds; ``loads``: whether also before the batch that needs it."""
 
     places: bool
     why: str
+    loads: bool = False
 
 
 def verdict(mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS) -> Verdict:
@@ -50,11 +53,12 @@ def verdict(mode: str, spark: str, provider: str, checkpoint_format: int, soaks:
         return Verdict(False, "placement is off: state stays where Spark has put it, new executors of a stateful query get none")
     passed = [soak for soak in soaks if (soak.spark, soak.provider, soak.checkpoint_format) == (spark, provider, checkpoint_format)]
     moves = max((soak.moves for soak in passed), default=0)
+    loads = mode == "force" or any(soak.pauses and soak.moves >= ENOUGH_MOVES for soak in passed)
     what = f"Spark {spark}, {provider}, checkpoint format {checkpoint_format}"
     if moves >= ENOUGH_MOVES:
-        return Verdict(True, f"state moves with the executors: {what} has passed {moves:,} moves")
+        return Verdict(True, f"state moves with the executors: {what} has passed {moves:,} moves", loads)
     if mode == "force":
-        return Verdict(True, f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves")
+        return Verdict(True, f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves", loads)
     return Verdict(
         False,
         f"state stays where Spark has put it: {what} has passed {moves:,} of the {ENOUGH_MOVES:,} moves of a soak; "

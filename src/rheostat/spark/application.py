@@ -61,6 +61,10 @@ class Queries(Protocol):
         """Tell whether one is at rest, ``quiet_s`` seconds after its last boundary."""
         ...
 
+    def trigger_s(self, run_id: str) -> float:
+        """Return the trigger interval of one, 0 if it has none."""
+        ...
+
     def last(self, run_id: str) -> Batch | None:
         """Return the last batch of one."""
         ...
@@ -96,4 +100,8 @@ class Preloading(Protocol):
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
         """Start to load units on the executors that they have been sent to."""
+        ...
+
+    def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return how long these queries' pauses let state load and what a unit takes; None where batches have to load it."""
         ...

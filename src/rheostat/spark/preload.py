@@ -55,7 +55,8 @@ class Preload:
     def __init__(self, tasks: Tasks, active: Callable[[], Iterable[Any]], clock: Callable[[], float] = time.time) -> None:
         self._tasks, self._active, self._clock = tasks, active, clock
         self._busy = threading.Lock()
-        self._took_s: deque[float] = deque([FIRST_S], maxlen=_REMEMBERED)
+        self._took_s: dict[str, deque[float]] = {}
+        """What a partition took, by run."""
         self._failures = 0
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
@@ -63,10 +64,26 @@ class Preload:
         if sent and self._failures < _TRIES and self._busy.acquire(blocking=False):
             threading.Thread(target=self._load, args=(dict(sent),), name="rheostat-preload", daemon=True).start()
 
+    def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return the seconds that every pause leaves for loading when these queries are loaded in turn, and what a unit of the slowest takes.
+
+        None unless the last load went well, state of each query has been loaded so before, and a unit fits.
+        """
+        if self._failures or not pauses_s or not pauses_s.keys() <= self._took_s.keys():
+            return None
+        room_s = (min(pauses_s.values()) - SPARE_S) / len(pauses_s)
+        load_s = max(self._load_s(run_id) for run_id in pauses_s)
+        return (room_s, load_s) if load_s <= room_s else None
+
+    def _load_s(self, run_id: str) -> float:
+        return median(self._took_s.get(run_id, [FIRST_S]))
+
     def _load(self, sent: Mapping[Unit, str]) -> None:
         try:
-            for query in self._active():
-                self._load_for(query, {unit[1]: executor for unit, executor in sent.items() if unit[0] == str(query.runId)})
+            running = {str(query.runId): query for query in self._active()}
+            self._took_s = {run_id: took_s for run_id, took_s in self._took_s.items() if run_id in running}
+            for run_id, query in running.items():
+                self._load_for(query, {unit[1]: executor for unit, executor in sent.items() if unit[0] == run_id})
             self._failures = 0
         except (Py4JError, OSError, AttributeError, TypeError) as fault:  # the batch loads it then
             self._failures += 1
@@ -77,11 +94,12 @@ class Preload:
             self._busy.release()
 
     def _load_for(self, query: Any, sent: Mapping[int, str]) -> None:
-        chosen = fitting(sent, self._pause_s(query) - SPARE_S, median(self._took_s)) if sent else ()
+        chosen = fitting(sent, self._pause_s(query) - SPARE_S, self._load_s(str(query.runId))) if sent else ()
         began_s = self._clock()
         if chosen and self._tasks.preload(query, chosen, GROUP):
             most = max(Counter(sent[partition] for partition in chosen).values())
-            self._took_s.append((self._clock() - began_s) / most)
+            took_s = self._took_s.setdefault(str(query.runId), deque([FIRST_S], maxlen=_REMEMBERED))
+            took_s.append((self._clock() - began_s) / most)
 
     def _pause_s(self, query: Any) -> float:
         until_s = self._clock() + _BOUNDARY_S

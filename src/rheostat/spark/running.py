@@ -51,9 +51,13 @@ class RunningQueries:
 
     def idle(self, run_id: str, quiet_s: float) -> bool:
         """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is not just the wait for its trigger."""
+        return quiet_s > _AT_REST * self.trigger_s(run_id) and not runs_batch(self._queries[run_id].status)
+
+    def trigger_s(self, run_id: str) -> float:
+        """Return a query's trigger interval in seconds, 0 if it has none."""
         if run_id not in self._trigger_s:
             self._trigger_s[run_id] = self._streams.trigger_s(self._queries[run_id]) or 0.0
-        return quiet_s > _AT_REST * self._trigger_s[run_id] and not runs_batch(self._queries[run_id].status)
+        return self._trigger_s[run_id]
 
     def last(self, run_id: str) -> Batch | None:
         """Return a query's last batch; None before its first."""

@@ -183,9 +183,8 @@ def size(spark: Any, settings: Settings) -> Handle:
     if settings.state.standby and not standby:
         cannot = (*cannot, "no executor stands by: that would bring nothing where state is not placed")
     graceful = jvm.can_decommission and found.can_decommission
-    forced = settings.state.placement == "force"  # the soaks behind "auto" were before state was loaded in pauses
-    warmth = Warmup(jvm, lambda: spark.streams.active, loads=forced and not standby)
-    preload = Preload(jvm, lambda: spark.streams.active) if forced else None
+    warmth = Warmup(jvm, lambda: spark.streams.active, loads=placement.loads and not standby)
+    preload = Preload(jvm, lambda: spark.streams.active) if placement.loads else None
     hands = steward(
         spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth, preload,
         standby=standby, max_executors=settings.limits.max_executors, shares=settings.state.shares,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from statistics import median
 
 from rheostat.spark.progress import Batch
@@ -59,6 +59,11 @@ class Loads:
         """Return the usual batch of a query; None before the first."""
         quiet = self._quiet.get(run_id)
         return median(quiet) if quiet else None
+
+    def pauses_s(self, trigger_s: Mapping[str, float]) -> dict[str, float]:
+        """Return how long each query usually pauses between two batches, by its trigger interval; none of a query without a batch."""
+        usual = {run_id: self.batch_s(run_id) for run_id in trigger_s}
+        return {run_id: max(0.0, trigger_s[run_id] - batch_s) for run_id, batch_s in usual.items() if batch_s is not None}
 
     def slack_and_load_s(self, objective_s: float, growing: bool, cold: bool) -> tuple[float | None, float | None]:
         """Return the least slack and the greatest load time of all queries; None for what is not known yet.

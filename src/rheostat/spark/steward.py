@@ -218,9 +218,7 @@ class Steward:
             self._carry_out(order, passed)
 
     def _facts(self, now: float) -> Facts:
-        standby = {executor for executor, life in self._memory.lives.items() if life.phase == "standby"}
-        growing, cold = self._rescaling.phase == "growing", bool(self._hosts.keys() - self._held - standby)
-        slack_s, load_s = self._loads.slack_and_load_s(self._terms.objective_s, growing, cold)
+        slack_s, load_s, in_pause = self._room()
         return Facts(
             now_s=now,
             registered=tuple(self._hosts),
@@ -232,9 +230,21 @@ class Steward:
             batch=self._rounds.number,
             slack_s=slack_s,
             load_s=load_s,
+            in_pause=in_pause,
             placing=bool(self._placement and self._placement.units),
             slots_per_executor=self._terms.slots_per_executor,
         )
+
+    def _room(self) -> tuple[float | None, float | None, bool]:
+        """Return how long state may load, what a unit takes, and whether both are of the pauses between batches or of the batches."""
+        if self._placement and self._preload:
+            trigger_s = {run_id: self._queries.trigger_s(run_id) for run_id in {unit[0] for unit in self._placement.units}}
+            room = self._preload.room(self._loads.pauses_s(trigger_s))
+            if room:
+                return *room, True
+        standby = {executor for executor, life in self._memory.lives.items() if life.phase == "standby"}
+        growing, cold = self._rescaling.phase == "growing", bool(self._hosts.keys() - self._held - standby)
+        return *self._loads.slack_and_load_s(self._terms.objective_s, growing, cold), False
 
     def _unready(self) -> set[str]:
         """Return the executors that are not to get state yet: they are being warmed, or have not seen a whole batch.

@@ -33,28 +33,30 @@ def too_big(slack_s: float | None, load_s: float | None) -> str | None:
     return f"one state partition takes {load_s:.1f} s to load, a batch has {max(0.0, slack_s):.1f} s to spare: its move will be felt"
 
 
-def ramp(held: int, coming: int) -> int:
-    """Return how many units an executor may load in a batch when it holds ``held`` and ``coming`` are still to come: at least one.
+def ramp(held: int, coming: int, in_pause: bool = False) -> int:
+    """Return how many units an executor may get at a boundary when it holds ``held`` and ``coming`` are still to come: at least one.
 
     At most as many as it holds, because a young JVM is slow until it has done a thing a few times; and at most a third of what
-    is to come, because the fuller it gets, the less is a batch over before its tasks are.
+    is to come, because the fuller it gets, the less is a batch over before its tasks are. What is loaded ``in_pause`` makes no task
+    longer: only the JVM's youth counts then, for three times as many as it holds.
     """
-    return max(1, min(held, math.ceil(coming / 3)))
+    return max(1, 3 * held if in_pause else min(held, math.ceil(coming / 3)))
 
 
 def next_moves(
-    current: Mapping[Unit, str | None], wanted: Mapping[Unit, str], per_executor: int, first: Collection[str] = ()
+    current: Mapping[Unit, str | None], wanted: Mapping[Unit, str], per_executor: int, first: Collection[str] = (), in_pause: bool = False
 ) -> tuple[Unit, ...]:
     """Return the units to move at this batch boundary: at most ``per_executor`` onto any one executor, which is filled on a ``ramp``.
 
-    A quarter of ``per_executor`` is not felt and needs no ramp: in long batches state moves fast. Units that nobody holds
+    A quarter of what a batch may load is not felt and needs no ramp: in long batches state moves fast. Units that nobody holds
     (None: lost with their executor, or never placed) have to be loaded anyway: all of them at once, beyond the limit.
     Units on executors in ``first`` (which are leaving) go before others.
     """
     pending = moves(current, wanted)
     chosen = [unit for unit in pending if current.get(unit) is None]
     held, coming = Counter(current.values()), Counter(wanted[unit] for unit in pending)
-    room = {executor: min(per_executor, max(per_executor // 4, ramp(held[executor], coming[executor]))) for executor in coming}
+    unfelt = 0 if in_pause else per_executor // 4
+    room = {executor: min(per_executor, max(unfelt, ramp(held[executor], coming[executor], in_pause))) for executor in coming}
     for unit in chosen:
         room[wanted[unit]] -= 1
     for unit in sorted((u for u in pending if current.get(u) is not None), key=lambda u: (current[u] not in first, u)):

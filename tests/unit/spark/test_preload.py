@@ -5,6 +5,7 @@ import threading
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from py4j.protocol import Py4JError
@@ -88,6 +89,33 @@ def test_how_long_a_partition_takes_is_learnt_from_those_that_were_loaded() -> N
     for _ in range(3):
         begun(preload, tasks, to("1", *range(12)))
     assert [len(partitions) for _, partitions in tasks.loaded] == [2, 4, 12]
+
+
+def test_what_pauses_have_room_for_is_known_once_each_query_was_loaded_in_one() -> None:
+    preload, tasks = preloading(Query("a"), Query("b"), takes_s=0.1)
+    assert preload.room({"a": 2.0}) is None
+    for _ in range(3):
+        begun(preload, tasks, to("1", 1, run_id="a"))
+    assert preload.room({"a": 2.0}) == pytest.approx((2.0 - SPARE_S, 0.1))
+    assert preload.room({"a": 2.0, "b": 3.0}) is None
+    begun(preload, tasks, to("1", 1, run_id="b"))
+    assert preload.room({"a": 2.0, "b": 3.0}) == pytest.approx(((2.0 - SPARE_S) / 2, (FIRST_S + 0.1) / 2))
+
+
+def test_batches_have_to_load_where_no_query_is_known_or_pauses_are_too_short() -> None:
+    preload, tasks = preloading(Query(), takes_s=FIRST_S)
+    begun(preload, tasks, to("1", 1))
+    assert preload.room({}) is None
+    assert preload.room({"q": SPARE_S + 0.9 * FIRST_S}) is None
+    assert preload.room({"q": SPARE_S + 1.1 * FIRST_S}) is not None
+
+
+def test_after_a_failure_there_is_no_room_until_a_load_has_gone_well() -> None:
+    preload, tasks = preloading(Query())
+    for fault, known in ((None, True), (Py4JError("gone"), False), (None, True)):
+        tasks.fault = fault
+        begun(preload, tasks, to("1", 1))
+        assert (preload.room({"q": 2.0}) is not None) is known
 
 
 def test_a_query_that_has_just_ended_its_batch_is_given_a_moment_to_say_that_it_pauses() -> None:

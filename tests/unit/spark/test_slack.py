@@ -77,3 +77,12 @@ def test_of_several_queries_the_one_with_the_least_room_counts():
     assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((0.5 * OUT_SHARE, 0.5))
     loads.keep(["slow"])
     assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((2 * OUT_SHARE, 0.2))
+
+
+def test_a_pause_is_what_the_usual_batch_leaves_of_the_trigger_interval():
+    loads = Loads()
+    query = Query(loads)
+    for batch_s in (0.9, 1.0, 1.1):
+        query.run(batch_s)
+    Query(loads, "late").run(4.0)
+    assert loads.pauses_s({"q": 3.0, "late": 3.0, "young": 3.0}) == pytest.approx({"q": 2.0, "late": 0.0})

@@ -16,7 +16,10 @@ from rheostat.spark.stores import Operator
 from rheostat.spark.terms import Terms
 
 
-def batch(run_id: str, number: int, duration_s: float = 1.0) -> Batch:
+BATCH_S, TRIGGER_S = 1.0, 3.0
+
+
+def batch(run_id: str, number: int, duration_s: float = BATCH_S) -> Batch:
     return Batch(
         query=run_id, run_id=run_id, batch_id=number, start_s=0.0, duration_s=duration_s, parts_s={}, rows=1, output_rows=None, inputs={},
         committed={}, latest={}, state_rows=None, state_bytes=None, state_partitions=None,
@@ -32,7 +35,7 @@ class World:
 
     def __init__(self, executors: int = 2, partitions: int = 8, queries: tuple[str, ...] = ("q",), warmth: Warmth | None = None) -> None:
         self.hosts_of = {str(n): f"host-{n % 3}" for n in range(executors)}
-        self.total, self.born, self.room = executors, executors, 99
+        self.total, self.born, self.capacity = executors, executors, 99
         self.partitions = partitions
         self.numbers = dict.fromkeys(queries, 0)
         self.where: dict[tuple[str, int], str] = {}
@@ -46,6 +49,7 @@ class World:
         self.now = 0.0
         self.stubborn: set[tuple[str, int]] = set()
         self.sizes: list[int] = []
+        self.loads_in_pauses: tuple[float, float] | None = None
         self.steward = self.hire(warmth)
         self.open_all()
 
@@ -57,6 +61,10 @@ class World:
 
     def begin(self, sent: Mapping[tuple[str, int], str]) -> None:
         self.preloaded.append((self.now, dict(sent)))
+
+    def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
+        assert all(pause_s == pytest.approx(TRIGGER_S - BATCH_S) for pause_s in pauses_s.values())
+        return self.loads_in_pauses
 
     # executors
     def hosts(self):
@@ -103,6 +111,9 @@ class World:
     def idle(self, run_id, quiet_s):
         return False
 
+    def trigger_s(self, run_id):
+        return TRIGGER_S
+
     def last(self, run_id):
         return batch(run_id, self.numbers[run_id])
 
@@ -148,9 +159,9 @@ class World:
                     self.steward.ask(target, replace, self.now)
             if int(self.now + 0.5) > int(before + 0.5):
                 self.open_all()
-                while len(set(self.hosts_of) - set(self.left)) < self.total and self.room:
+                while len(set(self.hosts_of) - set(self.left)) < self.total and self.capacity:
                     self.hosts_of[str(self.born)] = f"host-{self.born % 3}"
-                    self.born, self.room = self.born + 1, self.room - 1
+                    self.born, self.capacity = self.born + 1, self.capacity - 1
             self.steward.look(self.now)
 
     def shares(self) -> list[int]:
@@ -204,6 +215,20 @@ def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
     assert sorted((when, unit, to) for when, sent in world.preloaded for unit, to in sent.items()) == sorted(world.reports)
 
 
+def test_state_that_is_loaded_in_pauses_moves_in_fewer_steps():
+    steps = {}
+    for loads_in_pauses in (None, (2.0, 0.1)):
+        world = World(executors=2, partitions=24)
+        world.run(4, target=2)
+        world.loads_in_pauses = loads_in_pauses
+        before = len(world.preloaded)
+        world.run(20, target=3)
+        steps[loads_in_pauses is not None] = [len(sent) for _, sent in world.preloaded[before:]]
+        assert world.shares() == [8, 8, 8]
+    assert steps[True] == [1, 3, 4]
+    assert len(steps[False]) > 3
+
+
 def test_state_is_sent_right_after_a_batch_has_ended():
     world = World()
     world.run(4, target=2)
@@ -228,7 +253,7 @@ def test_partitions_of_a_lost_executor_are_sent_elsewhere_at_once():
     lost = [unit for unit, holder in world.where.items() if holder == "3"]
     assert lost
     del world.hosts_of["3"]
-    world.room = 0
+    world.capacity = 0
     before = len(world.reports)
     world.run(2 * CALM_S - 0.9, target=4)
     assert {unit for _, unit, _ in world.reports[before:]} >= set(lost)
@@ -332,7 +357,7 @@ def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
     world = World(executors=2, warmth=warmth)
     warmth.done |= {"0", "1"}
     world.run(4, target=2)
-    world.room = 0
+    world.capacity = 0
     world.run(4.25, target=3)
     assert world.steward.pause_s(world.now) == COUNT_S
     world.unreachable = 1
@@ -353,7 +378,7 @@ def test_an_executor_is_replaced_when_another_has_its_state():
 
 def test_it_waits_for_what_the_cluster_does_not_have():
     world = World(executors=2)
-    world.room = 1
+    world.capacity = 1
     world.run(12, target=8)
     assert world.steward.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
 
@@ -374,7 +399,7 @@ def test_for_executors_that_do_not_come_no_task_waits_longer_for_ever():
     world = World()
     held: list[bool] = []
     world.hire(hold=held.append)
-    world.room = 0
+    world.capacity = 0
     world.run(EAGER_S + 6, target=4)
     assert held == [True, False]
 
@@ -398,7 +423,7 @@ def test_without_placement_no_task_waits_longer():
 
 def test_executors_that_do_not_come_are_waited_for_at_leisure():
     world = World(executors=2)
-    world.room = 0
+    world.capacity = 0
     world.run(EAGER_S + 4, target=3)
     world.calls.clear()
     world.run(20, target=3)
@@ -427,7 +452,7 @@ def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
     world = World(executors=2)
     world.hire(standby=1, max_executors=8)
     world.run(20, target=2)
-    world.room = 0
+    world.capacity = 0
     world.run(20, target=3)
     assert world.shares() == [2, 3, 3]
     assert world.total == 4

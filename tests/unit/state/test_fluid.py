@@ -51,6 +51,16 @@ def test_a_new_executor_is_filled_on_a_ramp():
     assert steps == [1, 1, 2, 4, 6, 4, 2, 2, 1, 1]
 
 
+def test_what_is_loaded_in_pauses_fills_it_more_steeply():
+    held, steps = 0, []
+    while held < 24:
+        steps.append(min(24 - held, ramp(held, 24 - held, in_pause=True)))
+        held += steps[-1]
+    assert steps == [1, 3, 12, 8]
+    held_by = dict.fromkeys(units("a" * 24), "a") | dict.fromkeys(units("bbb"), "b")
+    assert len(next_moves(held_by, units("b" * 24), 6, in_pause=True)) == 6
+
+
 def test_loads_that_take_a_small_part_of_the_slack_need_no_ramp():
     assert moved("a" * 9, "a" + "b" * 8, 20) == [1, 2, 3, 4, 5]
     assert moved("a" * 9, "a" + "b" * 8, 3) == [1]
