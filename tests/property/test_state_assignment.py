@@ -88,11 +88,11 @@ def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_
 
 
 @settings(max_examples=100)
-@given(now=current, able=executors, per_executor=st.integers(1, 4), leaving=st.sets(st.integers(0, 12).map(str)), in_pause=st.booleans())
-def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(now, able, per_executor, leaving, in_pause):
+@given(now=current, able=executors, per_executor=st.integers(1, 4), leaving=st.sets(st.integers(0, 12).map(str)), young=st.none() | st.sets(st.integers(0, 12).map(str)))
+def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(now, able, per_executor, leaving, young):
     wanted, steps = minimal_movement(now, able), 0
     held = dict(now)
-    while step := next_moves(held, wanted, per_executor, leaving, in_pause):
+    while step := next_moves(held, wanted, per_executor, leaving, young):
         arrived = Counter(wanted[unit] for unit in step if held[unit] is not None)
         assert max(arrived.values(), default=0) <= per_executor
         assert all(held[unit] != wanted[unit] for unit in step)

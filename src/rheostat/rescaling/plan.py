@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rheostat.rescaling.life import ARRIVING
 from rheostat.rescaling.memory import Memory
 from rheostat.rescaling.scene import Scene
 from rheostat.state.assignment import contiguous, minimal_movement, moves
@@ -62,7 +63,8 @@ def _at_boundary(scene: Scene) -> tuple[Unit, ...]:
     resting = {e for e in scene.those_in({"stuck"}) if scene.waited_s(e) < scene.waits.rest_s}
     wanted = {unit: to for unit, to in scene.wanted.items() if to not in resting or holders[unit] not in scene.takers}
     first = [executor for executor in scene.lives if executor not in scene.takers]
-    return next_moves(holders, wanted, partitions_per_batch(scene.facts.slack_s, scene.facts.load_s), first, scene.facts.in_pause)
+    young = scene.those_in(ARRIVING) if scene.facts.in_pause else None
+    return next_moves(holders, wanted, partitions_per_batch(scene.facts.slack_s, scene.facts.load_s), first, young)
 
 
 def _lost(scene: Scene, memory: Memory) -> list[Unit]:

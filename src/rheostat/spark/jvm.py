@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError
 
+from rheostat.spark.capabilities import slots_per_executor
 from rheostat.spark.in_flight import pause_left_s
 from rheostat.spark.stores import JOIN_STORES
 
@@ -319,9 +320,12 @@ class Jvm:
 
     def longest_pause_s(self, query: Any) -> float:
         """Return the longest pause that one of a query's last batches has left, at most its trigger interval; 0 without an interval."""
+        return max(0.0, (self.trigger_s(query) or 0.0) - self.shortest_batch_s(query))
+
+    def shortest_batch_s(self, query: Any) -> float:
+        """Return how long the shortest of a query's last batches was; infinity before the first."""
         recent = query._jsq.recentProgress()[-_RECENT_BATCHES:]
-        took_s = [int(progress.durationMs()["triggerExecution"]) / 1000 for progress in recent]
-        return max(0.0, (self.trigger_s(query) or 0.0) - min(took_s, default=math.inf))
+        return min((int(progress.durationMs()["triggerExecution"]) / 1000 for progress in recent), default=math.inf)
 
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it runs one.
@@ -337,6 +341,15 @@ class Jvm:
             return 0.0
         start_s = datetime.fromisoformat(str(progress.timestamp()).replace("Z", "+00:00")).timestamp()
         return pause_left_s(start_s, start_s + int(progress.durationMs()["triggerExecution"]) / 1000, trigger_s, now)
+
+    def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
+        """Fill an executor's slots with tasks that sleep for so many seconds, wait for their end and return how many there were."""
+        slots = slots_per_executor(self._spark)
+        sleep = f"java_method('java.lang.Thread', 'sleep', {round(for_s * 1000)}L)"
+        sleeping = self._spark.range(0, slots, 1, slots).selectExpr(sleep)
+        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        self._run_again(sleeping._jdf.queryExecution().executedPlan(), executor, host, range(slots))
+        return slots
 
     def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Let an executor run tasks of a query's last batch again, of those that read its source; what they read is dropped.

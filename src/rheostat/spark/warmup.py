@@ -4,7 +4,8 @@ The JVM of an executor arrives with its classes loaded (``spark/warm_start.py``)
 A Python worker is started where a running query needs one. And tasks of each query's last batch are *rehearsed*: run again on the
 new executor, what they compute dropped; those that read its source in the pause between two batches, then one that reads state in the
 next pause, so that the executor's first partition is loaded before a batch waits for it. Each holds the executor's slot for about a
-second, so the steward keeps the Kafka source from preferring it meanwhile.
+second, so the steward keeps the Kafka source from preferring it meanwhile. Where the pause that an executor comes in is too short, its
+slots are held through the next batch, so that no task of that batch is its first.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
@@ -23,8 +25,9 @@ DEADLINE_S = 20.0
 """An executor that takes longer gets its state as it is."""
 ROOM_S = 1.0
 """A pause that lasts so long has room for a rehearsal of the state; one that goes on beside a batch costs more than a cold task."""
-READING_ROOM_S = 3.0
-"""The same for a rehearsal of what reads the source: three times as much is done there for the first time."""
+FIRST_READING_S = 1.5
+"""What a rehearsal of what reads the source is taken to need before one has been done; then it is measured: 1 to 3 s have been seen."""
+_REMEMBERED = 3
 PAUSE_WITHIN_S = 10.0
 """A query that has no such pause in time rehearses nothing."""
 POLL_S = 0.025
@@ -45,6 +48,14 @@ class Tasks(Protocol):
 
     def tasks_done(self, executor: str) -> int:
         """Return how many tasks an executor has ended."""
+        ...
+
+    def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
+        """Fill an executor's slots with tasks that do nothing, wait for their end and return how many there were."""
+        ...
+
+    def shortest_batch_s(self, query: Any) -> float:
+        """Return how long the shortest of a query's last few batches was."""
         ...
 
     def longest_pause_s(self, query: Any) -> float:
@@ -77,6 +88,9 @@ class Warmup:
     ) -> None:  # fmt: skip
         self._tasks, self._active, self._way, self._clock, self._loads = tasks, active, way, clock, loads
         self._known: set[str] = set()
+        self._reading_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._unreadable: set[str] = set()
+        """Runs of which nothing could be read again when that was tried last."""
         self._began_s: dict[str, float] = {}
         self._done: set[str] = set()
         self._closed = False
@@ -132,11 +146,35 @@ class Warmup:
         def has_read() -> bool:
             return self._tasks.tasks_done(executor) > ours
 
-        if not self._await_pause(query, lambda left_s: left_s >= READING_ROOM_S or has_read()):
+        if not has_read():
+            ours += self._hold(query, executor, host)
+        if not self._await_pause(query, lambda left_s: left_s >= self._reading_room_s or has_read()):
             return
-        read = has_read() or self._tasks.rehearse_on(query, executor, host, GROUP)
+        read = has_read() or self._read(query, executor, host)
         if read and self._loads and self._await_pause(query):
             self._tasks.rehearse_state_on(query, executor, host, GROUP)
+
+    @property
+    def _reading_room_s(self) -> float:
+        return max(self._reading_s, default=FIRST_READING_S)
+
+    def _hold(self, query: Any, executor: str, host: str) -> int:
+        """Hold an executor through the next batch if this pause is too short for the source and the next will not be."""
+        left_s = self._tasks.pause_left_s(query, time.time())
+        too_short = 0 < left_s < self._reading_room_s <= self._tasks.longest_pause_s(query)
+        if not too_short or str(query.runId) in self._unreadable:
+            return 0
+        return self._tasks.hold(executor, host, left_s + self._tasks.shortest_batch_s(query), GROUP)
+
+    def _read(self, query: Any, executor: str, host: str) -> bool:
+        began_s = self._clock()
+        read = self._tasks.rehearse_on(query, executor, host, GROUP)
+        if read:
+            self._reading_s.append(self._clock() - began_s)
+            self._unreadable.discard(str(query.runId))
+        else:
+            self._unreadable.add(str(query.runId))
+        return read
 
     def _await_pause(self, query: Any, is_enough: Callable[[float], bool] = lambda _: True) -> bool:
         """Wait for a pause between two batches with room for a rehearsal; False if there is none in time, or is to be none."""

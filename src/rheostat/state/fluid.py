@@ -37,26 +37,32 @@ def ramp(held: int, coming: int, in_pause: bool = False) -> int:
     """Return how many units an executor may get at a boundary when it holds ``held`` and ``coming`` are still to come: at least one.
 
     At most as many as it holds, because a young JVM is slow until it has done a thing a few times; and at most a third of what
-    is to come, because the fuller it gets, the less is a batch over before its tasks are. What is loaded ``in_pause`` makes no task
-    longer: only the JVM's youth counts then, for three times as many as it holds.
+    is to come, because the fuller it gets, the less is a batch over before its tasks are. What is loaded ``in_pause`` is only
+    computed by the tasks: three times as many as it holds, and half of what is to come.
     """
-    return max(1, 3 * held if in_pause else min(held, math.ceil(coming / 3)))
+    times, part = (3, 2) if in_pause else (1, 3)
+    return max(1, min(times * held, math.ceil(coming / part)))
 
 
 def next_moves(
-    current: Mapping[Unit, str | None], wanted: Mapping[Unit, str], per_executor: int, first: Collection[str] = (), in_pause: bool = False
-) -> tuple[Unit, ...]:
+    current: Mapping[Unit, str | None], wanted: Mapping[Unit, str], per_executor: int, first: Collection[str] = (),
+    young: Collection[str] | None = None,
+) -> tuple[Unit, ...]:  # fmt: skip
     """Return the units to move at this batch boundary: at most ``per_executor`` onto any one executor, which is filled on a ``ramp``.
 
     A quarter of what a batch may load is not felt and needs no ramp: in long batches state moves fast. Units that nobody holds
     (None: lost with their executor, or never placed) have to be loaded anyway: all of them at once, beyond the limit.
-    Units on executors in ``first`` (which are leaving) go before others.
+    Units on executors in ``first`` (which are leaving) go before others. Where state is loaded in pauses, only ``young`` executors are
+    on a ramp; where batches load it (None), all are.
     """
     pending = moves(current, wanted)
     chosen = [unit for unit in pending if current.get(unit) is None]
     held, coming = Counter(current.values()), Counter(wanted[unit] for unit in pending)
-    unfelt = 0 if in_pause else per_executor // 4
-    room = {executor: min(per_executor, max(unfelt, ramp(held[executor], coming[executor], in_pause))) for executor in coming}
+    if young is None:
+        room = {executor: max(per_executor // 4, ramp(held[executor], coming[executor])) for executor in coming}
+    else:
+        room = {executor: ramp(held[executor], coming[executor], in_pause=True) for executor in coming if executor in young}
+    room = {executor: min(per_executor, room.get(executor, per_executor)) for executor in coming}
     for unit in chosen:
         room[wanted[unit]] -= 1
     for unit in sorted((u for u in pending if current.get(u) is not None), key=lambda u: (current[u] not in first, u)):

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from py4j.protocol import Py4JError
 
-from rheostat.spark.warmup import DEADLINE_S, PAUSE_WITHIN_S, READING_ROOM_S, ROOM_S, Warmup
+from rheostat.spark.warmup import DEADLINE_S, FIRST_READING_S, PAUSE_WITHIN_S, ROOM_S, Warmup
 
 
 @dataclass
@@ -17,9 +18,9 @@ class Query:
     lastProgress: Any = "a batch"  # noqa: N815
     python: bool = True
     harmless: bool = True
-    pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(READING_ROOM_S))
+    pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(FIRST_READING_S))
     """How long its pause will last, at each look."""
-    longest_s: float = READING_ROOM_S
+    longest_s: float = FIRST_READING_S
 
 
 @dataclass
@@ -30,6 +31,10 @@ class Tasks:
     loaded: list[tuple[str, str, int]] = field(default_factory=list)
     """Query, executor, and how often the query had been looked at."""
     asked: int = 0
+    held: list[tuple[str, str, float]] = field(default_factory=list)
+    takes_s: float = 0.0
+    """How long a rehearsal of the source takes."""
+    clock: Clock | None = None
     given: int = 0
     """Tasks that the executor got from a batch."""
     gate: threading.Event = field(default_factory=threading.Event)
@@ -39,7 +44,14 @@ class Tasks:
         return query.python
 
     def tasks_done(self, executor: str) -> int:
-        return len(self.ran) + self.given
+        return len(self.ran) + len(self.held) + self.given
+
+    def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
+        self.held.append((executor, host, for_s))
+        return 1
+
+    def shortest_batch_s(self, query: Query) -> float:
+        return 0.8
 
     def longest_pause_s(self, query: Query) -> float:
         return query.longest_s
@@ -53,6 +65,8 @@ class Tasks:
         return True
 
     def rehearse_on(self, query: Query, executor: str, host: str, group: str) -> bool:
+        if self.clock:
+            self.clock.now += self.takes_s
         if query.harmless:
             self.rehearsed.append((query.runId, executor, host))
         return query.harmless
@@ -111,10 +125,46 @@ def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch(
 
 
 def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
-    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, READING_ROOM_S, ROOM_S / 2, 0.0, ROOM_S]
+    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, FIRST_READING_S, ROOM_S / 2, 0.0, ROOM_S]
     warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
+    assert tasks.held == []
     assert tasks.rehearsed == [("a", "3", "h1")]
     assert tasks.loaded == [("a", "3", len(lasts_s))]
+
+
+def test_an_executor_that_comes_in_a_pause_too_short_is_held_through_the_next_batch() -> None:
+    tasks, lasts_s = Tasks(), [0.4, 0.0, FIRST_READING_S, ROOM_S]
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
+    assert tasks.held == [("3", "h1", pytest.approx(0.4 + 0.8))]
+    assert (len(tasks.rehearsed), len(tasks.loaded)) == (1, 1)
+
+
+def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
+    tasks, query = Tasks(), Query(longest_s=FIRST_READING_S - 0.1, pauses=itertools.chain([0.4], itertools.repeat(FIRST_READING_S)))
+    warmed(Warmup(tasks, lambda: [query]), tasks, "3")
+    assert tasks.held == []
+
+
+def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> None:
+    tasks, query = Tasks(), Query(python=False, harmless=False)
+    warmup = Warmup(tasks, lambda: [query])
+    for executor in ("3", "4"):
+        query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
+        warmed(warmup, tasks, executor)
+    assert [executor for executor, *_ in tasks.held] == ["3"]
+
+
+def test_a_pause_needs_as_much_room_as_the_longest_of_the_last_rehearsals_has_taken() -> None:
+    clock = Clock()
+    tasks, query = Tasks(clock=clock, takes_s=2.0), Query(python=False, longest_s=9.0)
+    warmup = Warmup(tasks, lambda: [query], clock=clock)
+    looks = []
+    for executor in ("3", "4"):
+        query.pauses = itertools.chain([0.0, FIRST_READING_S, FIRST_READING_S], itertools.repeat(2.5))
+        before = tasks.asked
+        warmed(warmup, tasks, executor)
+        looks.append(tasks.loaded[-1][-1] - before)
+    assert looks == [3, 5]
 
 
 def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -> None:

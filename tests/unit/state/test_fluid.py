@@ -54,11 +54,14 @@ def test_a_new_executor_is_filled_on_a_ramp():
 def test_what_is_loaded_in_pauses_fills_it_more_steeply():
     held, steps = 0, []
     while held < 24:
-        steps.append(min(24 - held, ramp(held, 24 - held, in_pause=True)))
+        steps.append(ramp(held, 24 - held, in_pause=True))
         held += steps[-1]
-    assert steps == [1, 3, 12, 8]
-    held_by = dict.fromkeys(units("a" * 24), "a") | dict.fromkeys(units("bbb"), "b")
-    assert len(next_moves(held_by, units("b" * 24), 6, in_pause=True)) == 6
+    assert steps == [1, 3, 10, 5, 3, 1, 1]
+
+
+def test_what_is_loaded_in_pauses_comes_to_an_executor_that_is_not_young_as_the_pause_has_room():
+    held = units("a" * 12)
+    assert [len(next_moves(held, units("b" * 12), 6, young=young)) for young in ({"b"}, set())] == [1, 6]
 
 
 def test_loads_that_take_a_small_part_of_the_slack_need_no_ramp():
