@@ -14,8 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from statistics import median
 from typing import Any, Protocol
 
-from py4j.protocol import Py4JError
-
 from rheostat.spark.warmup import POLL_S
 from rheostat.state.units import Unit
 
@@ -85,7 +83,7 @@ class Preload:
             for run_id, query in running.items():
                 self._load_for(query, {unit[1]: executor for unit, executor in sent.items() if unit[0] == run_id})
             self._failures = 0
-        except (Py4JError, OSError, AttributeError, TypeError) as fault:  # the batch loads it then
+        except Exception as fault:  # whatever Spark says: the batch loads it then
             self._failures += 1
             _log.debug("rheostat: state was not loaded before its batch: %s", fault)
             if self._failures == _TRIES:

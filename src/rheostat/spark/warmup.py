@@ -17,8 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from py4j.protocol import Py4JError
-
 _log = logging.getLogger("rheostat")
 WAYS = ("auto", "off")
 DEADLINE_S = 20.0
@@ -93,7 +91,7 @@ class Warmup:
         """Runs of which nothing could be read again when that was tried last."""
         self._began_s: dict[str, float] = {}
         self._done: set[str] = set()
-        self._closed = False
+        self._closed, self._holds = False, True
 
     @property
     def available(self) -> bool:
@@ -130,7 +128,7 @@ class Warmup:
             for query in queries:
                 self._rehearse(query, executor, host, ours)
                 ours = self._tasks.tasks_done(executor)
-        except (Py4JError, OSError) as fault:
+        except Exception as fault:  # whatever Spark says: the executor gets its state as it is
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
         finally:
             self._done.add(executor)
@@ -162,9 +160,14 @@ class Warmup:
         """Hold an executor through the next batch if this pause is too short for the source and the next will not be."""
         left_s = self._tasks.pause_left_s(query, time.time())
         too_short = 0 < left_s < self._reading_room_s <= self._tasks.longest_pause_s(query)
-        if not too_short or str(query.runId) in self._unreadable:
+        if not (too_short and self._holds) or str(query.runId) in self._unreadable:
             return 0
-        return self._tasks.hold(executor, host, left_s + self._tasks.shortest_batch_s(query), GROUP)
+        try:
+            return self._tasks.hold(executor, host, left_s + self._tasks.shortest_batch_s(query), GROUP)
+        except Exception as fault:  # Spark may forbid calls of Java in SQL
+            _log.debug("rheostat: executor %s cannot be held: %s", executor, fault)
+            self._holds = False
+            return 0
 
     def _read(self, query: Any, executor: str, host: str) -> bool:
         began_s = self._clock()

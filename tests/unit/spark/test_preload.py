@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException
 
 from rheostat.spark.preload import FIRST_S, GROUP, SPARE_S, Preload, fitting
 
@@ -155,12 +156,12 @@ def test_a_load_that_fails_is_left_to_the_batch_and_the_next_one_is_tried() -> N
 
 
 def test_after_three_failures_in_a_row_no_more_is_tried() -> None:
-    preload, tasks = preloading(Query(), fault=Py4JError("unknown"))
+    preload, tasks = preloading(Query(), fault=AnalysisException("unknown"))
     for _ in range(2):
         begun(preload, tasks, to("1", 1))
     tasks.fault = None
     begun(preload, tasks, to("1", 2))
-    tasks.fault = Py4JError("unknown")
+    tasks.fault = AnalysisException("unknown")
     for _ in range(3):
         begun(preload, tasks, to("1", 3))
     tasks.fault = None

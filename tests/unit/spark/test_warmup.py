@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException
 
 from rheostat.spark.warmup import DEADLINE_S, FIRST_READING_S, PAUSE_WITHIN_S, ROOM_S, Warmup
 
@@ -32,6 +33,8 @@ class Tasks:
     """Query, executor, and how often the query had been looked at."""
     asked: int = 0
     held: list[tuple[str, str, float]] = field(default_factory=list)
+    forbidden: Exception | None = None
+    """What Spark says when an executor is to be held."""
     takes_s: float = 0.0
     """How long a rehearsal of the source takes."""
     clock: Clock | None = None
@@ -44,10 +47,12 @@ class Tasks:
         return query.python
 
     def tasks_done(self, executor: str) -> int:
-        return len(self.ran) + len(self.held) + self.given
+        return len(self.ran) + (0 if self.forbidden else len(self.held)) + self.given
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
         self.held.append((executor, host, for_s))
+        if self.forbidden:
+            raise self.forbidden
         return 1
 
     def shortest_batch_s(self, query: Query) -> float:
@@ -223,8 +228,19 @@ def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
     assert tasks.ran == [("3", "h1")]
 
 
-def test_an_executor_whose_task_fails_gets_its_state_all_the_same() -> None:
-    tasks = Tasks(fault=Py4JError("it has gone"))
+def test_where_executors_cannot_be_held_that_is_tried_once_and_they_rehearse_all_the_same() -> None:
+    tasks, query = Tasks(forbidden=AnalysisException("java_method is off")), Query(python=False)
+    warmup = Warmup(tasks, lambda: [query])
+    for executor in ("3", "4"):
+        query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
+        warmed(warmup, tasks, executor)
+    assert [executor for executor, *_ in tasks.held] == ["3"]
+    assert [executor for _, executor, _ in tasks.rehearsed] == ["3", "4"]
+
+
+@pytest.mark.parametrize("fault", [Py4JError("it has gone"), AnalysisException("no such column")])
+def test_an_executor_whose_task_fails_gets_its_state_all_the_same(fault: Exception) -> None:
+    tasks = Tasks(fault=fault)
     assert warmed(Warmup(tasks, lambda: [Query()]), tasks, "3") == {"3"}
 
 
