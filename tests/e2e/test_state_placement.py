@@ -236,6 +236,19 @@ def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(
     queries.assert_exact()
 
 
+def test_an_executor_is_held_by_tasks_that_sleep_on_it(spark: SparkSession, failed_tasks: Callable[[], int]) -> None:
+    jvm, failed = Jvm(spark), failed_tasks()
+    before = {executor: jvm.tasks_done(executor) for executor in jvm.hosts()}
+    executor, host = min(jvm.hosts().items())
+    began_s = time.monotonic()
+    held = jvm.hold(executor, host, 0.5, GROUP)
+    assert held == 1
+    assert time.monotonic() - began_s >= 0.5
+    until("its end is known", lambda: jvm.tasks_done(executor) > before[executor])
+    assert {e: jvm.tasks_done(e) for e in before} == before | {executor: before[executor] + held}
+    assert failed_tasks() == failed
+
+
 @pytest.mark.thorough
 def test_an_executor_in_standby_holds_nothing_until_the_target_rises(
     spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
