@@ -55,8 +55,8 @@ BOUNDARY_POLL_S = 0.02
 REHEARSAL_SHARE = 0.2
 """Of the boundaries of a query with pauses."""
 COUNTED = (
-    "moves", "preloads", "rehearsals", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries", "mismatches",
-    "failed_rounds",
+    "moves", "preloads", "rehearsals", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries",
+    "mismatches", "failed_rounds",
 )  # fmt: skip
 _STATE = "spark.sql.streaming.stateStore"
 _OFTEN = {f"{_STATE}.minDeltasForSnapshot": "2", "spark.sql.streaming.minBatchesToRetain": "2"}
@@ -118,8 +118,8 @@ def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, ch
 
 
 def rehearse(job: StatefulJob, executor: str, host: str) -> None:
-    """Let an executor rehearse the state, beside what is being loaded; not where the pause has no room, nor where it is killed meanwhile."""
-    with suppress(Py4JError):
+    """Let an executor rehearse the state, beside what is being loaded, where the pause has room."""
+    with suppress(Py4JError):  # it may be killed meanwhile
         if job.jvm.pause_left_s(job.query, time.time()) >= ROOM_S:
             job.jvm.rehearse_state_on(job.query, executor, host, WARMING)
 

@@ -65,7 +65,8 @@ others, and target and standby together never exceed the ceiling.
 
 State partitions move by the fewest moves that make the executors even, whole partitions of a query together, right after
 a batch has ended, and are verified after the next. Onto one executor go only as many at once as half of
-the pause before the next batch can load or, where there is none, half of that batch's slack ([warm-executors.md](warm-executors.md#state-that-moves));
+the pause before the next batch can load ([warm-executors.md](warm-executors.md#state-that-moves))
+or, where there is none, half of that batch's slack;
 partitions of an executor that was lost are sent elsewhere at once. What does not stay is sent again, {tries} times in a
 row, then once every {rest_s:.0f} s, and the status says so.
 

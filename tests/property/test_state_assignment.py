@@ -17,6 +17,7 @@ from rheostat.state.operator_state import split, union
 executors = st.integers(1, 9).map(lambda n: [str(e) for e in range(n)])
 holder = st.none() | st.integers(0, 12).map(str)
 subtasks = st.lists(st.dictionaries(st.sampled_from("xyz"), st.lists(st.integers(), max_size=9)), max_size=5)
+some_executors = st.sets(st.integers(0, 12).map(str))
 current = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.integers(0, 30)), holder, max_size=60)
 
 
@@ -88,7 +89,7 @@ def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_
 
 
 @settings(max_examples=100)
-@given(now=current, able=executors, per_executor=st.integers(1, 4), leaving=st.sets(st.integers(0, 12).map(str)), young=st.none() | st.sets(st.integers(0, 12).map(str)))
+@given(now=current, able=executors, per_executor=st.integers(1, 4), leaving=some_executors, young=st.none() | some_executors)
 def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(now, able, per_executor, leaving, young):
     wanted, steps = minimal_movement(now, able), 0
     held = dict(now)

@@ -144,5 +144,3 @@ def open_way(name: str, job: StatefulJob, executors: int, limits: tuple[int, int
 def options_of(name: str) -> dict[str, str]:
     """Return the Spark options that a way differs in."""
     return {"spark.locality.wait": "0s"} if name == "locality0" else {}
-
-

@@ -111,5 +111,3 @@ def _aggregates() -> list[Any]:
 
 def _md5() -> Any:
     return sf.md5(sf.coalesce("payload", sf.lit("")))
-
-

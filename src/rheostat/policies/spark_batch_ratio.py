@@ -68,4 +68,3 @@ class SparkBatchRatio:
         if average < self.down_ratio or (at and average == self.down_ratio):
             return current - 1, f"batches take {average:.2f} of their interval (down from {self.down_ratio}): one less"
         return current, f"batches take {average:.2f} of their interval"
-

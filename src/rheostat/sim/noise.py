@@ -25,7 +25,7 @@ class Noise:
         if self._sigma == 0:
             return [1.0] * count
         if self._next + count > len(self._drawn):
-            drawn = self._generator.normal(-self._sigma**2 / 2, self._sigma, max(_BLOCK, count))
+            drawn = self._generator.normal(-(self._sigma**2) / 2, self._sigma, max(_BLOCK, count))
             self._drawn, self._next = self._drawn[self._next :] + np.exp(drawn).tolist(), 0
         self._next += count
         return self._drawn[self._next - count : self._next]

@@ -63,7 +63,7 @@ class Preload:
             threading.Thread(target=self._load, args=(dict(sent),), name="rheostat-preload", daemon=True).start()
 
     def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the seconds that every pause leaves for loading when these queries are loaded in turn, and what a unit of the slowest takes.
+        """Return the seconds that each pause leaves for loading, the queries in turn, and what a unit of the slowest takes.
 
         None unless the last load went well, state of each query has been loaded so before, and a unit fits.
         """

@@ -18,10 +18,12 @@ def test_one_query_is_the_application():
 
 
 def test_rates_lag_and_state_are_summed_and_executors_are_not():
-    both = combine((
-        query("a", input_rows_per_s=1.0, processed_rows_per_s=10.0, output_rows_per_s=3.0, lag_rows=5.0, state_rows=7, state_bytes=70),
-        query("b", input_rows_per_s=2.0, processed_rows_per_s=20.0, output_rows_per_s=4.0, lag_rows=6.0, state_rows=8, state_bytes=80),
-    ))
+    both = combine(
+        (
+            query("a", input_rows_per_s=1.0, processed_rows_per_s=10.0, output_rows_per_s=3.0, lag_rows=5.0, state_rows=7, state_bytes=70),
+            query("b", input_rows_per_s=2.0, processed_rows_per_s=20.0, output_rows_per_s=4.0, lag_rows=6.0, state_rows=8, state_bytes=80),
+        )
+    )
     assert both is not None
     assert (both.input_rows_per_s, both.processed_rows_per_s, both.output_rows_per_s, both.lag_rows) == (3.0, 30.0, 7.0, 11.0)
     assert (both.state_rows, both.state_bytes, both.executors, both.query) == (15, 150, 3, None)

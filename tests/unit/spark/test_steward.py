@@ -15,7 +15,6 @@ from rheostat.spark.steward import RECONCILE_S, Steward
 from rheostat.spark.stores import Operator
 from rheostat.spark.terms import Terms
 
-
 BATCH_S, TRIGGER_S = 1.0, 3.0
 
 
