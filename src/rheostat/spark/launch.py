@@ -51,7 +51,8 @@ def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str
     except KeyboardInterrupt:
         return 130
     except BaseException as error:
-        traceback.print_exception(type(error), error, _of_script(error.__traceback__, script))
+        lines = traceback.format_exception(type(error), error, _of_script(error.__traceback__, script))
+        sys.stderr.write("".join(lines))  # in one piece: the JVM writes to the same stream
         return 1
     finally:
         for watching in seen:
