@@ -52,6 +52,8 @@ MOST = 8
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
+BOUNDARY_S = 0.2
+"""After its last progress a query takes some milliseconds until it says that it pauses."""
 REHEARSAL_SHARE = 0.2
 """Of the boundaries of a query with pauses."""
 COUNTED = (
@@ -119,6 +121,7 @@ def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, ch
 
 def rehearse(job: StatefulJob, executor: str, host: str) -> None:
     """Let an executor rehearse the state, beside what is being loaded, where the pause has room."""
+    time.sleep(BOUNDARY_S)
     with suppress(Py4JError):  # it may be killed meanwhile
         if job.jvm.pause_left_s(job.query, time.time()) >= ROOM_S:
             job.jvm.rehearse_state_on(job.query, executor, host, WARMING)
