@@ -41,7 +41,7 @@ from rheostat.lab.stateful_rows import QUERIES, Shape
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.placement import Placement
-from rheostat.spark.preload import GROUP, Preload
+from rheostat.spark.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.running import RunningQueries
 from rheostat.spark.warmup import GROUP as WARMING
 from rheostat.spark.warmup import ROOM_S
@@ -52,8 +52,6 @@ MOST = 8
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
-BOUNDARY_S = 0.2
-"""After its last progress a query takes some milliseconds until it says that it pauses."""
 REHEARSAL_SHARE = 0.2
 """Of the boundaries of a query with pauses."""
 COUNTED = (

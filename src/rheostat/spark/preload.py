@@ -24,7 +24,7 @@ FIRST_S = 0.5
 """What a partition is taken to need before one has been loaded."""
 SPARE_S = 0.2
 """What is left of a pause for all that a job needs beside its tasks."""
-_BOUNDARY_S = 0.2
+BOUNDARY_S = 0.2
 """After its last progress a query takes some milliseconds until it says that it pauses."""
 _REMEMBERED = 9
 _TRIES = 3
@@ -100,7 +100,7 @@ class Preload:
             took_s.append((self._clock() - began_s) / most)
 
     def _pause_s(self, query: Any) -> float:
-        until_s = self._clock() + _BOUNDARY_S
+        until_s = self._clock() + BOUNDARY_S
         while True:
             left_s = self._tasks.pause_left_s(query, self._clock())
             if left_s > 0 or self._clock() >= until_s:

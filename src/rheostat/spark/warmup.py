@@ -158,9 +158,10 @@ class Warmup:
 
     def _hold(self, query: Any, executor: str, host: str) -> int:
         """Hold an executor through the next batch if this pause is too short for the source and the next will not be."""
+        if not self._holds or str(query.runId) in self._unreadable:
+            return 0
         left_s = self._tasks.pause_left_s(query, time.time())
-        too_short = 0 < left_s < self._reading_room_s <= self._tasks.longest_pause_s(query)
-        if not (too_short and self._holds) or str(query.runId) in self._unreadable:
+        if not 0 < left_s < self._reading_room_s <= self._tasks.longest_pause_s(query):
             return 0
         try:
             return self._tasks.hold(executor, host, left_s + self._tasks.shortest_batch_s(query), GROUP)

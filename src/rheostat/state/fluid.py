@@ -58,11 +58,13 @@ def next_moves(
     pending = moves(current, wanted)
     chosen = [unit for unit in pending if current.get(unit) is None]
     held, coming = Counter(current.values()), Counter(wanted[unit] for unit in pending)
-    if young is None:
-        room = {executor: max(per_executor // 4, ramp(held[executor], coming[executor])) for executor in coming}
-    else:
-        room = {executor: ramp(held[executor], coming[executor], in_pause=True) for executor in coming if executor in young}
-    room = {executor: min(per_executor, room.get(executor, per_executor)) for executor in coming}
+
+    def most(executor: str) -> int:
+        if young is None:
+            return max(per_executor // 4, ramp(held[executor], coming[executor]))
+        return ramp(held[executor], coming[executor], in_pause=True) if executor in young else per_executor
+
+    room = {executor: min(per_executor, most(executor)) for executor in coming}
     for unit in chosen:
         room[wanted[unit]] -= 1
     for unit in sorted((u for u in pending if current.get(u) is not None), key=lambda u: (current[u] not in first, u)):
