@@ -3,7 +3,8 @@
 Run: python benchmarks/live_rescale.py --query session --rescales 30 --ways rheostat,spark --out FILE. A Kafka source, 24 state
 partitions, RocksDB with changelog, executors of one core, a state that is loaded first, a light steady load, then LOW -> HIGH -> LOW by
 turns. Executors arrive warm with Rheostat (class archive, trained by the query itself), with the others as Spark starts them. FILE (and
-a plot beside it) is written anew after every two rescales.
+a plot beside it) is written anew after every two rescales. --events FOLDER keeps Spark's event log of each way, which
+rescale_batches.py lays beside FILE: what was in the batches of a rescale.
 
 MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH MB. The defaults, 192 MB and 2-3, move
 64 MB to one new executor; 256 MB at 2-4 move as much to each of two, which start at the same time on the same cores: while one
@@ -71,6 +72,8 @@ def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
         found = rescale_by_turns(given, way, job, changes)
         changes.stop()
         verdict = job.finish()
+        if given.events:
+            job.copy_log(given.events / f"{way}.events")
         return found | {"failed_queries": job.failures, "exact": verdict.exact, "verdict": repr(verdict)}
 
 
@@ -219,6 +222,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
     parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="an option of the session; may be repeated")
+    parser.add_argument("--events", type=Path, metavar="FOLDER", help="keep Spark's event log of each way there, as WAY.events")
     parser.add_argument("--out", type=Path, required=True, help="JSON file; the plot goes beside it")
     read = parser.parse_args(given)
     read.executors = tuple(map(int, read.executors.split("-")))

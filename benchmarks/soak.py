@@ -52,7 +52,7 @@ MOST = 8
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
-REHEARSAL_SHARE = 0.2
+REHEARSAL_SHARE = 0.5
 """Of the boundaries of a query with pauses."""
 COUNTED = (
     "moves", "preloads", "rehearsals", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries",

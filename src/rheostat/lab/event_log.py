@@ -24,7 +24,7 @@ _HARMLESS = ("Success", "TaskKilled", "Resubmitted")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A finished task: its stage's attempt, its partition, its executor, launch and finish in Unix seconds."""
+    """A finished task: its stage's attempt, its partition, its executor, launch and finish in Unix seconds, its thread's CPU seconds."""
 
     stage: tuple[int, int]
     index: int
@@ -33,6 +33,7 @@ class Task:
     launch_s: float
     finish_s: float
     failure: str | None
+    cpu_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class EventLog:
     failed_stages: int = 0
     failed_jobs: int = 0
     _batches: dict[int, tuple[str, int] | None] = field(default_factory=dict)
-    _groups: dict[int, str] = field(default_factory=dict)
+    _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Of each stage: the group of its job, and the job's description."""
     _offset: int = 0
 
     @property
@@ -75,9 +77,8 @@ class EventLog:
 
     def follow(self, folder: Path) -> EventLog:
         """Read what has been written since the last call by the application whose log is the newest file of ``folder``."""
-        files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
-        if files:
-            with max(files, key=lambda path: path.stat().st_mtime).open("rb") as log:
+        for file in files(folder)[-1:]:
+            with file.open("rb") as log:
                 log.seek(self._offset)
                 whole = [line for line in log if line.endswith(b"\n")]
             self._offset += sum(map(len, whole))
@@ -100,16 +101,20 @@ class EventLog:
             if name in readers:
                 readers[name](json.loads(line))
 
-    def partition_holders(self, partitions: int) -> dict[tuple[str, int], dict[int, str]]:
-        """Return who ran each task of the state stage of each batch: of its last stage with that many tasks."""
+    def state_tasks(self, partitions: int) -> dict[tuple[str, int], dict[int, Task]]:
+        """Return the tasks of the state stage of each batch, by partition: of its last stage with that many tasks."""
         wanted = {stage.stage: stage.batch for stage in self.stages.values() if stage.tasks == partitions and stage.batch}
         last = {batch: stage for stage, batch in sorted(wanted.items())}
-        found: dict[tuple[str, int], dict[int, str]] = {}
+        found: dict[tuple[str, int], dict[int, Task]] = {}
         for task in self.tasks:
             batch = wanted.get(task.stage)
             if batch and last[batch][0] == task.stage[0] and task.failure is None:
-                found.setdefault(batch, {})[task.index] = task.executor
+                found.setdefault(batch, {})[task.index] = task
         return found
+
+    def partition_holders(self, partitions: int) -> dict[tuple[str, int], dict[int, str]]:
+        """Return who ran each of ``state_tasks``."""
+        return {batch: {i: task.executor for i, task in tasks.items()} for batch, tasks in self.state_tasks(partitions).items()}
 
     def moves(self, partitions: int) -> int:
         """Count the state partitions whose task ran on another executor than in the batch before."""
@@ -122,14 +127,23 @@ class EventLog:
 
     def done_for(self, group: str) -> int:
         """Count the tasks of a job group that have ended well."""
-        return sum(task.failure is None and self._groups.get(task.stage[0]) == group for task in self.tasks)
+        return sum(task.failure is None and self._job(task)[0] == group for task in self.tasks)
+
+    def purpose(self, task: Task) -> str:
+        """Return what a task was for: "batch", or the description of its job."""
+        stage = self.stages.get(task.stage)
+        return "batch" if stage and stage.batch else self._job(task)[1]
+
+    def _job(self, task: Task) -> tuple[str, str]:
+        return self._jobs.get(task.stage[0], ("", ""))
 
     def _job_started(self, event: Mapping[str, Any]) -> None:
         properties = event.get("Properties") or {}
         number, run = properties.get("streaming.sql.batchId"), properties.get("sql.streaming.runId") or properties.get("spark.jobGroup.id")
         batch = (str(run), int(number)) if number is not None else None
         self._batches.update(dict.fromkeys(event["Stage IDs"], batch))
-        self._groups.update(dict.fromkeys(event["Stage IDs"], str(properties.get("spark.jobGroup.id"))))
+        job = (str(properties.get("spark.jobGroup.id", "")), str(properties.get("spark.job.description", "")))
+        self._jobs.update(dict.fromkeys(event["Stage IDs"], job))
 
     def _job_ended(self, event: Mapping[str, Any]) -> None:
         self.failed_jobs += event["Job Result"]["Result"] != "JobSucceeded"
@@ -154,6 +168,7 @@ class EventLog:
                 launch_s=told["Launch Time"] / 1000,
                 finish_s=told["Finish Time"] / 1000,
                 failure=None if reason in _HARMLESS else reason,
+                cpu_s=(event.get("Task Metrics") or {}).get("Executor CPU Time", 0) / 1e9,
             )
         )
 
@@ -164,3 +179,9 @@ class EventLog:
     def _executor_removed(self, event: Mapping[str, Any]) -> None:
         if event["Executor ID"] in self.executors:
             self.executors[event["Executor ID"]].removed_s = event["Timestamp"] / 1000
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the logs in a folder, the one that was written to last at the end."""
+    found = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    return sorted(found, key=lambda path: path.stat().st_mtime)

@@ -11,6 +11,7 @@ from rheostat.lab.disturbance import Timed, Window, disturbance, references_s
 from rheostat.lab.event_log import EventLog
 from rheostat.lab.rescale_ways import Mark
 from rheostat.lab.stalls import Stall, stalls
+from rheostat.lab.task_times import first_tasks, moved_and_others
 
 TAIL_BATCHES = 2
 """Batches after a rescale has been called settled that still belong to it: a late cold task must not count as steady."""
@@ -65,9 +66,11 @@ def measures(run: Run) -> dict[str, Any]:
     ``in``, ``out`` and ``out_start`` hold the disturbance and ``seconds`` from the request to the end of the window; the first two also
     the disturbance of the ``undisturbed`` pairs by their own steady batches, and the state moved: MB to each new (scaling out) or receiving
     (scaling in) executor, the new executors' share of the partitions over an even one (1.0 = even), and the spread between executors.
+    ``state_task_s`` and ``first_task_s`` are those of ``task_times``.
     """
     steady = steady_batches(run)
-    stalled = [stall for stall in stalls(run.log) if run.scored and stall.begin_s >= run.scored[0].requested_s]
+    since_s = run.scored[0].requested_s if run.scored else float("inf")
+    stalled = [stall for stall in stalls(run.log) if stall.begin_s >= since_s]
     holders = run.log.partition_holders(run.partitions)
     found: dict[str, Any] = {
         "failed_tasks": len(run.log.failed_tasks),
@@ -77,6 +80,8 @@ def measures(run: Run) -> dict[str, Any]:
         "batches": len(run.batches),
         "steady_batch_s": {str(slots): reference for slots, reference in references_s(steady).items()},
         "stalls": [asdict(stall) | {"during": _during(stall, run)} for stall in stalled],
+        "state_task_s": {name: asdict(told) for name, told in moved_and_others(run.log, run.partitions, since_s).items()},
+        "first_task_s": {name: asdict(told) for name, told in first_tasks(run.log, since_s).items()},
     }
     for kind in ("in", "out", "out_start"):
         found[kind] = _direction(run, kind, steady, holders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -208,6 +209,11 @@ class StatefulJob:
     def follow_log(self) -> event_log.EventLog:
         """Return the event log up to now."""
         return self.log.follow(self.folder / "events")
+
+    def copy_log(self, file: Path) -> None:
+        """Keep the event log so far in a file; its folder is made."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(event_log.files(self.folder / "events")[-1], file)
 
     def finish(self) -> Verdict:
         """Stop the load, touch every loaded key, close all windows, let the query process all of it, and judge what it wrote."""

@@ -23,8 +23,12 @@ from rheostat.spark.stores import JOIN_STORES
 
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 _REASON = "rheostat scales in"
-PURPOSE = "rheostat warms an executor"
-"""What Spark's UI calls the jobs of the warm-up."""
+HOLDS = "rheostat holds an executor"
+READS = "rheostat rehearses a source"
+COMPUTES = "rheostat rehearses state"
+LOADS = "rheostat loads state"
+STARTS_PYTHON = "rheostat starts Python"
+"""What Spark's UI, and its event log, call our jobs."""
 _BLOCK_MANAGER = re.compile(r"BlockManagerId\(([^,]+), ([^,]+), \d+")
 _DRIVER = "driver"
 _READING = frozenset({
@@ -347,7 +351,7 @@ class Jvm:
         slots = slots_per_executor(self._spark)
         sleep = f"java_method('java.lang.Thread', 'sleep', {round(for_s * 1000)}L)"
         sleeping = self._spark.range(0, slots, 1, slots).selectExpr(sleep)
-        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        self._context.setJobGroup(group, HOLDS, interruptOnCancel=False)
         self._run_again(sleeping._jdf.queryExecution().executedPlan(), executor, host, range(slots))
         return slots
 
@@ -360,7 +364,7 @@ class Jvm:
         parts = self._reading_parts(self._plan(query))
         if not (self._is_small(query) and parts and all(map(self._is_harmless, parts))):
             return False
-        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        self._context.setJobGroup(group, READS, interruptOnCancel=False)
         for part in parts:
             self._run_again(part, executor, host, range(_REHEARSED_PARTITIONS))
         self._preferring(executor, host).repartition(1).count()
@@ -379,7 +383,7 @@ class Jvm:
         enough = all(int(operator.numShufflePartitions()) >= len(self.executor_ids()) for operator in operators)
         if not (enough and self._is_small(query) and 0 < len(parts) == len(operators) and all(map(self._is_harmless, parts))):
             return False
-        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        self._context.setJobGroup(group, COMPUTES, interruptOnCancel=False)
         for part in parts:
             self._run_again(part, executor, host, (int(executor) if executor.isdecimal() else 0,))
         return True
@@ -394,7 +398,7 @@ class Jvm:
         operators = self._named(self._plan(query), _OPENING) if self._leaves_open else []
         known = [(operator, stores) for operator in operators if (stores := self._stores_of(operator)) is not None]
         if known:
-            self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+            self._context.setJobGroup(group, LOADS, interruptOnCancel=False)
         for operator, stores in known:
             places = self._at_their_places(operator.getStateInfo(), stores.names[0], partitions)
             places.mapPartitions(self._opener(query, operator, stores)).count()
@@ -409,7 +413,7 @@ class Jvm:
         from pyspark import RDD  # not there in a client of Spark Connect
         from pyspark.serializers import UTF8Deserializer
 
-        self._context.setJobGroup(group, PURPOSE, interruptOnCancel=False)
+        self._context.setJobGroup(group, STARTS_PYTHON, interruptOnCancel=False)
         RDD(self._preferring(executor, host), self._context, UTF8Deserializer()).foreach(lambda _: work())
 
     def _preferring(self, executor: str, host: str, partitions: int = 1) -> Any:
