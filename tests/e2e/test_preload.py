@@ -41,3 +41,11 @@ def test_state_that_moves_is_loaded_before_its_batch(query: str, job: StatefulJo
     assert job.failures == 0
     assert not log.failed_tasks
     assert log.done_for(GROUP) > 0
+    assert maintenance(job) == "doMaintenance", "OpenStores calls it by this name"
+
+
+def maintenance(job: StatefulJob) -> str:
+    """The name of Spark's private method that maintains the stores of an executor; raises Py4JError if there is none."""
+    jvm = job.spark.sparkContext._jvm
+    stores = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.streaming.state.StateStore$")
+    return str(stores.getDeclaredMethod("doMaintenance", job.spark.sparkContext._gateway.new_array(jvm.java.lang.Class, 0)).getName())

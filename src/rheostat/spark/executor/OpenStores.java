@@ -1,6 +1,7 @@
 package rheostat;
 
 import java.io.Serializable;
+import java.lang.reflect.Method;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.UUID;
@@ -62,7 +63,25 @@ public final class OpenStores implements FlatMapFunction, Serializable {
         while (partitions.hasNext()) {
             open(((Number) partitions.next()).intValue());
         }
+        maintain();
         return Collections.emptyIterator();
+    }
+
+    /**
+     * Lets Spark maintain the executor's stores now, as it does at its interval. What a store needs the first time is the most: every
+     * snapshot that is kept is read, to tell which files are still used. In the pause no batch waits for the processor.
+     */
+    private static void maintain() {
+        if (!StateStore$.MODULE$.isMaintenanceRunning()) {
+            return;
+        }
+        try {
+            Method maintenance = StateStore$.class.getDeclaredMethod("doMaintenance", new Class[0]);
+            maintenance.setAccessible(true);
+            maintenance.invoke(StateStore$.MODULE$, new Object[0]);
+        } catch (Exception absent) {
+            // Spark does it at its interval.
+        }
     }
 
     private void open(int partition) {
