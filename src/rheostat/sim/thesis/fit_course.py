@@ -50,7 +50,7 @@ def fit_course(start: FlinkJob, recorded: Sequence[Recorded], search: Search | N
         return float(np.mean([_loss(job, each, close) for each, close in zip(recorded, near, strict=True)]))
 
     point = np.log([max(getattr(start, name), least) for name, (least, _) in BOUNDS.items()])
-    point = _random_best(loss, point, how)
+    point = np.clip(_random_best(loss, point, how), low, high)
     if not how.steps:
         return made(point), loss(point)
     limits = list(zip(low, high, strict=True))
