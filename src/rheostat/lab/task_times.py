@@ -38,7 +38,8 @@ def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> di
 def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:
     """Return the time of the first task of each executor that registered after ``since_s`` (Unix), by what it was for.
 
-    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had to do it cold; one that was held first may still have to, later.
+    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had to do it cold; one that
+    was held first may still have to, later.
     """
     first: dict[str, Task] = {}
     for task in sorted(log.tasks, key=lambda task: task.launch_s):
