@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rheostat"
 CALLS = SOURCES / "spark" / "jvm.py"
-ON_EXECUTORS = SOURCES / "spark" / "executor" / "OpenStores.java"
-"""What ``jvm.py`` sends to executors makes the calls there."""
+COMPILED = tuple(java for place in ("driver", "executor") for java in (SOURCES / "spark" / place).glob("*.java"))
+"""What ``jvm.py`` compiles makes the calls where it runs."""
 PAGE = (ROOT / "docs" / "blast-radius.md").read_text(encoding="utf-8")
 PRIVATE = re.compile(r"_(jvm|gateway|jsc|jsq|jdf|jsparkSession|jsession|jconf|jwrite|sc)")
 CITED = re.compile(r"``([A-Z]\w+(?:\.\w+)+)``")
@@ -41,6 +41,6 @@ def test_every_call_that_the_code_cites_is_on_the_page():
 def test_every_call_on_the_page_is_in_the_code():
     rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
     names = [match for row in rows for match in re.findall(r"`[\w.]*?(\w+)(?:\([^`]*\))?`", row) if not match.isdigit()]
-    code = "".join(path.read_text(encoding="utf-8") for path in (CALLS, ON_EXECUTORS, SOURCES / "lab" / "executor_options.py"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (CALLS, *COMPILED, SOURCES / "lab" / "executor_options.py"))
     assert len(names) >= 8
     assert [name for name in names if name not in code] == []

@@ -249,6 +249,27 @@ def test_an_executor_is_held_by_tasks_that_sleep_on_it(spark: SparkSession, fail
     assert failed_tasks() == failed
 
 
+def test_an_executor_is_hidden_from_sources_in_the_moment_in_which_it_comes_and_no_longer_when_that_is_over(
+    spark: SparkSession, cluster: Cluster
+) -> None:
+    jvm = Jvm(spark)
+    assert jvm.hide_newcomers(True)
+    newcomer = one_after(cluster, jvm)
+    until("it is hidden", lambda: newcomer not in jvm.preferred())
+    assert jvm.hide_newcomers(False)
+    newcomer = one_after(cluster, jvm)
+    time.sleep(1)  # the listener would have hidden it by now
+    assert newcomer in jvm.preferred()
+
+
+def one_after(cluster: Cluster, jvm: Jvm) -> str:
+    """End an executor, and return the one that Spark starts in its place."""
+    before = set(jvm.hosts())
+    os.kill(cluster.executors()[0].pid, signal.SIGKILL)
+    until("another one has come", lambda: len(set(jvm.hosts()) - before) == 1)
+    return (set(jvm.hosts()) - before).pop()
+
+
 @pytest.mark.thorough
 def test_an_executor_in_standby_holds_nothing_until_the_target_rises(
     spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rheostat.lab.event_log import EventLog, Task
+from rheostat.spark.jvm import HOLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,13 @@ def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> di
 def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:
     """Return the time of the first task of each executor that registered after ``since_s`` (Unix), by what it was for.
 
-    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had to do it cold; one that
-    was held first may still have to, later.
+    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had to do it cold. A task that only
+    held the executor is none: it has prepared nothing.
     """
     first: dict[str, Task] = {}
     for task in sorted(log.tasks, key=lambda task: task.launch_s):
-        first.setdefault(task.executor, task)
+        if log.purpose(task) != HOLDS:
+            first.setdefault(task.executor, task)
     new = [task for name, task in first.items() if name in log.executors and log.executors[name].added_s >= since_s]
     purposes = sorted({log.purpose(task) for task in new})
     return {purpose: times([task for task in new if log.purpose(task) == purpose]) for purpose in purposes}

@@ -33,6 +33,10 @@ class Executors(Protocol):
         """Take executors out of the Kafka source's preferences."""
         ...
 
+    def hide_newcomers(self, hides: bool) -> bool:
+        """Do so from now on, or no longer, with each executor in the moment in which it comes; False where that cannot be."""
+        ...
+
     def decommission(self, executors: list[str]) -> None:
         """Let executors end their tasks and leave."""
         ...

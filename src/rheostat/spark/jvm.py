@@ -136,6 +136,18 @@ class Jvm:
             return False
         return True
 
+    def hide_newcomers(self, hides: bool) -> bool:
+        """Hide each executor in the moment in which its block manager registers (``SparkContext.addSparkListener``), or no longer.
+
+        False where this Spark has no such calls: a batch that is planned right then may wait ``spark.locality.wait`` for it.
+        """
+        try:
+            change = self._scala_context.addSparkListener if hides else self._scala_context.removeSparkListener
+            change(self._hiding)
+        except (Py4JError, TypeError):
+            return False
+        return True
+
     def decommission(self, executors: Sequence[str]) -> None:
         """Let executors end their running tasks and leave (``CoarseGrainedSchedulerBackend.decommissionExecutors``)."""
         information = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo(_REASON, self._jvm.scala.Option.empty())
@@ -537,20 +549,32 @@ class Jvm:
         return made
 
     @functools.cached_property
+    def _hiding(self) -> Any:
+        """Return the listener that hides executors as they come; it runs in the driver."""
+        constructor, _ = self._compiled("driver", "HideNewcomers")
+        return constructor.newInstance(self._array(self._jvm.java.lang.Object, (self._block_manager.master(),)))
+
+    @functools.cached_property
     def _open_stores(self) -> Any:
-        """Return the constructor of ``OpenStores``: compiled here by Spark's own compiler, sent to the executors as a JAR."""
-        java, source = self._jvm.java, Path(__file__).parent / "executor" / "OpenStores.java"
-        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(java.lang.Thread.currentThread().getContextClassLoader())
-        compiler.cook(source.read_text(encoding="utf-8"))
+        """Return the constructor of ``OpenStores``, which is sent to the executors as a JAR."""
+        java = self._jvm.java
+        constructor, code = self._compiled("executor", "OpenStores")
         jar = java.nio.file.Files.createTempFile("rheostat-", ".jar", self._array(java.nio.file.attribute.FileAttribute, ()))
         jar.toFile().deleteOnExit()
         written = java.util.jar.JarOutputStream(java.io.FileOutputStream(jar.toFile()))
         written.putNextEntry(java.util.zip.ZipEntry("rheostat/OpenStores.class"))
-        written.write(compiler.getBytecodes().get("rheostat.OpenStores"))
+        written.write(code)
         written.close()
         self._scala_context.addJar(jar.toUri().toString())
-        return compiler.getClassLoader().loadClass("rheostat.OpenStores").getConstructors()[0]
+        return constructor
+
+    def _compiled(self, folder: str, name: str) -> tuple[Any, Any]:
+        """Return the constructor and the code of a class of ours, compiled here by Spark's own compiler (Janino)."""
+        compiler, source = self._jvm.org.codehaus.janino.SimpleCompiler(), Path(__file__).parent / folder / f"{name}.java"
+        compiler.setParentClassLoader(self._jvm.java.lang.Thread.currentThread().getContextClassLoader())
+        compiler.cook(source.read_text(encoding="utf-8"))
+        compiled = compiler.getClassLoader().loadClass(f"rheostat.{name}")
+        return compiled.getConstructors()[0], compiler.getBytecodes().get(f"rheostat.{name}")
 
     @functools.cached_property
     def _leaves_open(self) -> bool:

@@ -79,6 +79,8 @@ class Steward:
         self._alert = True
         """Whether something is not as it was left, whatever the protocol thinks."""
         self._hides, self._holds = terms.hides, False
+        self._hides_newcomers: bool | None = None
+        """Whether executors are hidden as they come; None before that was asked for."""
         self._coming = False
         """Whether an executor is registered that cannot be reached yet: within a second it can, and a source may prefer it."""
         self._counted_s = self._advanced_s = self._glanced_s = float("-inf")
@@ -101,6 +103,8 @@ class Steward:
             self._warmth.close()
         if self._holds:
             self._terms.hold(False)
+        if self._hides_newcomers:
+            self._executors.hide_newcomers(False)
         self._terms.at_end()
 
     def _run(self, tick: Callable[[], None]) -> None:
@@ -317,10 +321,12 @@ class Steward:
 
         A source task that waits for a cold or leaving executor holds up a batch for ``spark.locality.wait``, and that
         wait cannot be shortened where state is placed. Executors that are not warm yet are hidden first: as long as
-        the source prefers the others, they are spared its tasks.
+        the source prefers the others, they are spared its tasks. Those that come later are hidden as they come.
         """
         if not (self._hides and self._placement and self._placement.units):
             return
+        if self._hides_newcomers is None:
+            self._hides_newcomers = self._executors.hide_newcomers(True)
         lives = self._memory.lives
         new = self._hosts.keys() - lives.keys() if lives else set()
         arriving = (new | {executor for executor, life in lives.items() if life.phase in ARRIVING}) - self._held

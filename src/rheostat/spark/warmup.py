@@ -5,7 +5,7 @@ A Python worker is started where a running query needs one. And tasks of each qu
 new executor, what they compute dropped; those that read its source in the pause between two batches, then one that reads state in the
 next pause, so that the executor's first partition is loaded before a batch waits for it. Each holds the executor's slot for about a
 second, so the steward keeps the Kafka source from preferring it meanwhile. Where the pause that an executor comes in is too short, its
-slots are held through the next batch, so that no task of that batch is its first.
+slots are held through the next batch, so that no task of that batch is its first; again, a few times, where the next pause is as short.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from statistics import median
 from typing import Any, Protocol
 
 _log = logging.getLogger("rheostat")
@@ -26,6 +27,8 @@ ROOM_S = 1.0
 FIRST_READING_S = 1.5
 """What a rehearsal of what reads the source is taken to need before one has been done; then it is measured: 1 to 3 s have been seen."""
 _REMEMBERED = 3
+HOLDS = 3
+"""An executor for which so many pauses were too short gets its first source task from a batch."""
 PAUSE_WITHIN_S = 10.0
 """A query that has no such pause in time rehearses nothing."""
 POLL_S = 0.025
@@ -144,17 +147,21 @@ class Warmup:
         def has_read() -> bool:
             return self._tasks.tasks_done(executor) > ours
 
-        if not has_read():
-            ours += self._hold(query, executor, host)
+        for _ in range(HOLDS):
+            held = 0 if has_read() else self._hold(query, executor, host)
+            ours += held
+            if not (held and self._await_pause(query, lambda left_s: left_s > 0)):
+                break
         if not self._await_pause(query, lambda left_s: left_s >= self._reading_room_s or has_read()):
             return
         read = has_read() or self._read(query, executor, host)
-        if read and self._loads and self._await_pause(query):
+        if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
             self._tasks.rehearse_state_on(query, executor, host, GROUP)
 
     @property
     def _reading_room_s(self) -> float:
-        return max(self._reading_s, default=FIRST_READING_S)
+        """How long a pause must last for the source to be read: half of the last ones would have been through."""
+        return max(ROOM_S, median(self._reading_s or [FIRST_READING_S]))
 
     def _hold(self, query: Any, executor: str, host: str) -> int:
         """Hold an executor through the next batch if this pause is too short for the source and the next will not be."""
@@ -180,14 +187,13 @@ class Warmup:
             self._unreadable.add(str(query.runId))
         return read
 
-    def _await_pause(self, query: Any, is_enough: Callable[[float], bool] = lambda _: True) -> bool:
-        """Wait for a pause between two batches with room for a rehearsal; False if there is none in time, or is to be none."""
+    def _await_pause(self, query: Any, is_enough: Callable[[float], bool]) -> bool:
+        """Wait for a pause between two batches that is long enough; False if there is none in time, or is to be none."""
         if self._tasks.longest_pause_s(query) < ROOM_S:
             return False
         until_s = self._clock() + PAUSE_WITHIN_S
         while self._clock() < until_s and not self._closed:
-            left_s = self._tasks.pause_left_s(query, time.time())
-            if left_s >= ROOM_S and is_enough(left_s):
+            if is_enough(self._tasks.pause_left_s(query, time.time())):
                 return True
             time.sleep(POLL_S)
         return False

@@ -5,6 +5,7 @@ from typing import Any
 
 from rheostat.lab.event_log import EventLog
 from rheostat.lab.task_times import Times, first_tasks, moved_and_others
+from rheostat.spark.jvm import HOLDS
 
 PARTITIONS = 4
 
@@ -39,7 +40,7 @@ def log() -> EventLog:
     read = EventLog()
     read.read([
         executor("0", 0), executor("1", 0), *job(1, even, batch=0), executor("2", 9),
-        *job(2, {0: ("2", 10.0, 1.0)}, purpose="rheostat holds an executor"), *job(3, after, batch=1),
+        *job(2, {0: ("2", 10.0, 1.0)}, purpose=HOLDS), *job(3, after, batch=1),
         executor("3", 20), *job(4, {0: ("3", 21.0, 2.0)}, batch=1),
     ])  # fmt: skip
     return read
@@ -53,8 +54,8 @@ def test_batches_before_the_measuring_began_do_not_count() -> None:
     assert moved_and_others(log(), PARTITIONS, since_s=30.0) == {}
 
 
-def test_the_first_task_of_an_executor_is_told_by_what_it_was_for() -> None:
-    assert first_tasks(log(), since_s=5.0) == {"rheostat holds an executor": Times(1, 1.0, 1.0), "batch": Times(1, 2.0, 2.0)}
+def test_the_first_task_of_an_executor_is_told_by_what_it_was_for_and_a_hold_is_none() -> None:
+    assert first_tasks(log(), since_s=5.0) == {"batch": Times(2, 1.25, 2.0)}
 
 
 def test_executors_that_were_there_before_are_not_new() -> None:

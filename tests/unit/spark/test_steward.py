@@ -40,6 +40,7 @@ class World:
         self.where: dict[tuple[str, int], str] = {}
         self.reports: list[tuple[float, tuple[str, int], str]] = []
         self.hidden: list[str] = []
+        self.hides_newcomers: bool | None = None
         self.left: list[str] = []
         self.unreachable = 0
         self.at_leaving: dict[str, int] = {}
@@ -83,6 +84,10 @@ class World:
     def hide(self, executors):
         self.said.append(f"hide {','.join(executors)}")
         self.hidden += executors
+        return True
+
+    def hide_newcomers(self, hides):
+        self.hides_newcomers = hides
         return True
 
     def decommission(self, executors):
@@ -349,6 +354,23 @@ def test_executors_are_hidden_from_sources_before_they_are_warm_and_the_others_a
     warmth.done.add("2")
     world.run(6, target=3)
     assert world.preferred() == []
+
+
+def test_executors_are_hidden_as_they_come_while_state_is_placed_and_not_after_the_end():
+    world = World(executors=2)
+    world.run(2, target=2)
+    assert world.hides_newcomers is True
+    world.steward.stop()
+    assert world.hides_newcomers is False
+
+
+@pytest.mark.parametrize("terms", [{"places": False}, {"hides": False}])
+def test_executors_are_not_hidden_as_they_come_where_none_may_be_hidden_or_no_state_is_placed(terms):
+    world = World(executors=2)
+    world.hire(**terms)
+    world.run(2, target=2)
+    world.steward.stop()
+    assert world.hides_newcomers is None
 
 
 def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():

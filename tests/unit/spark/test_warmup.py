@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
 
-from rheostat.spark.warmup import DEADLINE_S, FIRST_READING_S, PAUSE_WITHIN_S, ROOM_S, Warmup
+from rheostat.spark.warmup import DEADLINE_S, FIRST_READING_S, HOLDS, PAUSE_WITHIN_S, ROOM_S, Warmup
 
 
 @dataclass
@@ -138,11 +138,19 @@ def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
 
 
 def test_an_executor_that_comes_in_a_pause_too_short_is_held_through_the_next_batch() -> None:
-    tasks, lasts_s = Tasks(), [0.4, 0.0, FIRST_READING_S, ROOM_S]
-    warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
+    tasks, pauses = Tasks(), itertools.chain([0.4, 0.0], itertools.repeat(FIRST_READING_S))
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses)]), tasks, "3")
     assert [(executor, host) for executor, host, _ in tasks.held] == [("3", "h1")]
     assert tasks.held[0][-1] == pytest.approx(0.4 + 0.8)
     assert (len(tasks.rehearsed), len(tasks.loaded)) == (1, 1)
+
+
+@pytest.mark.parametrize(("pauses_s", "held", "read"), [([0.4, 0.0, 0.6, 0.6, 0.0, FIRST_READING_S], 2, 1), ([0.4], HOLDS, 0)])
+def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(pauses_s: list[float], held: int, read: int) -> None:
+    tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
+    query = Query("a", python=False, pauses=itertools.chain(pauses_s, itertools.repeat(pauses_s[-1])))
+    warmed(Warmup(tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3")
+    assert (len(tasks.held), len(tasks.rehearsed)) == (held, read)
 
 
 def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
@@ -160,17 +168,18 @@ def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> No
     assert [executor for executor, *_ in tasks.held] == ["3"]
 
 
-def test_a_pause_needs_as_much_room_as_the_longest_of_the_last_rehearsals_has_taken() -> None:
+def test_a_pause_needs_as_much_room_as_the_median_of_the_last_rehearsals_has_taken() -> None:
     clock = Clock()
     tasks, query = Tasks(clock=clock, takes_s=2.0), Query(python=False, longest_s=9.0)
     warmup = Warmup(tasks, lambda: [query], clock=clock)
     looks = []
-    for executor in ("3", "4"):
-        query.pauses = itertools.chain([0.0, FIRST_READING_S, FIRST_READING_S], itertools.repeat(2.5))
+    for executor in ("3", "4", "5"):
+        query.pauses = itertools.chain([0.0, 0.0, FIRST_READING_S, 0.0, FIRST_READING_S], itertools.repeat(2.0))
         before = tasks.asked
         warmed(warmup, tasks, executor)
         looks.append(tasks.loaded[-1][-1] - before)
-    assert looks == [3, 5]
+        tasks.takes_s = 1.0
+    assert looks == [5, 7, 5]
 
 
 def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -> None:
@@ -189,7 +198,7 @@ def test_where_no_pause_is_long_enough_to_read_a_batch_gives_the_first_source_ta
         yield from (0.0, ROOM_S, 0.0, ROOM_S)
 
     warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
-    assert (tasks.rehearsed, tasks.loaded) == ([], [("a", "3", 6)])
+    assert (tasks.rehearsed, tasks.loaded) == ([], [("a", "3", 4)])
 
 
 def test_executors_that_are_to_stand_by_load_no_state() -> None:
