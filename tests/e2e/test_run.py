@@ -148,7 +148,9 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
     assert stays.startswith("rheostat: state stays where Spark has put it: ")
     assert missing == NO_KAFKA
     executors = [observation.executors for _, observation, _ in run.decided()]
-    assert set(dropwhile(lambda seen: seen == 0, executors)) <= {1, 2}, "none until the first has registered, then one or two"
+    registered = set(dropwhile(lambda seen: seen == 0, executors))  # on a loaded machine the first look may come before any executor
+    assert registered
+    assert registered <= {1, 2}
     for record, observation, _ in run.decided():
         assert observation.lag_rows is None
         assert record.target in (1, 2)
