@@ -1,7 +1,8 @@
-"""How long a decision takes, per policy, with an hour of history at one second: median and 99th percentile in milliseconds.
+"""How long a decision takes, per policy, with an hour of history at one second: median and 99th
+percentile in milliseconds.
 
-Run: python benchmarks/decisions.py [--n 2000] [--policy NAME ...] [--executors 16] [--out FILE]. CPU time of the thread,
-not wall time: it hardly depends on what else the computer does.
+Run: python benchmarks/decisions.py [--n 2000] [--policy NAME ...] [--executors 16] [--out FILE].
+CPU time of the thread, not wall time: it hardly depends on what else the computer does.
 """
 
 from __future__ import annotations
@@ -31,23 +32,55 @@ def moment(t: int, executors: int, load: Workload) -> Observation:
     """Return a second of a job whose load rises and falls, with every signal there is."""
     rate = load.rate_per_s(float(t))
     busy, waiting_s = min(1.0, rate / 200_000), 1.0 + 9.0 * (rate / 250_000) + t % 7 / 10
-    share = ExecutorSample(cpu=busy, rows_per_s=rate / executors, lag_rows=rate * waiting_s / executors)
-    work = (("read", (), rate, rate), ("join", ("read",), rate, rate / 2), ("count", ("join",), rate / 2, 100.0))
+    share = ExecutorSample(
+        cpu=busy, rows_per_s=rate / executors, lag_rows=rate * waiting_s / executors
+    )
+    work = (
+        ("read", (), rate, rate),
+        ("join", ("read",), rate, rate / 2),
+        ("count", ("join",), rate / 2, 100.0),
+    )
     return Observation(
-        t_s=float(t), executors=executors, slots_per_executor=1, target=executors, input_rows_per_s=rate, inputs={"read": rate},
-        processed_rows_per_s=rate * 1.05, output_rows_per_s=rate, lag_rows=rate * waiting_s, lag_rows_upper=rate * waiting_s * 1.2,
-        lag_s=waiting_s, latency_s=waiting_s + 1, busy=busy, idle=1 - busy, backpressure_ms_per_s=busy * 100, cpu=busy,
-        batch_s=0.6 + t % 11 / 20, batch_parts_s={"addBatch": 0.5}, batch_rows=int(rate) + t, trigger_s=1.0,
+        t_s=float(t),
+        executors=executors,
+        slots_per_executor=1,
+        target=executors,
+        input_rows_per_s=rate,
+        inputs={"read": rate},
+        processed_rows_per_s=rate * 1.05,
+        output_rows_per_s=rate,
+        lag_rows=rate * waiting_s,
+        lag_rows_upper=rate * waiting_s * 1.2,
+        lag_s=waiting_s,
+        latency_s=waiting_s + 1,
+        busy=busy,
+        idle=1 - busy,
+        backpressure_ms_per_s=busy * 100,
+        cpu=busy,
+        batch_s=0.6 + t % 11 / 20,
+        batch_parts_s={"addBatch": 0.5},
+        batch_rows=int(rate) + t,
+        trigger_s=1.0,
         stages=tuple(
-            Stage(name=name, upstream=up, rows_in=rows, rows_out=out, busy_s=busy * executors / 3, tasks=24, task_max_s=0.3)
+            Stage(
+                name=name,
+                upstream=up,
+                rows_in=rows,
+                rows_out=out,
+                busy_s=busy * executors / 3,
+                tasks=24,
+                task_max_s=0.3,
+            )
             for name, up, rows, out in work
         ),
         by_executor={str(n): share for n in range(executors)},
-    )  # fmt: skip
+    )
 
 
 def measure(name: str, script: list[Observation], n: int) -> dict[str, float]:
-    """Return median and p99 of the last ``n`` decisions of a policy on the script, and the size of what it remembers."""
+    """Return median and p99 of the last ``n`` decisions of a policy on the script, and the size of
+    what it remembers.
+    """
     registered, *parameters = name.split()
     policy = create(registered, dict(pair.split("=") for pair in parameters))
     memory: Memory = {}
@@ -57,14 +90,25 @@ def measure(name: str, script: list[Observation], n: int) -> dict[str, float]:
         _, memory = policy.decide(observation, memory)
         took_ms.append((time.thread_time_ns() - began_ns) / 1e6)
     ranked = statistics.quantiles(took_ms[-n:], n=100)
-    return {"median_ms": statistics.median(took_ms[-n:]), "p99_ms": ranked[98], "memory_bytes": len(json.dumps(memory))}
+    return {
+        "median_ms": statistics.median(took_ms[-n:]),
+        "p99_ms": ranked[98],
+        "memory_bytes": len(json.dumps(memory)),
+    }
 
 
 def main(arguments: list[str]) -> None:
     """Print one row per policy; write the same as JSON where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--n", type=int, default=2000, help="decisions measured, after an hour of history")
-    parser.add_argument("--policy", action="append", choices=[*POLICIES, *VARIANTS], help="only these (default: all)")
+    parser.add_argument(
+        "--n", type=int, default=2000, help="decisions measured, after an hour of history"
+    )
+    parser.add_argument(
+        "--policy",
+        action="append",
+        choices=[*POLICIES, *VARIANTS],
+        help="only these (default: all)",
+    )
     parser.add_argument("--executors", type=int, default=16)
     parser.add_argument("--out", type=Path, help="write the result as JSON")
     given = parser.parse_args(arguments)
@@ -74,7 +118,12 @@ def main(arguments: list[str]) -> None:
     table, found = Table("policy", "median ms", "p99 ms", "memory bytes"), {}
     for name in given.policy or (*POLICIES, *VARIANTS):
         found[name] = measure(name, script, given.n)
-        table.add_row(name, f"{found[name]['median_ms']:.4f}", f"{found[name]['p99_ms']:.4f}", f"{found[name]['memory_bytes']}")
+        table.add_row(
+            name,
+            f"{found[name]['median_ms']:.4f}",
+            f"{found[name]['p99_ms']:.4f}",
+            f"{found[name]['memory_bytes']}",
+        )
     Console().print(table)
     if given.out:
         given.out.write_text(json.dumps({"n": given.n, "policies": found}, indent=2) + "\n")

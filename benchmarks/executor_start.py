@@ -1,7 +1,9 @@
-"""CPU-seconds of an executor's JVM from its start until it is registered and idle, cold and as a warm arrival.
+"""CPU-seconds of an executor's JVM from its start until it is registered and idle, cold and as a
+warm arrival.
 
-Run: python benchmarks/executor_start.py --executors 8 [--out FILE]. Executors are started one after the other, as an
-autoscaler does it. CPU time, not wall time: it hardly depends on what else the computer does.
+Run: python benchmarks/executor_start.py --executors 8 [--out FILE]. Executors are started one after
+the other, as an autoscaler does it. CPU time, not wall time: it hardly depends on what else the
+computer does.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ BATCHES = 12
 
 
 def measure(cluster: Cluster, executors: int, flags: Sequence[str]) -> list[dict[str, float]]:
-    """Start a session and then that many executors one by one; return the CPU-seconds and MiB (shared pages split) of each."""
+    """Start a session and then that many executors one by one; return the CPU-seconds and MiB
+    (shared pages split) of each.
+    """
     options = session_options(Limits(max_executors=executors), archive_flags=flags, quiet=True)
     spark = start_session(cluster.url, options, "executor start")
     try:
@@ -86,12 +90,21 @@ def summary(samples: Sequence[dict[str, float]]) -> dict[str, Any]:
     """Return n, median, min and max of the CPU-seconds, the median MiB, and the samples."""
     cpu_s = [sample["cpu_s"] for sample in samples]
     spread = {"median_s": statistics.median(cpu_s), "min_s": min(cpu_s), "max_s": max(cpu_s)}
-    return {"n": len(cpu_s), **spread, "memory_mib": statistics.median(sample["memory_mib"] for sample in samples), "samples_s": cpu_s}
+    return {
+        "n": len(cpu_s),
+        **spread,
+        "memory_mib": statistics.median(sample["memory_mib"] for sample in samples),
+        "samples_s": cpu_s,
+    }
 
 
 def train(cluster: Cluster, warm: WarmStart) -> None:
     """Run a small query on one executor and let that write the archive."""
-    spark = start_session(cluster.url, session_options(Limits(max_executors=1), archive_flags=warm.flags, quiet=True), "training")
+    spark = start_session(
+        cluster.url,
+        session_options(Limits(max_executors=1), archive_flags=warm.flags, quiet=True),
+        "training",
+    )
     try:
         query = start_rate_query(spark)
         _wait(lambda: len(query.recentProgress) >= BATCHES)
@@ -103,8 +116,12 @@ def train(cluster: Cluster, warm: WarmStart) -> None:
 
 def main() -> None:
     """Measure without and with a warm start, print a table, write the same as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--executors", type=int, default=8, help="how many to start of each kind (default 8)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--executors", type=int, default=8, help="how many to start of each kind (default 8)"
+    )
     parser.add_argument("--out", type=Path, help="write the numbers to this file as JSON")
     options = parser.parse_args()
     home = find_spark_home()
@@ -114,9 +131,22 @@ def main() -> None:
         if warm and not warm.trained:
             train(cluster, warm)
         kinds = {"cold": (), **({"warm": warm.flags} if warm else {})}
-        results = {kind: summary(measure(cluster, options.executors, flags)) for kind, flags in kinds.items()}
-    where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "note": cold}
-    _print(f"CPU-seconds to start one executor (Spark {home.version}, Java {home.jdk.version}, {os.cpu_count()} cores)", results)
+        results = {
+            kind: summary(measure(cluster, options.executors, flags))
+            for kind, flags in kinds.items()
+        }
+    where = {
+        "spark": home.version,
+        "java": home.jdk.version,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "note": cold,
+    }
+    _print(
+        f"CPU-seconds to start one executor (Spark {home.version}, Java {home.jdk.version},"
+        f" {os.cpu_count()} cores)",
+        results,
+    )
     if options.out:
         options.out.write_text(json.dumps({**where, "results": results}, indent=2) + "\n")
 

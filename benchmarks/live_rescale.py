@@ -1,14 +1,18 @@
-"""How much a stateful query notices when executors come and go: Rheostat, Spark as it is, locality.wait=0s, and a restart.
+"""How much a stateful query notices when executors come and go: Rheostat, Spark as it is,
+locality.wait=0s, and a restart.
 
-Run: python benchmarks/live_rescale.py --query session --rescales 30 --ways rheostat,spark --out FILE. A Kafka source, 24 state
-partitions, RocksDB with changelog, executors of one core, a state that is loaded first, a light steady load, then LOW -> HIGH -> LOW by
-turns. Executors arrive warm with Rheostat (class archive, trained by the query itself), with the others as Spark starts them. FILE (and
-a plot beside it) is written anew after every two rescales. --events FOLDER keeps Spark's event log of each way, which
-rescale_batches.py lays beside FILE: what was in the batches of a rescale.
+Run: python benchmarks/live_rescale.py --query session --rescales 30 --ways rheostat,spark --out
+FILE. A Kafka source, 24 state partitions, RocksDB with changelog, executors of one core, a state
+that is loaded first, a light steady load, then LOW -> HIGH -> LOW by turns. Executors arrive warm
+with Rheostat (class archive, trained by the query itself), with the others as Spark starts them.
+FILE (and a plot beside it) is written anew after every two rescales. --events FOLDER keeps Spark's
+event log of each way, which rescale_batches.py lays beside FILE: what was in the batches of a
+rescale.
 
-MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH MB. The defaults, 192 MB and 2-3, move
-64 MB to one new executor; 256 MB at 2-4 move as much to each of two, which start at the same time on the same cores: while one
-registers, the JVM of the other still starts.
+MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH
+MB. The defaults, 192 MB and 2-3, move 64 MB to one new executor; 256 MB at 2-4 move as much to each
+of two, which start at the same time on the same cores: while one registers, the JVM of the other
+still starts.
 """
 
 from __future__ import annotations
@@ -51,22 +55,47 @@ KEYS, LARGEST_VALUE = 4000, 64_000
 
 
 def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
-    """Run one way and return its numbers; what has been measured so far is written to FILE after every two rescales."""
+    """Run one way and return its numbers; what has been measured so far is written to FILE after
+    every two rescales.
+    """
     low, high = given.executors
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-rescale-", ignore_cleanup_errors=True))) / way
+        folder = (
+            Path(
+                stack.enter_context(
+                    tempfile.TemporaryDirectory(
+                        prefix="rheostat-rescale-", ignore_cleanup_errors=True
+                    )
+                )
+            )
+            / way
+        )
         broker = stack.enter_context(Broker())
         cluster = stack.enter_context(Cluster(cores=high, hosts=HOSTS[: given.hosts]))
-        warm, why_cold = arrivals(f"stateful {given.query}", cluster.folder, class_path()) if way == "rheostat" else (None, None)
+        warm, why_cold = (
+            arrivals(f"stateful {given.query}", cluster.folder, class_path())
+            if way == "rheostat"
+            else (None, None)
+        )
         setting = setting_of(given, way, warm)
-        job = stack.enter_context(StatefulJob(shape_of(given), setting, broker, cluster, folder, Limits.between(low, high)))
+        job = stack.enter_context(
+            StatefulJob(
+                shape_of(given), setting, broker, cluster, folder, Limits.between(low, high)
+            )
+        )
         job.start()
-        say(f"{way}: the state is loaded, {job.state_bytes() / 1e6:.0f} MB of it in RocksDB, batch {job.last_batch}")
+        say(
+            f"{way}: the state is loaded, {job.state_bytes() / 1e6:.0f} MB of it in RocksDB, batch"
+            f" {job.last_batch}"
+        )
         job.run_on(YOUNG_BATCHES)
         if warm:
             warm.train(job.spark.sparkContext.applicationId, job.executors()[0])
         if way == "rheostat":
-            say(f"{way}: executors arrive {'warm' if warm and warm.trained else why_cold or 'cold at first'}")
+            say(
+                f"{way}: executors arrive"
+                f" {'warm' if warm and warm.trained else why_cold or 'cold at first'}"
+            )
         changes = open_way(way, job, low, (low, high), folder)
         stack.callback(changes.stop)
         found = rescale_by_turns(given, way, job, changes)
@@ -74,25 +103,43 @@ def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
         verdict = job.finish()
         if given.events:
             job.copy_log(given.events / f"{way}.events")
-        return found | {"failed_queries": job.failures, "exact": verdict.exact, "verdict": repr(verdict)}
+        return found | {
+            "failed_queries": job.failures,
+            "exact": verdict.exact,
+            "verdict": repr(verdict),
+        }
 
 
 def shape_of(given: argparse.Namespace) -> Shape:
     """Return state and load."""
     value_bytes = round(min(LARGEST_VALUE, max(1000, given.state_mb * 1e6 / KEYS)))
-    return Shape(query=given.query, state_mb=given.state_mb, value_bytes=value_bytes, rate_per_s=given.rate, touch_every=given.touch_every)
+    return Shape(
+        query=given.query,
+        state_mb=given.state_mb,
+        value_bytes=value_bytes,
+        rate_per_s=given.rate,
+        touch_every=given.touch_every,
+    )
 
 
 def setting_of(given: argparse.Namespace, way: str, warm: WarmStart | None) -> Setting:
     """Return how the query runs."""
     return Setting(
-        trigger_s=given.trigger, service_ms=given.service_ms, checkpoint_format=given.checkpoint_format, provider=given.provider,
-        options={**options_of(way), **(warm.settings if warm else {}), **given.conf}, archive_flags=warm.flags if warm else (),
-    )  # fmt: skip
+        trigger_s=given.trigger,
+        service_ms=given.service_ms,
+        checkpoint_format=given.checkpoint_format,
+        provider=given.provider,
+        options={**options_of(way), **(warm.settings if warm else {}), **given.conf},
+        archive_flags=warm.flags if warm else (),
+    )
 
 
-def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, changes: Way) -> dict[str, Any]:
-    """Go to HIGH and back to LOW as often as asked, write FILE after each time, and return the last numbers."""
+def rescale_by_turns(
+    given: argparse.Namespace, way: str, job: StatefulJob, changes: Way
+) -> dict[str, Any]:
+    """Go to HIGH and back to LOW as often as asked, write FILE after each time, and return the last
+    numbers.
+    """
     low, high = given.executors
     marks: list[Mark] = []
     busy: list[tuple[float, float]] = []
@@ -114,7 +161,9 @@ def rescale_by_turns(given: argparse.Namespace, way: str, job: StatefulJob, chan
 
 
 def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tuple[float, float]]:
-    """Run on until others take less than CALM of the processors; return from when to when: those batches do not count."""
+    """Run on until others take less than CALM of the processors; return from when to when: those
+    batches do not count.
+    """
     since_s = time.time()
     while given.calm < 1:
         before = taken_so_far_s()
@@ -122,12 +171,17 @@ def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tu
         share = share_taken(before)
         if share < given.calm:
             return [(since_s, time.time())]
-        say(f"{way}: others take {share:.0%} of the processors, waiting for less than {given.calm:.0%}")
+        say(
+            f"{way}: others take {share:.0%} of the processors, waiting for less than"
+            f" {given.calm:.0%}"
+        )
     return []
 
 
 def taken_so_far_s() -> tuple[float, float]:
-    """Return the processor seconds that others on the same host have taken since this machine started (0 where none are told), and all."""
+    """Return the processor seconds that others on the same host have taken since this machine
+    started (0 where none are told), and all.
+    """
     times = psutil.cpu_times()
     return float(getattr(times, "steal", 0.0)), time.monotonic() * psutil.cpu_count()
 
@@ -141,19 +195,35 @@ def share_taken(before: tuple[float, float]) -> float:
 def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:
     """Rescale once and run on for so many batches: the tail of the rescale and the steady ones."""
     mark = changes.rescale(size)
-    say(f"{mark.before} -> {mark.after} executors in {mark.settled_s - mark.requested_s:.1f} s: {mark.detail}")
+    say(
+        f"{mark.before} -> {mark.after} executors in {mark.settled_s - mark.requested_s:.1f} s:"
+        f" {mark.detail}"
+    )
     job.run_on(steady)
     return mark
 
 
-def result(job: StatefulJob, marks: list[Mark], unscored: int, busy: list[tuple[float, float]], stolen: list[float]) -> dict[str, Any]:
+def result(
+    job: StatefulJob,
+    marks: list[Mark],
+    unscored: int,
+    busy: list[tuple[float, float]],
+    stolen: list[float],
+) -> dict[str, Any]:
     """Return the numbers so far."""
     timed = job.timed()
     ids = [(job.batches[number].run_id, number) for number in sorted(job.batches)]
     run = Run(
-        batches=timed, ids=ids, marks=marks, unscored=unscored, log=job.follow_log(), partitions=job.setting.partitions,
-        mb=job.shape.state_mb, busy=busy, stolen=stolen,
-    )  # fmt: skip
+        batches=timed,
+        ids=ids,
+        marks=marks,
+        unscored=unscored,
+        log=job.follow_log(),
+        partitions=job.setting.partitions,
+        mb=job.shape.state_mb,
+        busy=busy,
+        stolen=stolen,
+    )
     curve = [(round(batch.start_s, 3), round(batch.duration_s, 3)) for batch in timed]
     times = [(mark.kind, round(mark.requested_s, 3), round(mark.settled_s, 3)) for mark in marks]
     more = {"stolen_share": [round(share, 4) for share in stolen], "curve": curve, "marks": times}
@@ -164,7 +234,11 @@ def keep(given: argparse.Namespace, way: str, found: dict[str, Any]) -> None:
     """Write FILE with this way's numbers in it, and the plot."""
     kept = json.loads(given.out.read_text()) if given.out.exists() else {}
     ways = {**kept.get("ways", {}), way: found} if kept.get("what") == what(given) else {way: found}
-    whole = {"what": what(given), "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"), "ways": ways}
+    whole = {
+        "what": what(given),
+        "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
+        "ways": ways,
+    }
     given.out.parent.mkdir(parents=True, exist_ok=True)
     partial = given.out.with_suffix(".partial")
     partial.write_text(json.dumps(whole, indent=1) + "\n")
@@ -177,17 +251,35 @@ def what(given: argparse.Namespace) -> dict[str, Any]:
     home = find_spark_home()
     low, high = given.executors
     return {
-        "spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine(), "query": given.query,
-        "state_mb": given.state_mb, "state_partitions": PARTITIONS, "executors": [low, high], "hosts": given.hosts,
-        "trigger_s": given.trigger, "rows_per_s": given.rate, "service_ms": given.service_ms, "provider": given.provider,
-        "checkpoint_format": given.checkpoint_format, "warm_up_cycles": given.warm_up, "steady_batches": given.steady,
-        "calm": given.calm, "conf": given.conf, "nominal_mb_per_new_executor": given.state_mb / high,
-    }  # fmt: skip
+        "spark": home.version,
+        "java": home.jdk.version,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "query": given.query,
+        "state_mb": given.state_mb,
+        "state_partitions": PARTITIONS,
+        "executors": [low, high],
+        "hosts": given.hosts,
+        "trigger_s": given.trigger,
+        "rows_per_s": given.rate,
+        "service_ms": given.service_ms,
+        "provider": given.provider,
+        "checkpoint_format": given.checkpoint_format,
+        "warm_up_cycles": given.warm_up,
+        "steady_batches": given.steady,
+        "calm": given.calm,
+        "conf": given.conf,
+        "nominal_mb_per_new_executor": given.state_mb / high,
+    }
 
 
 def in_words(found: dict[str, Any]) -> str:
     """Say the last numbers in one line."""
-    parts = [f"failed tasks {found['failed_tasks']}", f"stalls {len(found['stalls'])}", f"steady {found['steady_batch_s']}"]
+    parts = [
+        f"failed tasks {found['failed_tasks']}",
+        f"stalls {len(found['stalls'])}",
+        f"steady {found['steady_batch_s']}",
+    ]
     for kind in ("in", "out", "out_start"):
         told = found[kind]
         values = ", ".join(f"{value:.2f}" for value in told["values"][-6:])
@@ -205,25 +297,98 @@ def say(line: str) -> None:
 
 def arguments(given: list[str]) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--query", choices=KEEPING, default="session")
-    parser.add_argument("--state-mb", type=float, default=192.0, help="MB of values loaded into the state (default 192)")
-    parser.add_argument("--rescales", type=int, default=8, help="scored rescales in each direction (default 8)")
-    parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (default all), each in a process of its own")
-    parser.add_argument("--executors", default="2-3", help="LOW-HIGH (default 2-3: one executor gets a third of the state)")
-    parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
-    parser.add_argument("--trigger", type=float, default=3.0, help="trigger interval in seconds (default 3: about half of it is slack)")
-    parser.add_argument("--rate", type=int, default=200, help="rows per second of the light load (default 200)")
-    parser.add_argument("--service-ms", type=float, default=0.0, help="wait per row in its task (default 0)")
-    parser.add_argument("--touch-every", type=int, default=50, help="one row in so many changes a large value (default 50; not in a join)")
-    parser.add_argument("--warm-up", type=int, default=1, help="unscored cycles at the start (default 1)")
-    parser.add_argument("--steady", type=int, default=8, help="batches after a rescale, two of them its tail (default 8)")
-    parser.add_argument("--calm", type=float, default=1.0, help="begin a pair only while others take less than this share (default 1)")
-    parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
-    parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
-    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="an option of the session; may be repeated")
-    parser.add_argument("--events", type=Path, metavar="FOLDER", help="keep Spark's event log of each way there, as WAY.events")
-    parser.add_argument("--out", type=Path, required=True, help="JSON file; the plot goes beside it")
+    parser.add_argument(
+        "--state-mb",
+        type=float,
+        default=192.0,
+        help="MB of values loaded into the state (default 192)",
+    )
+    parser.add_argument(
+        "--rescales", type=int, default=8, help="scored rescales in each direction (default 8)"
+    )
+    parser.add_argument(
+        "--ways",
+        default=",".join(WAYS),
+        help=f"of {', '.join(WAYS)} (default all), each in a process of its own",
+    )
+    parser.add_argument(
+        "--executors",
+        default="2-3",
+        help="LOW-HIGH (default 2-3: one executor gets a third of the state)",
+    )
+    parser.add_argument(
+        "--hosts",
+        type=int,
+        choices=(1, 3),
+        default=1,
+        help="Workers, on 127.0.0.1 to .3 (default 1)",
+    )
+    parser.add_argument(
+        "--trigger",
+        type=float,
+        default=3.0,
+        help="trigger interval in seconds (default 3: about half of it is slack)",
+    )
+    parser.add_argument(
+        "--rate", type=int, default=200, help="rows per second of the light load (default 200)"
+    )
+    parser.add_argument(
+        "--service-ms", type=float, default=0.0, help="wait per row in its task (default 0)"
+    )
+    parser.add_argument(
+        "--touch-every",
+        type=int,
+        default=50,
+        help="one row in so many changes a large value (default 50; not in a join)",
+    )
+    parser.add_argument(
+        "--warm-up", type=int, default=1, help="unscored cycles at the start (default 1)"
+    )
+    parser.add_argument(
+        "--steady",
+        type=int,
+        default=8,
+        help="batches after a rescale, two of them its tail (default 8)",
+    )
+    parser.add_argument(
+        "--calm",
+        type=float,
+        default=1.0,
+        help="begin a pair only while others take less than this share (default 1)",
+    )
+    parser.add_argument(
+        "--checkpoint-format",
+        type=int,
+        choices=(1, 2),
+        default=2,
+        help="format of the state's checkpoint (default 2)",
+    )
+    parser.add_argument(
+        "--provider",
+        choices=("rocksdb", "hdfs"),
+        default="rocksdb",
+        help="state store (default rocksdb)",
+    )
+    parser.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the session; may be repeated",
+    )
+    parser.add_argument(
+        "--events",
+        type=Path,
+        metavar="FOLDER",
+        help="keep Spark's event log of each way there, as WAY.events",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="JSON file; the plot goes beside it"
+    )
     read = parser.parse_args(given)
     read.executors = tuple(map(int, read.executors.split("-")))
     read.ways = read.ways.split(",")
@@ -238,11 +403,16 @@ def arguments(given: list[str]) -> argparse.Namespace:
 
 
 def main(given: list[str]) -> int:
-    """Run the ways one after the other; several go into a process each, because a driver's JVM keeps its options and its warmth."""
+    """Run the ways one after the other; several go into a process each, because a driver's JVM
+    keeps its options and its warmth.
+    """
     read = arguments(given)
     if len(read.ways) > 1:
         with orderly_end():
-            return max(subprocess.run([sys.executable, __file__, *given, "--ways", way]).returncode for way in read.ways)
+            return max(
+                subprocess.run([sys.executable, __file__, *given, "--ways", way]).returncode
+                for way in read.ways
+            )
     (way,) = read.ways
     try:
         with orderly_end():

@@ -1,8 +1,10 @@
-"""What the autoscaler costs: CPU-seconds of its own threads and calls per second of one core, beside a real query.
+"""What the autoscaler costs: CPU-seconds of its own threads and calls per second of one core,
+beside a real query.
 
-Run: python benchmarks/overhead.py --tasks 200 --seconds 60 --repeat 3 --out FILE. A real Kafka topic, a real cluster, one batch a
-second of that many tasks, a decision every 5 seconds, the lag asked of the broker. The first repetition meets a young
-JVM, in which every call is dear. CPU time, not wall time: it hardly depends on what else the computer does.
+Run: python benchmarks/overhead.py --tasks 200 --seconds 60 --repeat 3 --out FILE. A real Kafka
+topic, a real cluster, one batch a second of that many tasks, a decision every 5 seconds, the lag
+asked of the broker. The first repetition meets a young JVM, in which every call is dear. CPU time,
+not wall time: it hardly depends on what else the computer does.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ BATCH_DEADLINE_S = 120.0
 
 
 class Hold:
-    """Decides at every tick to keep the size; ``live_signals`` are those that cost calls of their own."""
+    """Decides at every tick to keep the size; ``live_signals`` are those that cost calls of their
+    own.
+    """
 
     def __init__(self, live_signals: Sequence[str]) -> None:
         self.live_signals = frozenset(live_signals)
@@ -51,8 +55,14 @@ class Hold:
 
 
 def start_query(spark: Any, bootstrap: str, tasks: int) -> Any:
-    """Start a query of one batch a second in that many tasks, and return it after its first batch."""
-    reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap).option("subscribe", TOPIC)
+    """Start a query of one batch a second in that many tasks, and return it after its first
+    batch.
+    """
+    reader = (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("subscribe", TOPIC)
+    )
     rows = reader.option("minPartitions", tasks).load()
     query = rows.writeStream.format("noop").trigger(processingTime="1 second").start()
     deadline = time.monotonic() + BATCH_DEADLINE_S
@@ -64,22 +74,41 @@ def start_query(spark: Any, bootstrap: str, tasks: int) -> Any:
 
 
 def measure(
-    spark: Any, query: Any, bootstrap: str, executors: int, interval_s: float, seconds: float, live: Sequence[str]
-) -> dict[str, Any]:  # fmt: skip
-    """Attach for that long; return the CPU seconds per second of one core, in all and by part, and what the query did meanwhile."""
+    spark: Any,
+    query: Any,
+    bootstrap: str,
+    executors: int,
+    interval_s: float,
+    seconds: float,
+    live: Sequence[str],
+) -> dict[str, Any]:
+    """Attach for that long; return the CPU seconds per second of one core, in all and by part, and
+    what the query did meanwhile.
+    """
     first = query.lastProgress["batchId"]
     with tempfile.TemporaryDirectory() as journal:
         handle = rheostat.attach(
-            spark, policy=Hold(live), limits=(executors, executors), kafka={"bootstrap.servers": bootstrap}, journal=journal,
+            spark,
+            policy=Hold(live),
+            limits=(executors, executors),
+            kafka={"bootstrap.servers": bootstrap},
+            journal=journal,
             loop=LoopOptions(interval_s=interval_s),
-        )  # fmt: skip
+        )
         time.sleep(seconds)
         parts_s, elapsed_s = dict(handle.overhead.parts_s()), handle.overhead.elapsed_s
         handle.stop()
     seen = query.recentProgress
-    batches = [event["durationMs"]["triggerExecution"] / 1000 for event in seen if event["batchId"] > first]
+    batches = [
+        event["durationMs"]["triggerExecution"] / 1000 for event in seen if event["batchId"] > first
+    ]
     parts = {part: spent_s / elapsed_s for part, spent_s in parts_s.items()}
-    return {"core_share": sum(parts.values()), **parts, "batches": len(batches), "batch_s": statistics.median(batches) if batches else None}
+    return {
+        "core_share": sum(parts.values()),
+        **parts,
+        "batches": len(batches),
+        "batch_s": statistics.median(batches) if batches else None,
+    }
 
 
 def summary(samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -89,17 +118,31 @@ def summary(samples: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {"n": len(values), "median": statistics.median(values), "min": min(values), "max": max(values)}
+    return {
+        "n": len(values),
+        "median": statistics.median(values),
+        "min": min(values),
+        "max": max(values),
+    }
 
 
 def run(
     tasks: Annotated[int, typer.Option(help="Tasks of a batch.", min=1)] = 200,
     seconds: Annotated[float, typer.Option(help="Length of a repetition.")] = 60.0,
-    repeat: Annotated[int, typer.Option(help="Repetitions, one after the other in one application.", min=1)] = 3,
+    repeat: Annotated[
+        int, typer.Option(help="Repetitions, one after the other in one application.", min=1)
+    ] = 3,
     interval: Annotated[float, typer.Option(help="Seconds between two decisions.")] = 5.0,
     executors: Annotated[int, typer.Option(help="Executors of one core.", min=1)] = 2,
-    live: Annotated[str, typer.Option(help="Signals that a policy reads and that cost calls: stages,cpu,by_executor.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Write the numbers to this file as JSON.")] = None,
+    live: Annotated[
+        str,
+        typer.Option(
+            help="Signals that a policy reads and that cost calls: stages,cpu,by_executor."
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the numbers to this file as JSON.")
+    ] = None,
 ) -> None:
     """Measure the autoscaler's own CPU time beside a real query of one batch a second."""
     with ExitStack() as stack:
@@ -108,32 +151,64 @@ def run(
         stack.enter_context(_load(broker))
         cluster = stack.enter_context(Cluster(cores=executors))
         os.environ.update(cluster.driver_environment())
-        options = session_options(Limits.between(executors, executors), jars=source_jars().paths, quiet=True)
+        options = session_options(
+            Limits.between(executors, executors), jars=source_jars().paths, quiet=True
+        )
         spark = start_session(cluster.url, options, "overhead")
         stack.callback(spark.stop)
         query = start_query(spark, broker.bootstrap, tasks)
         stack.callback(query.stop)
-        samples = [measure(spark, query, broker.bootstrap, executors, interval, seconds, live.split(",")) for _ in range(repeat)]
+        samples = [
+            measure(spark, query, broker.bootstrap, executors, interval, seconds, live.split(","))
+            for _ in range(repeat)
+        ]
     home = find_spark_home()
-    where = {"spark": home.version, "java": home.jdk.version, "cores": os.cpu_count(), "machine": platform.machine()}
+    where = {
+        "spark": home.version,
+        "java": home.jdk.version,
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+    }
     asked = {"tasks": tasks, "seconds": seconds, "interval_s": interval, "live": live, "goal": GOAL}
     result = {**where, **asked, **summary(samples), "samples": samples}
-    _print(f"CPU-seconds per second of one core (Spark {home.version}, {tasks} tasks a batch, a decision every {interval:g} s)", result)
+    _print(
+        f"CPU-seconds per second of one core (Spark {home.version}, {tasks} tasks a batch, a"
+        f" decision every {interval:g} s)",
+        result,
+    )
     if out:
         out.write_text(json.dumps(result, indent=2) + "\n")
 
 
 def _load(broker: Broker) -> Child:
-    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", TOPIC]
-    return Child([*command, "--workload", "constant", "--set", f"rate={RATE}", "--seconds", "36000"], log=broker.folder / "load.log")
+    command = [
+        sys.executable,
+        "-m",
+        "rheostat.lab.load",
+        "--bootstrap",
+        broker.bootstrap,
+        "--topic",
+        TOPIC,
+    ]
+    return Child(
+        [*command, "--workload", "constant", "--set", f"rate={RATE}", "--seconds", "36000"],
+        log=broker.folder / "load.log",
+    )
 
 
 def _print(title: str, result: dict[str, Any]) -> None:
     table = Table("", "n", "median", "min", "max", title=title)
     for name in (name for name, value in result.items() if isinstance(value, dict)):
-        table.add_row(name, str(result[name]["n"]), *(f"{result[name][which]:.4f}" for which in ("median", "min", "max")))
+        table.add_row(
+            name,
+            str(result[name]["n"]),
+            *(f"{result[name][which]:.4f}" for which in ("median", "min", "max")),
+        )
     Console().print(table)
-    batches = ", ".join(f"{sample['batches']} batches of {sample['batch_s'] or 0:.2f} s" for sample in result["samples"])
+    batches = ", ".join(
+        f"{sample['batches']} batches of {sample['batch_s'] or 0:.2f} s"
+        for sample in result["samples"]
+    )
     Console().print(f"goal: core_share at most {result['goal']}; meanwhile {batches}")
 
 

@@ -1,9 +1,11 @@
-"""What was in the batches of a rescale: stages, executors and Rheostat's own jobs, from a run of live_rescale.py with --events.
+"""What was in the batches of a rescale: stages, executors and Rheostat's own jobs, from a run of
+live_rescale.py with --events.
 
-Run: python benchmarks/rescale_batches.py FILE FOLDER/WAY.events --way WAY --above 0.25. For every scored rescale a line with the seconds
-of its batches (* state moved in it, + an executor registered in it or in the pause before); of those with a disturbance above the limit
-the long batches, too: each stage with its tasks by executor (their number, all their seconds, the longest one, CPU seconds), and what
-Rheostat ran in the pause before and in the batch.
+Run: python benchmarks/rescale_batches.py FILE FOLDER/WAY.events --way WAY --above 0.25. For every
+scored rescale a line with the seconds of its batches (* state moved in it, + an executor registered
+in it or in the pause before); of those with a disturbance above the limit the long batches, too:
+each stage with its tasks by executor (their number, all their seconds, the longest one, CPU
+seconds), and what Rheostat ran in the pause before and in the batch.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ NEARLY = 0.9
 
 
 class Batch(NamedTuple):
-    """A batch of FILE's ``curve``, with its tasks by stage, and what else ran since the batch before."""
+    """A batch of FILE's ``curve``, with its tasks by stage, and what else ran since the batch
+    before.
+    """
 
     start_s: float
     end_s: float
@@ -49,9 +53,15 @@ def batches_of(curve: Sequence[tuple[float, float]], log: EventLog, partitions: 
         for task in of_batch[i]:
             stages[task.stage].append(task)
         runs = {log.stages[stage].batch for stage in stages}
-        came = [name for name, life in log.executors.items() if (ends_s[i - 1] if i else 0.0) <= life.added_s < ends_s[i]]
+        came = [
+            name
+            for name, life in log.executors.items()
+            if (ends_s[i - 1] if i else 0.0) <= life.added_s < ends_s[i]
+        ]
         count = sum(moved.get(run, 0) for run in runs if run)
-        found.append(Batch(start_s, start_s + took_s, list(stages.values()), others[i], count, came))
+        found.append(
+            Batch(start_s, start_s + took_s, list(stages.values()), others[i], count, came)
+        )
     return found
 
 
@@ -59,8 +69,12 @@ def moves_by_batch(log: EventLog, partitions: int) -> dict[tuple[str, int], int]
     """Count, for each batch, the state partitions that ran elsewhere than before."""
     held: dict[int, str] = {}
     found = {}
-    for batch, holders in sorted(log.partition_holders(partitions).items(), key=lambda each: each[0][1]):
-        found[batch] = sum(held.get(partition, executor) != executor for partition, executor in holders.items())
+    for batch, holders in sorted(
+        log.partition_holders(partitions).items(), key=lambda each: each[0][1]
+    ):
+        found[batch] = sum(
+            held.get(partition, executor) != executor for partition, executor in holders.items()
+        )
         held.update(holders)
     return found
 
@@ -74,30 +88,50 @@ def by_executor(tasks: Iterable[Task]) -> str:
     for executor, done in sorted(of.items()):
         took_s = [task.finish_s - task.launch_s for task in done]
         cpu_s = sum(task.cpu_s for task in done)
-        told.append(f"{executor}: {len(done)} in {sum(took_s):.2f} s, longest {max(took_s):.2f}, CPU {cpu_s:.2f}")
+        told.append(
+            f"{executor}: {len(done)} in {sum(took_s):.2f} s, longest {max(took_s):.2f}, CPU"
+            f" {cpu_s:.2f}"
+        )
     return "; ".join(told)
 
 
 def show(batch: Batch, log: EventLog) -> None:
     """Print a batch with its stages."""
     came = ", ".join(batch.registered) or "none"
-    say(f"  batch of {batch.end_s - batch.start_s:.2f} s, {batch.moved} partitions moved, registered: {came}")
+    say(
+        f"  batch of {batch.end_s - batch.start_s:.2f} s, {batch.moved} partitions moved,"
+        f" registered: {came}"
+    )
     for tasks in batch.stages:
         begin_s, end_s = min(task.launch_s for task in tasks), max(task.finish_s for task in tasks)
-        say(f"    {len(tasks)} tasks, {begin_s - batch.start_s:.2f} to {end_s - batch.start_s:.2f} s: {by_executor(tasks)}")
+        say(
+            f"    {len(tasks)} tasks, {begin_s - batch.start_s:.2f} to {end_s - batch.start_s:.2f}"
+            f" s: {by_executor(tasks)}"
+        )
     for purpose in sorted({log.purpose(task) for task in batch.between}):
         tasks = [task for task in batch.between if log.purpose(task) == purpose]
-        begin_s, end_s = tasks[0].launch_s - batch.start_s, max(task.finish_s for task in tasks) - batch.start_s
+        begin_s, end_s = (
+            tasks[0].launch_s - batch.start_s,
+            max(task.finish_s for task in tasks) - batch.start_s,
+        )
         say(f"    {purpose or 'other jobs'}, {begin_s:.2f} to {end_s:.2f} s: {by_executor(tasks)}")
 
 
-def rescales(found: dict[str, Any], kind: str, batches: Sequence[Batch]) -> list[tuple[float, list[Batch]]]:
-    """Return the disturbance of each scored rescale of a kind, and its batches: scaling out those from the registration on."""
+def rescales(
+    found: dict[str, Any], kind: str, batches: Sequence[Batch]
+) -> list[tuple[float, list[Batch]]]:
+    """Return the disturbance of each scored rescale of a kind, and its batches: scaling out those
+    from the registration on.
+    """
     marks = [mark for mark in found["marks"][-found["rescales"] :] if mark[0] == kind]
     told = []
     for (_, begin_s, settled_s), value in zip(marks, found[kind]["values"], strict=True):
         tail = [batch for batch in batches if batch.start_s >= settled_s][:TAIL_BATCHES]
-        held = [batch for batch in batches if batch.end_s > begin_s and batch.start_s < settled_s and batch not in tail] + tail
+        held = [
+            batch
+            for batch in batches
+            if batch.end_s > begin_s and batch.start_s < settled_s and batch not in tail
+        ] + tail
         first = next((i for i, batch in enumerate(held) if batch.registered), 0)
         told.append((value, held[first:]))
     return told
@@ -110,12 +144,19 @@ def say(line: str) -> None:
 
 def main(given: list[str]) -> int:
     """Print the rescales of one way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path, help="what live_rescale.py wrote")
     parser.add_argument("events", type=Path, help="the way's event log")
     parser.add_argument("--way", default="rheostat")
     parser.add_argument("--kind", choices=("in", "out"), help="only one direction (default both)")
-    parser.add_argument("--above", type=float, default=float("inf"), help="show the long batches of rescales above this disturbance")
+    parser.add_argument(
+        "--above",
+        type=float,
+        default=float("inf"),
+        help="show the long batches of rescales above this disturbance",
+    )
     read = parser.parse_args(given)
     whole = json.loads(read.file.read_text())
     if read.way not in whole["ways"]:
@@ -125,7 +166,10 @@ def main(given: list[str]) -> int:
     batches = batches_of(found["curve"], log, whole["what"]["state_partitions"])
     for kind in [read.kind] if read.kind else ["in", "out"]:
         for value, held in rescales(found, kind, batches):
-            marked = [f"{b.end_s - b.start_s:.2f}{'*' if b.moved else ''}{'+' if b.registered else ''}" for b in held]
+            marked = [
+                f"{b.end_s - b.start_s:.2f}{'*' if b.moved else ''}{'+' if b.registered else ''}"
+                for b in held
+            ]
             say(f"{kind} {value:.2f}: {' '.join(marked)}")
             longest_s = max((batch.end_s - batch.start_s for batch in held), default=0.0)
             for batch in held:

@@ -1,15 +1,19 @@
-"""Does moving state ever spoil it? Partitions moved as fast as it goes, executors killed, contents compared with a batch computation.
+"""Does moving state ever spoil it? Partitions moved as fast as it goes, executors killed, contents
+compared with a batch computation.
 
-Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it was ended. A round is an application
-of its own, in a process of its own, with one of the queries by turns (keyed count, session windows, join; others if asked for). Kinds:
+Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it
+was ended. A round is an application of its own, in a process of its own, with one of the queries by
+turns (keyed count, session windows, join; others if asked for). Kinds:
   moves    at every batch boundary all state partitions are dealt anew among the executors, through the production placement;
-           once in a while an executor is killed (SIGKILL); with a trigger interval they are loaded in the pause after the batch, too,
-           or an executor rehearses the state there, as a new one does
+           once in a while an executor is killed (SIGKILL); with a trigger interval they are loaded
+           in the pause after the batch, too, or an executor rehearses the state there, as a new one
+           does
   planned  random rescalings of 1 to 8 executors through the production loop, nobody is killed: no task may fail
   killed   the same, with kills at any moment
-The state stores are maintained as often and keep as few versions as Spark can: that is where its known bugs were. A move is a partition
-whose task ran on another executor than in the batch before, as Spark's event log tells.
-"""
+The state stores are maintained as often and keep as few versions as Spark can: that is where its
+known bugs were. A move is a partition whose task ran on another executor than in the batch before,
+as Spark's event log tells.
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -55,31 +59,59 @@ BOUNDARY_POLL_S = 0.02
 REHEARSAL_SHARE = 0.5
 """Of the boundaries of a query with pauses."""
 COUNTED = (
-    "moves", "preloads", "rehearsals", "kills", "rescales", "batches", "failed_tasks", "failed_tasks_planned", "failed_queries",
-    "mismatches", "failed_rounds",
-)  # fmt: skip
+    "moves",
+    "preloads",
+    "rehearsals",
+    "kills",
+    "rescales",
+    "batches",
+    "failed_tasks",
+    "failed_tasks_planned",
+    "failed_queries",
+    "mismatches",
+    "failed_rounds",
+)
 _STATE = "spark.sql.streaming.stateStore"
 _OFTEN = {f"{_STATE}.minDeltasForSnapshot": "2", "spark.sql.streaming.minBatchesToRetain": "2"}
 
 
 def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
     """Play one round and return what happened in it."""
-    kind, query = KINDS[number % len(KINDS)], given.queries[number // len(KINDS) % len(given.queries)]
+    kind, query = (
+        KINDS[number % len(KINDS)],
+        given.queries[number // len(KINDS) % len(given.queries)],
+    )
     if given.kind:
         kind, query = given.kind, given.queries[number % len(given.queries)]
     chance = random.Random(given.seed * 100_003 + number)  # noqa: S311 - a soak
-    shape = Shape(query=query, state_mb=given.state_mb, value_bytes=1000, rate_per_s=given.rate, live_keys=2000, touch_every=3, seed=number)
+    shape = Shape(
+        query=query,
+        state_mb=given.state_mb,
+        value_bytes=1000,
+        rate_per_s=given.rate,
+        live_keys=2000,
+        touch_every=3,
+        seed=number,
+    )
     setting = Setting(
-        trigger_s=given.trigger, maintenance_s=given.maintenance_ms / 1000, options={**_OFTEN, **given.conf}, provider=given.provider,
-        checkpoint_format=given.checkpoint_format, partitions=given.partitions,
-    )  # fmt: skip
+        trigger_s=given.trigger,
+        maintenance_s=given.maintenance_ms / 1000,
+        options={**_OFTEN, **given.conf},
+        provider=given.provider,
+        checkpoint_format=given.checkpoint_format,
+        partitions=given.partitions,
+    )
     first = given.executors if kind == "moves" else 2
     with ExitStack() as stack:
-        parent = stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-soak-", ignore_cleanup_errors=True))
+        parent = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="rheostat-soak-", ignore_cleanup_errors=True)
+        )
         folder = Path(parent) / f"round{number}"
         broker = stack.enter_context(Broker())
         cluster = stack.enter_context(Cluster(cores=MOST, hosts=HOSTS[: given.hosts]))
-        job = stack.enter_context(StatefulJob(shape, setting, broker, cluster, folder, Limits.between(1, MOST), first))
+        job = stack.enter_context(
+            StatefulJob(shape, setting, broker, cluster, folder, Limits.between(1, MOST), first)
+        )
         job.start()
         players = {"moves": play_moves, "planned": play_rescalings, "killed": play_rescalings}
         told = players[kind](given, job, cluster, chance, kind == "killed")
@@ -87,15 +119,26 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         log = job.follow_log()
         failed = len(log.failed_tasks)
         return {
-            "round": number, "kind": kind, "query": query, "moves": log.moves(given.partitions), "batches": job.last_batch + 1,
-            "failed_tasks": failed, "failed_tasks_planned": failed if kind == "planned" else 0, "failed_queries": job.failures,
-            "preloads": log.done_for(GROUP), "rehearsals": log.done_for(WARMING),
-            "exact": verdict.exact, "mismatches": verdict.missing + verdict.unexpected, "rows": verdict.expected,
+            "round": number,
+            "kind": kind,
+            "query": query,
+            "moves": log.moves(given.partitions),
+            "batches": job.last_batch + 1,
+            "failed_tasks": failed,
+            "failed_tasks_planned": failed if kind == "planned" else 0,
+            "failed_queries": job.failures,
+            "preloads": log.done_for(GROUP),
+            "rehearsals": log.done_for(WARMING),
+            "exact": verdict.exact,
+            "mismatches": verdict.missing + verdict.unexpected,
+            "rows": verdict.expected,
             **told,
-        }  # fmt: skip
+        }
 
 
-def play_moves(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool) -> dict[str, int]:
+def play_moves(
+    given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool
+) -> dict[str, int]:
     """Deal all partitions anew at every batch boundary until the round has its moves."""
     queries, placement = RunningQueries(job.spark, job.jvm), Placement(job.jvm)
     preload = Preload(job.jvm, lambda: job.spark.streams.active)
@@ -147,7 +190,13 @@ def await_boundary(job: StatefulJob, last: int) -> int:
     return int(now)
 
 
-def play_rescalings(given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, killing: bool) -> dict[str, int]:
+def play_rescalings(
+    given: argparse.Namespace,
+    job: StatefulJob,
+    cluster: Cluster,
+    chance: random.Random,
+    killing: bool,
+) -> dict[str, int]:
     """Ask for random sizes; where executors are killed, at random moments of it."""
     live, kills, size = Live(job, 2, (1, MOST), "force", job.folder / "journal", SETTLE_S), 0, 2
     for _ in range(given.rescalings_per_round):
@@ -178,7 +227,9 @@ def record(state: dict[str, Any], told: dict[str, Any]) -> None:
     state["rounds"].append(told)
     for name in COUNTED:
         state[name] = sum(int(one.get(name, 0)) for one in state["rounds"])
-    state["planned_rescales"] = sum(int(one.get("rescales", 0)) for one in state["rounds"] if one.get("kind") == "planned")
+    state["planned_rescales"] = sum(
+        int(one.get("rescales", 0)) for one in state["rounds"] if one.get("kind") == "planned"
+    )
     state["exact"] = all(one.get("exact") for one in state["rounds"])
     state["date"] = dt.datetime.now(dt.timezone.utc).date().isoformat()
 
@@ -196,27 +247,44 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
     home = find_spark_home()
     form = given.checkpoint_format if home.version >= "4" and given.provider == "rocksdb" else 1
     what = {
-        "spark": home.version, "provider": given.provider, "checkpoint_format": form, "hosts": given.hosts, "conf": given.conf,
+        "spark": home.version,
+        "provider": given.provider,
+        "checkpoint_format": form,
+        "hosts": given.hosts,
+        "conf": given.conf,
         "trigger": given.trigger,
-    }  # fmt: skip
+    }
     if not given.state.exists():
         return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
     state: dict[str, Any] = json.loads(given.state.read_text())
     older = {"hosts": 1, "conf": {}, "trigger": 0.0}  # of records from before there were others
     if {name: state.get(name, older.get(name)) for name in what} != what:
-        raise SystemExit(f"{given.state} is the record of another soak, not of {what}; name another file")
+        raise SystemExit(
+            f"{given.state} is the record of another soak, not of {what}; name another file"
+        )
     return state
 
 
 def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
-    """Play a round in a process of its own and return what it told; a round that broke down is told, too."""
+    """Play a round in a process of its own and return what it told; a round that broke down is
+    told, too.
+    """
     told_file = given.state.with_suffix(f".round{number}")
     told_file.unlink(missing_ok=True)
     try:
-        subprocess.run([sys.executable, __file__, *arguments, "--round", str(number)], timeout=ROUND_DEADLINE_S, check=True)
+        subprocess.run(
+            [sys.executable, __file__, *arguments, "--round", str(number)],
+            timeout=ROUND_DEADLINE_S,
+            check=True,
+        )
         told: dict[str, Any] = json.loads(told_file.read_text())
     except (OSError, ValueError, subprocess.SubprocessError) as fault:
-        told = {"round": number, "exact": False, "failed_rounds": 1, "why": f"{type(fault).__name__}: {fault}"[:300]}
+        told = {
+            "round": number,
+            "exact": False,
+            "failed_rounds": 1,
+            "why": f"{type(fault).__name__}: {fault}"[:300],
+        }
     told_file.unlink(missing_ok=True)
     return told
 
@@ -229,25 +297,99 @@ def say(line: str) -> None:
 
 def arguments(given: list[str]) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--moves", type=int, default=10_000, help="moves in all, over all runs (default 10000)")
-    parser.add_argument("--state", type=Path, required=True, help="JSON file of the soak: read, gone on with, written after every round")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no new round after so many seconds (default: no limit)")
-    parser.add_argument("--per-round", type=int, default=700, help="moves of a round of moves (default 700)")
-    parser.add_argument("--rescalings-per-round", type=int, default=8, help="random rescalings of the other rounds (default 8)")
-    parser.add_argument("--kind", choices=("moves", "planned", "killed"), help="only rounds of this kind (default: by turns)")
-    parser.add_argument("--queries", default=",".join(DEFAULT), help=f"by turns, of {', '.join(QUERIES)} (default {','.join(DEFAULT)})")
-    parser.add_argument("--executors", type=int, default=5, help="executors of a round of moves (default 5)")
-    parser.add_argument("--hosts", type=int, choices=(1, 3), default=1, help="Workers, on 127.0.0.1 to .3 (default 1)")
-    parser.add_argument("--partitions", type=int, default=PARTITIONS, help=f"state partitions (default {PARTITIONS})")
-    parser.add_argument("--trigger", type=float, default=0.0, help="trigger interval in seconds (default 0: batches back to back)")
-    parser.add_argument("--kill-share", type=float, default=0.03, help="kills per batch in a round of moves (default 0.03)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--moves", type=int, default=10_000, help="moves in all, over all runs (default 10000)"
+    )
+    parser.add_argument(
+        "--state",
+        type=Path,
+        required=True,
+        help="JSON file of the soak: read, gone on with, written after every round",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=float("inf"),
+        help="start no new round after so many seconds (default: no limit)",
+    )
+    parser.add_argument(
+        "--per-round", type=int, default=700, help="moves of a round of moves (default 700)"
+    )
+    parser.add_argument(
+        "--rescalings-per-round",
+        type=int,
+        default=8,
+        help="random rescalings of the other rounds (default 8)",
+    )
+    parser.add_argument(
+        "--kind",
+        choices=("moves", "planned", "killed"),
+        help="only rounds of this kind (default: by turns)",
+    )
+    parser.add_argument(
+        "--queries",
+        default=",".join(DEFAULT),
+        help=f"by turns, of {', '.join(QUERIES)} (default {','.join(DEFAULT)})",
+    )
+    parser.add_argument(
+        "--executors", type=int, default=5, help="executors of a round of moves (default 5)"
+    )
+    parser.add_argument(
+        "--hosts",
+        type=int,
+        choices=(1, 3),
+        default=1,
+        help="Workers, on 127.0.0.1 to .3 (default 1)",
+    )
+    parser.add_argument(
+        "--partitions",
+        type=int,
+        default=PARTITIONS,
+        help=f"state partitions (default {PARTITIONS})",
+    )
+    parser.add_argument(
+        "--trigger",
+        type=float,
+        default=0.0,
+        help="trigger interval in seconds (default 0: batches back to back)",
+    )
+    parser.add_argument(
+        "--kill-share",
+        type=float,
+        default=0.03,
+        help="kills per batch in a round of moves (default 0.03)",
+    )
     parser.add_argument("--state-mb", type=float, default=2.0, help="MB of state (default 2)")
     parser.add_argument("--rate", type=int, default=300, help="rows per second (default 300)")
-    parser.add_argument("--maintenance-ms", type=int, default=100, help="interval of the state stores' maintenance (default 100)")
-    parser.add_argument("--provider", choices=("rocksdb", "hdfs"), default="rocksdb", help="state store (default rocksdb)")
-    parser.add_argument("--checkpoint-format", type=int, choices=(1, 2), default=2, help="format of the state's checkpoint (default 2)")
-    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="an option of the session; may be repeated")
+    parser.add_argument(
+        "--maintenance-ms",
+        type=int,
+        default=100,
+        help="interval of the state stores' maintenance (default 100)",
+    )
+    parser.add_argument(
+        "--provider",
+        choices=("rocksdb", "hdfs"),
+        default="rocksdb",
+        help="state store (default rocksdb)",
+    )
+    parser.add_argument(
+        "--checkpoint-format",
+        type=int,
+        choices=(1, 2),
+        default=2,
+        help="format of the state's checkpoint (default 2)",
+    )
+    parser.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the session; may be repeated",
+    )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
     read = parser.parse_args(given)
@@ -263,7 +405,9 @@ def arguments(given: list[str]) -> argparse.Namespace:
 
 
 def main(given: list[str]) -> int:
-    """Play rounds until the soak has its moves; exit code 1 if anything was wrong in any of them."""
+    """Play rounds until the soak has its moves; exit code 1 if anything was wrong in any of
+    them.
+    """
     read = arguments(given)
     if read.round is not None:
         with orderly_end():

@@ -1,9 +1,11 @@
-"""What a new executor's first tasks cost, by how it arrives: cold, with a class archive, and with what the agent does before it registers.
+"""What a new executor's first tasks cost, by how it arrives: cold, with a class archive, and with
+what the agent does before it registers.
 
-Run: python benchmarks/warm_start.py [--query count|session|join] [--repeats N] [--out FILE]. A stateful query from Kafka runs on two
-executors; for each variant a third is started, gets its share of the state partitions, and leaves. CPU-seconds of its JVM until it
-registers and of its first tasks, source and state (Spark's own task metrics); CPU time, because it hardly depends on what else the
-computer does. Variants are interleaved, so that a slow minute hits all.
+Run: python benchmarks/warm_start.py [--query count|session|join] [--repeats N] [--out FILE]. A
+stateful query from Kafka runs on two executors; for each variant a third is started, gets its share
+of the state partitions, and leaves. CPU-seconds of its JVM until it registers and of its first
+tasks, source and state (Spark's own task metrics); CPU time, because it hardly depends on what else
+the computer does. Variants are interleaved, so that a slow minute hits all.
 """
 
 from __future__ import annotations
@@ -72,7 +74,10 @@ class Bench:
         began_s = time.time()
         if not self._warm.train(self._job.spark.sparkContext.applicationId, executor):
             raise SystemExit("the class archive could not be trained")
-        say(f"trained in {time.time() - began_s:.1f} s: {self._warm.archive.stat().st_size >> 20} MiB")
+        say(
+            f"trained in {time.time() - began_s:.1f} s:"
+            f" {self._warm.archive.stat().st_size >> 20} MiB"
+        )
         self._leave(executor)
 
     def measure(self, steps: Sequence[str]) -> dict[str, Any]:
@@ -99,12 +104,18 @@ class Bench:
             durations = {n: b.duration_s for n, b in self._job.batches.items()}
             self._leave(executor)
         return {
-            "start_s": registered_s - asked_s, "start_cpu_s": start_cpu_s, "warm_cpu_s": warm_cpu_s, "memory_mib": memory_mib,
-            **tasks, "agent": said,
-            "usual_s": statistics.median(durations[n] for n in range(before - 3, before + 1) if n in durations),
+            "start_s": registered_s - asked_s,
+            "start_cpu_s": start_cpu_s,
+            "warm_cpu_s": warm_cpu_s,
+            "memory_mib": memory_mib,
+            **tasks,
+            "agent": said,
+            "usual_s": statistics.median(
+                durations[n] for n in range(before - 3, before + 1) if n in durations
+            ),
             "registered_s": [durations.get(n) for n in range(before + 1, shared + 1)],
             "shared_s": [durations.get(n) for n in range(shared + 1, shared + 4)],
-        }  # fmt: skip
+        }
 
     def _flags(self, steps: Sequence[str], folder: Path) -> list[str]:
         flags = list(use(self._warm.archive)) if "archive" in steps else []
@@ -149,7 +160,9 @@ class Bench:
         old = [each for each in self._job.executors() if each != executor]
         self._job.run_on(1)
         units = sorted(self._placement.units)[: PARTITIONS // (OLD + 1)]
-        self._placement.assign({unit: old[i % len(old)] for i, unit in enumerate(units)}, self._job.jvm.hosts())
+        self._placement.assign(
+            {unit: old[i % len(old)] for i, unit in enumerate(units)}, self._job.jvm.hosts()
+        )
         self._job.run_on(2)
         self._job.jvm.request_total(len(old))
         self._job.jvm.decommission([executor])
@@ -157,14 +170,21 @@ class Bench:
         self._job.run_on(2)
 
     def _tasks(self, executor: str) -> dict[str, Any]:
-        """Return CPU-seconds and seconds of an executor's first and last tasks, of stages that read and of stages with state."""
+        """Return CPU-seconds and seconds of an executor's first and last tasks, of stages that read
+        and of stages with state.
+        """
         found: dict[str, list[tuple[str, float, float]]] = {"source": [], "state": []}
         faults: list[str] = []
         for stage in (self._rest.get("stages") or [])[:60]:
             if stage.get("description") == PURPOSE:
                 continue
             kind = "state" if stage["numTasks"] == PARTITIONS else "source"
-            for task in self._rest.get(f"stages/{stage['stageId']}/{stage['attemptId']}/taskList?length=100") or []:
+            for task in (
+                self._rest.get(
+                    f"stages/{stage['stageId']}/{stage['attemptId']}/taskList?length=100"
+                )
+                or []
+            ):
                 if task["executorId"] == executor and task["status"] == "FAILED":
                     faults.append(str(task.get("errorMessage", ""))[:1500])
                 elif task["executorId"] == executor and "taskMetrics" in task:
@@ -175,11 +195,16 @@ class Bench:
             f"{kind}_{name}": value
             for kind, tasks in found.items()
             for name, value in (
-                ("first_cpu_s", sum(task[1] for task in sorted(tasks)[:1])), ("first_s", sum(task[2] for task in sorted(tasks)[:1])),
-                ("five_cpu_s", sum(task[1] for task in sorted(tasks)[:5])), ("n", len(tasks)),
-                ("usual_cpu_s", statistics.median(task[1] for task in sorted(tasks)[-5:]) if tasks else 0.0),
+                ("first_cpu_s", sum(task[1] for task in sorted(tasks)[:1])),
+                ("first_s", sum(task[2] for task in sorted(tasks)[:1])),
+                ("five_cpu_s", sum(task[1] for task in sorted(tasks)[:5])),
+                ("n", len(tasks)),
+                (
+                    "usual_cpu_s",
+                    statistics.median(task[1] for task in sorted(tasks)[-5:]) if tasks else 0.0,
+                ),
             )
-        }  # fmt: skip
+        }
         return {**costs, "faults": faults[:1]}
 
 
@@ -199,16 +224,24 @@ def run(given: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
     results: dict[str, list[dict[str, Any]]] = {name: [] for name in given.variants}
     with ExitStack() as stack:
         stack.enter_context(orderly_end())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="warm-start-", ignore_cleanup_errors=True)))
+        folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="warm-start-", ignore_cleanup_errors=True)
+            )
+        )
         broker = stack.enter_context(Broker(folder=folder / "kafka"))
         cluster = stack.enter_context(Cluster(cores=OLD + 2))
         warm, cold = arrivals(f"benchmark {given.query}", cluster.folder, class_path())
         if warm is None:
             raise SystemExit(cold)
         shape = Shape(query=given.query, state_mb=given.state_mb, rate_per_s=given.rate)
-        setting = Setting(trigger_s=given.trigger_s, archive_flags=warm.flags, options=warm.settings)
+        setting = Setting(
+            trigger_s=given.trigger_s, archive_flags=warm.flags, options=warm.settings
+        )
         limits = Limits(min_executors=1, max_executors=OLD + 2)
-        job = stack.enter_context(StatefulJob(shape, setting, broker, cluster, folder / "job", limits, OLD))
+        job = stack.enter_context(
+            StatefulJob(shape, setting, broker, cluster, folder / "job", limits, OLD)
+        )
         job.start()
         job.run_on(5)
         bench = Bench(job, cluster, warm)
@@ -226,25 +259,46 @@ def run(given: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
 def table(results: dict[str, list[dict[str, Any]]]) -> Table:
     """Show the medians."""
     columns = {
-        "start CPU s": "start_cpu_s", "MiB": "memory_mib", "first source task CPU s": "source_first_cpu_s",
-        "first five": "source_five_cpu_s", "first state task CPU s": "state_first_cpu_s", "first five ": "state_five_cpu_s",
-    }  # fmt: skip
+        "start CPU s": "start_cpu_s",
+        "MiB": "memory_mib",
+        "first source task CPU s": "source_first_cpu_s",
+        "first five": "source_five_cpu_s",
+        "first state task CPU s": "state_first_cpu_s",
+        "first five ": "state_five_cpu_s",
+    }
     shown = Table("", "n", *columns, title="a new executor, by how it arrives (medians)")
     for name, samples in results.items():
-        values = [statistics.median(sample[key] for sample in samples) for key in columns.values()] if samples else []
+        values = (
+            [statistics.median(sample[key] for sample in samples) for key in columns.values()]
+            if samples
+            else []
+        )
         shown.add_row(name, str(len(samples)), *(f"{value:.2f}" for value in values))
     return shown
 
 
 def main() -> None:
     """Measure, print a table, write the samples as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--query", choices=KEEPING, default="session")
     parser.add_argument("--repeats", type=int, default=3, help="executors of each kind (default 3)")
-    parser.add_argument("--state-mb", type=float, default=48.0, help="MB of state (default 48: 16 for the new executor)")
+    parser.add_argument(
+        "--state-mb",
+        type=float,
+        default=48.0,
+        help="MB of state (default 48: 16 for the new executor)",
+    )
     parser.add_argument("--rate", type=int, default=400, help="rows per second (default 400)")
     parser.add_argument("--trigger-s", type=float, default=1.0, help="trigger interval (default 1)")
-    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS), help="which (default: all)")
+    parser.add_argument(
+        "--variants",
+        nargs="+",
+        choices=VARIANTS,
+        default=list(VARIANTS),
+        help="which (default: all)",
+    )
     parser.add_argument("--out", type=Path, help="write the samples to this file as JSON")
     Console().print(table(run(parser.parse_args())))
 

@@ -70,16 +70,36 @@ def page(told: Mapping[str, Any], took: str) -> str:
 
 def section(load: str, entries: Sequence[Mapping[str, Any]], blind: Mapping[str, Any]) -> str:
     """Return the table of a load, its plots, and what they show."""
-    head = "| policy | attained | cost | less ours | latency, mean (s) | 99 % (s) | late (s) | executors | rescalings "
+    head = (
+        "| policy | attained | cost | less ours | latency, mean (s) | 99 % (s) | late (s) |"
+        " executors | rescalings "
+    )
     head += "| missing (%) | too many (%) | score |"
     rows = [_row(each) for each in entries if each["policy"] != "(clairvoyant bound)"]
-    pictures = f"![all](compare-{load}.svg)\n\n![up to twice the objective](compare-{load}-zoomed.svg)\n"
-    return "\n".join([f"## {load}\n", head, "|" + "---|" * 12, *rows, "", bound_words(entries, blind), "", words(entries), "", pictures])
+    pictures = (
+        f"![all](compare-{load}.svg)\n\n![up to twice the objective](compare-{load}-zoomed.svg)\n"
+    )
+    return "\n".join(
+        [
+            f"## {load}\n",
+            head,
+            "|" + "---|" * 12,
+            *rows,
+            "",
+            bound_words(entries, blind),
+            "",
+            words(entries),
+            "",
+            pictures,
+        ]
+    )
 
 
 def bound_words(entries: Sequence[Mapping[str, Any]], blind: Mapping[str, Any]) -> str:
     """Say between which costs the bounds lie."""
-    lower = next(each["cost"]["mean"] for each in entries if each["policy"] == "(clairvoyant bound)")
+    lower = next(
+        each["cost"]["mean"] for each in entries if each["policy"] == "(clairvoyant bound)"
+    )
     most = f"{blind['policy']['cost'] / 1000:.1f}" if blind["policy"] else "no policy that attains"
     said = f"The clairvoyant's optimum is not below {lower / 1000:.1f}."
     said += f" Non-anticipative bound: between {blind['lower'] / 1000:.1f} and {most}."
@@ -87,19 +107,38 @@ def bound_words(entries: Sequence[Mapping[str, Any]], blind: Mapping[str, Any]) 
 
 
 def words(entries: Sequence[Mapping[str, Any]]) -> str:
-    """Say where our own policy stands: does it attain, who attains for less, on every seed or on most, and by how much."""
+    """Say where our own policy stands: does it attain, who attains for less, on every seed or on
+    most, and by how much.
+    """
     policies = [each for each in entries if not each["policy"].startswith("(")]
     ours = next(each for each in policies if each["policy"] == OURS)
     kept = [each for each in policies if each["attained"] == 1]
     said = f"{len(kept)} of {len(policies)} policies attain the objective on every seed."
     if ours["attained"] < 1:
-        missed = f" **`{OURS}` does not**: it attains it on {round(ours['attained'] * ours['seeds'])} of {ours['seeds']} seeds."
-        return said + missed + (f" The cheapest that does: `{kept[0]['policy']}`, {_less(kept[0])}." if kept else "")
-    cheaper = [each for each in policies if each["attained"] > 0.5 and each["policy"] != OURS and each["against"]["cost"]["high"] < 0]
+        missed = (
+            f" **`{OURS}` does not**: it attains it on {round(ours['attained'] * ours['seeds'])} of"
+            f" {ours['seeds']} seeds."
+        )
+        return (
+            said
+            + missed
+            + (f" The cheapest that does: `{kept[0]['policy']}`, {_less(kept[0])}." if kept else "")
+        )
+    cheaper = [
+        each
+        for each in policies
+        if each["attained"] > 0.5 and each["policy"] != OURS and each["against"]["cost"]["high"] < 0
+    ]
     if all(each["attained"] < 1 for each in cheaper):
         said += f" Among these none is cheaper than `{OURS}` at its defaults, with 95 % confidence."
-    told = [f"`{each['policy']}` ({round(each['attained'] * each['seeds'])} of {each['seeds']} seeds), {_less(each)}" for each in cheaper]
-    return said + (f" Cheaper than our own, attaining on most seeds: {'; '.join(told)}." if told else "")
+    told = [
+        f"`{each['policy']}` ({round(each['attained'] * each['seeds'])} of {each['seeds']} seeds),"
+        f" {_less(each)}"
+        for each in cheaper
+    ]
+    return said + (
+        f" Cheaper than our own, attaining on most seeds: {'; '.join(told)}." if told else ""
+    )
 
 
 def _less(each: Mapping[str, Any]) -> str:
@@ -113,19 +152,37 @@ def _row(each: Mapping[str, Any]) -> str:
     bound = each["policy"].startswith("(")
     attained = "" if bound else f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
     against = "" if each["policy"] == OURS else _cell(each["against"]["cost"], 1000)
-    seconds = [_cell(each[name]) for name in ("latency_mean_s", "latency_p99_s", "late_s", "executors_mean", "rescalings", *SPEC)]
+    seconds = [
+        _cell(each[name])
+        for name in (
+            "latency_mean_s",
+            "latency_p99_s",
+            "late_s",
+            "executors_mean",
+            "rescalings",
+            *SPEC,
+        )
+    ]
     score = _cell(each["score"], digits=2) if each["attained"] == 1 else ""
-    return "| " + " | ".join([policy, attained, _cell(each["cost"], 1000), against, *seconds, score]) + " |"
+    return (
+        "| "
+        + " | ".join([policy, attained, _cell(each["cost"], 1000), against, *seconds, score])
+        + " |"
+    )
 
 
 def _cell(mean: Mapping[str, float] | None, unit: float = 1, digits: int = 1) -> str:
     if mean is None:
         return ""
-    return f"{mean['mean'] / unit:.{digits}f} ± {(mean['high'] - mean['low']) / 2 / unit:.{digits}f}"
+    return (
+        f"{mean['mean'] / unit:.{digits}f} ± {(mean['high'] - mean['low']) / 2 / unit:.{digits}f}"
+    )
 
 
 if __name__ == "__main__":
     file = Path(sys.argv[1])
-    (DOCS / "comparison.md").write_text(page(json.loads(file.read_text(encoding="utf-8")), sys.argv[2]), encoding="utf-8")
+    (DOCS / "comparison.md").write_text(
+        page(json.loads(file.read_text(encoding="utf-8")), sys.argv[2]), encoding="utf-8"
+    )
     for plot in file.parent.glob("compare-*.svg"):
         shutil.copy(plot, DOCS / plot.name)

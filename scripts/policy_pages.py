@@ -1,4 +1,5 @@
-"""Write docs/policies: a page and a plot per policy, and their index, from the registry and the simulator alone.
+"""Write docs/policies: a page and a plot per policy, and their index, from the registry and the
+simulator alone.
 
 python scripts/policy_pages.py            writes pages and plots and removes those of policies that are gone
 
@@ -19,7 +20,10 @@ from rheostat.sim.course import Course, course, digest_in  # noqa: E402
 from rheostat.sim.spark_comparison import plain_cell  # noqa: E402
 
 FOLDER = ROOT / "docs" / "policies"
-MADE = "<!-- Made by scripts/policy_pages.py from the policy's class; change that, not this page. -->\n"
+MADE = (
+    "<!-- Made by scripts/policy_pages.py from the policy's class; change that, not this page."
+    " -->\n"
+)
 PLOTTED = """
 The policy at its defaults, 140 simulated minutes of the default Spark plant with placement (not fitted to any job): the cosine of the
 thesis' query 1 at a fifth of its rows, seed 0, a batch every 10 s, a decision every 15 s, 1 to 16 executors from 8 on, objective 30 s
@@ -36,26 +40,66 @@ def pages() -> dict[str, str]:
 
 def index(described: list[Description]) -> str:
     """Return the list of all policies."""
-    rows = [f"| [{each.name}]({each.name}.md) | {_cell(each.title)} | {_cell(each.source)} |" for each in described]
-    head = "`rheostat policies` prints this list, `rheostat policies NAME` a page; [replay.md](../replay.md) tries one on a recording."
-    return "\n".join([MADE, "# The policies\n", head + "\n", "| policy | what it does | source |", "|---|---|---|", *rows, ""])
+    rows = [
+        f"| [{each.name}]({each.name}.md) | {_cell(each.title)} | {_cell(each.source)} |"
+        for each in described
+    ]
+    head = (
+        "`rheostat policies` prints this list, `rheostat policies NAME` a page;"
+        " [replay.md](../replay.md) tries one on a recording."
+    )
+    return "\n".join(
+        [
+            MADE,
+            "# The policies\n",
+            head + "\n",
+            "| policy | what it does | source |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def page(each: Description) -> str:
     """Return the page of one policy."""
     rows = [_row(parameter) for parameter in each.parameters]
-    table = ["| parameter | default | unit | what it is |", "|---|---|---|---|", *rows] if rows else ["It has none."]
+    table = (
+        ["| parameter | default | unit | what it is |", "|---|---|---|---|", *rows]
+        if rows
+        else ["It has none."]
+    )
     parts = [
-        MADE, f"# {each.name}\n", f"{each.summary}\n", "## Formula\n", f"```text\n{each.formula}\n```\n",
-        "## Parameters\n", *table, "", "## Source\n", f"{each.source}\n", "## Fails when\n", f"{each.fails_when}\n",
-        "## On the thesis' cosine\n", f"![Rate, executors and latency with {each.name}]({each.name}.svg)", PLOTTED,
-        "## Try it\n", f"    rheostat replay query-1_HPA_50 --policy {each.name} --max 16", "",
-    ]  # fmt: skip
+        MADE,
+        f"# {each.name}\n",
+        f"{each.summary}\n",
+        "## Formula\n",
+        f"```text\n{each.formula}\n```\n",
+        "## Parameters\n",
+        *table,
+        "",
+        "## Source\n",
+        f"{each.source}\n",
+        "## Fails when\n",
+        f"{each.fails_when}\n",
+        "## On the thesis' cosine\n",
+        f"![Rate, executors and latency with {each.name}]({each.name}.svg)",
+        PLOTTED,
+        "## Try it\n",
+        f"    rheostat replay query-1_HPA_50 --policy {each.name} --max 16",
+        "",
+    ]
     return "\n".join(parts)
 
 
 def _row(parameter: Parameter) -> str:
-    default = "must be given" if parameter.default is None else f"`{parameter.default}`" if parameter.default != "" else "none"
+    default = (
+        "must be given"
+        if parameter.default is None
+        else f"`{parameter.default}`"
+        if parameter.default != ""
+        else "none"
+    )
     return f"| `{parameter.name}` | {default} | {_cell(parameter.unit)} | {_cell(parameter.help)} |"
 
 
@@ -69,7 +113,9 @@ def plots() -> dict[str, Course]:
 
 
 def write() -> None:
-    """Write all pages and the plots that show something else than what is there, and remove those that are of no policy."""
+    """Write all pages and the plots that show something else than what is there, and remove those
+    that are of no policy.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     made, shown = pages(), plots()
     for path in (*FOLDER.glob("*.md"), *FOLDER.glob("*.svg")):

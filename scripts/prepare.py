@@ -1,4 +1,5 @@
-"""What the set-up asks of Rheostat itself: ``prepare.py java`` finds a Java, ``prepare.py jars`` fetches the JARs.
+"""What the set-up asks of Rheostat itself: ``prepare.py java`` finds a Java, ``prepare.py jars``
+fetches the JARs.
 
 Needs nothing installed for ``java``. Exit code 2 and one line if it cannot be had.
 """
@@ -21,7 +22,10 @@ def java() -> str:
 def jars() -> str:
     """Fetch the JARs of Spark's Kafka source and of a Kafka broker, or find them in the cache."""
     broker, source = broker_jars(), source_jars()
-    return source.note or f"{len(broker)} JARs of the Kafka broker, {len(source.paths)} of Spark's Kafka source {source.version}"
+    return (
+        source.note
+        or f"{len(broker)} JARs of the Kafka broker, {len(source.paths)} of Spark's Kafka source {source.version}"
+    )
 
 
 def main() -> int:

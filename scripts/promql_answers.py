@@ -1,7 +1,8 @@
-"""Ask a real Prometheus what rate, deriv, avg_over_time and max_over_time answer, as JSON on standard output.
+"""Ask a real Prometheus what rate, deriv, avg_over_time and max_over_time answer, as JSON on
+standard output.
 
-Needs the programs ``prometheus`` and ``promtool`` (Debian package ``prometheus``). The answers of version 2.42 are kept in
-``tests/unit/signals/promql_answers.json``; a thorough test asks again::
+Needs the programs ``prometheus`` and ``promtool`` (Debian package ``prometheus``). The answers of
+version 2.42 are kept in ``tests/unit/signals/promql_answers.json``; a thorough test asks again::
 
     python scripts/promql_answers.py > tests/unit/signals/promql_answers.json
 """
@@ -28,7 +29,9 @@ HEAD = "# TYPE {0} gauge\n"
 
 
 def series() -> dict[str, list[tuple[float, float]]]:
-    """Return the series by name: a counter with resets, an irregular one, a gauge, a constant, one that starts late, two samples."""
+    """Return the series by name: a counter with resets, an irregular one, a gauge, a constant, one
+    that starts late, two samples.
+    """
     draw = random.Random(7)  # noqa: S311
     counter, value = [], 0.0
     for n in range(60):
@@ -46,15 +49,25 @@ def series() -> dict[str, list[tuple[float, float]]]:
 
 
 def questions() -> list[tuple[str, str, float, float]]:
-    """Return (function, series, now, window): edges on samples and between them, windows without and with few samples."""
+    """Return (function, series, now, window): edges on samples and between them, windows without
+    and with few samples.
+    """
     times = (30.0, 60.0, 299.5, 300.0, 345.0, 420.0, 640.0, 901.0, 902.0, 960.0)
     asked = [(now, window) for now in times for window in (15.0, 60.0, 75.0, 300.0)]
-    return [(function, name, now, window) for function in FUNCTIONS for name in series() for now, window in asked]
+    return [
+        (function, name, now, window)
+        for function in FUNCTIONS
+        for name in series()
+        for now, window in asked
+    ]
 
 
 def open_metrics(all_series: dict[str, list[tuple[float, float]]]) -> str:
     """Return the series as the text that promtool reads."""
-    lines = [HEAD.format(name) + "".join(f"{name} {v} {START_S + t:.3f}\n" for t, v in samples) for name, samples in all_series.items()]
+    lines = [
+        HEAD.format(name) + "".join(f"{name} {v} {START_S + t:.3f}\n" for t, v in samples)
+        for name, samples in all_series.items()
+    ]
     return "".join(lines) + "# EOF\n"
 
 
@@ -63,11 +76,24 @@ def answers() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "samples.txt").write_text(open_metrics(series()), encoding="utf-8")
         (Path(folder) / "empty.yml").write_text("{}\n", encoding="utf-8")
-        run = ["promtool", "tsdb", "create-blocks-from", "openmetrics", f"{folder}/samples.txt", f"{folder}/data"]
+        run = [
+            "promtool",
+            "tsdb",
+            "create-blocks-from",
+            "openmetrics",
+            f"{folder}/samples.txt",
+            f"{folder}/data",
+        ]
         subprocess.run(run, check=True, capture_output=True)
         address = f"127.0.0.1:{_free_port()}"
-        options = ["--storage.tsdb.retention.time=100y", f"--config.file={folder}/empty.yml", f"--storage.tsdb.path={folder}/data"]
-        server = subprocess.Popen(["prometheus", *options, f"--web.listen-address={address}", "--log.level=error"])
+        options = [
+            "--storage.tsdb.retention.time=100y",
+            f"--config.file={folder}/empty.yml",
+            f"--storage.tsdb.path={folder}/data",
+        ]
+        server = subprocess.Popen(
+            ["prometheus", *options, f"--web.listen-address={address}", "--log.level=error"]
+        )
         try:
             _wait(address)
             version = _get(address, "status/buildinfo", {})["version"]
@@ -85,7 +111,9 @@ def _ask(address: str, function: str, name: str, now: float, window: float) -> f
 
 
 def _get(address: str, path: str, query: dict[str, str]) -> Any:
-    with urllib.request.urlopen(f"http://{address}/api/v1/{path}?{urllib.parse.urlencode(query)}", timeout=30) as answer:
+    with urllib.request.urlopen(
+        f"http://{address}/api/v1/{path}?{urllib.parse.urlencode(query)}", timeout=30
+    ) as answer:
         return json.load(answer)["data"]
 
 
@@ -109,5 +137,10 @@ def _wait(address: str) -> None:
 if __name__ == "__main__":
     said = answers()
     rows = ",\n  ".join(json.dumps(row) for row in said["answers"])
-    kept = ",\n  ".join(f"{json.dumps(name)}: {json.dumps(samples)}" for name, samples in said["series"].items())
-    sys.stdout.write(f'{{"version": {json.dumps(said["version"])},\n "series": {{\n  {kept}}},\n "answers": [\n  {rows}]}}\n')
+    kept = ",\n  ".join(
+        f"{json.dumps(name)}: {json.dumps(samples)}" for name, samples in said["series"].items()
+    )
+    sys.stdout.write(
+        f'{{"version": {json.dumps(said["version"])},\n "series": {{\n  {kept}}},\n "answers": [\n '
+        f" {rows}]}}\n"
+    )

@@ -92,7 +92,10 @@ looks of a step: who came and went, who is chosen, who is ready, where the state
 def page() -> str:
     """Return the text of the page."""
     waits = Waits()
-    rows = "\n".join(f"| `{each.name}` | {getattr(waits, each.name):g} | {each.metadata['then']} |" for each in fields(waits))
+    rows = "\n".join(
+        f"| `{each.name}` | {getattr(waits, each.name):g} | {each.metadata['then']} |"
+        for each in fields(waits)
+    )
     drawn = {"way_in": LIFE.mermaid(IN), "way_out": LIFE.mermaid(OUT), "table": LIFE.rows(EVENTS)}
     return TEXT.format(**drawn, waits=rows, tries=waits.tries, rest_s=waits.rest_s)
 

@@ -15,6 +15,9 @@ def first(pattern: str, name: str) -> str:
     return found[1] if found else "none"
 
 
-package, changelog = first(r'^version = "(.+)"', "pyproject.toml"), first(r"^## \[(\d.+?)\]", "CHANGELOG.md")
+package, changelog = (
+    first(r'^version = "(.+)"', "pyproject.toml"),
+    first(r"^## \[(\d.+?)\]", "CHANGELOG.md"),
+)
 if package != changelog:
     sys.exit(f"pyproject.toml says version {package}, CHANGELOG.md says {changelog}")

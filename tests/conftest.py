@@ -1,4 +1,5 @@
-"""What all tests share: property tests draw the same examples each time (new ones in `make thorough`), no test leaves a changed logger."""
+"""What all tests share: property tests draw the same examples each time (new ones in `make
+thorough`), no test leaves a changed logger."""
 
 import logging
 import os

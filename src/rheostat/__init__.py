@@ -1,4 +1,6 @@
-"""Rheostat sizes a running PySpark Structured Streaming job: live, without a restart, every decision explained."""
+"""Rheostat sizes a running PySpark Structured Streaming job: live, without a restart, every
+decision explained.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,18 @@ if TYPE_CHECKING:
     from rheostat.spark.handle import Handle
     from rheostat.spark.session import attach, shadow
 
-__all__ = ["BadInput", "Decision", "Handle", "Limits", "Observation", "RheostatError", "Slo", "attach", "doctor", "shadow"]
+__all__ = [
+    "BadInput",
+    "Decision",
+    "Handle",
+    "Limits",
+    "Observation",
+    "RheostatError",
+    "Slo",
+    "attach",
+    "doctor",
+    "shadow",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,6 @@
-"""The options, one frozen dataclass a group: the source of the command line's help and of the defaults in Python."""
+"""The options, one frozen dataclass a group: the source of the command line's help and of the
+defaults in Python.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,21 @@ class LoopOptions:
     """How often the loop looks, and what it forgives."""
 
     interval_s: float = field(default=5.0, metadata={"help": "seconds between two decisions"})
-    cooldown_out_s: float = field(default=10.0, metadata={"help": "seconds after a rescaling before the next scale-out"})
-    cooldown_in_s: float = field(default=60.0, metadata={"help": "seconds after a rescaling before the next scale-in"})
-    stale_after_s: float = field(default=30.0, metadata={"help": "older observations decide nothing"})
+    cooldown_out_s: float = field(
+        default=10.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
+    )
+    cooldown_in_s: float = field(
+        default=60.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
+    )
+    stale_after_s: float = field(
+        default=30.0, metadata={"help": "older observations decide nothing"}
+    )
 
     def __post_init__(self) -> None:
         if not self.interval_s > 0:
-            raise BadInput(f"the decision interval must be above 0 seconds, but it is {self.interval_s}")
+            raise BadInput(
+                f"the decision interval must be above 0 seconds, but it is {self.interval_s}"
+            )
 
 
 PLACEMENTS = ("auto", "force", "off")
@@ -29,17 +39,36 @@ SHARES = ("count", "bytes", "ranges")
 class StateOptions:
     """What is done for the state of stateful queries."""
 
-    placement: str = field(default="auto", metadata={"help": "move state with the executors: auto (where a soak allows it), force, off"})
+    placement: str = field(
+        default="auto",
+        metadata={
+            "help": "move state with the executors: auto (where a soak allows it), force, off"
+        },
+    )
     shares: str = field(
-        default="count", metadata={"help": "how it is shared out: count (even numbers), bytes (even bytes, if skewed), ranges (as Flink)"}
+        default="count",
+        metadata={
+            "help": (
+                "how it is shared out: count (even numbers), bytes (even bytes, if skewed), ranges"
+                " (as Flink)"
+            )
+        },
     )
     standby: int = field(
-        default=0, metadata={"help": "warm executors without state above the target, up to the ceiling; they cost what others do"}
+        default=0,
+        metadata={
+            "help": (
+                "warm executors without state above the target, up to the ceiling; they cost what"
+                " others do"
+            )
+        },
     )
 
     def __post_init__(self) -> None:
         if self.placement not in PLACEMENTS:
-            raise BadInput(f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}")
+            raise BadInput(
+                f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}"
+            )
         if self.shares not in SHARES:
             raise BadInput(f"shares must be one of {', '.join(SHARES)}, but it is {self.shares!r}")
         if self.standby < 0:
@@ -48,13 +77,25 @@ class StateOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardOptions:
-    """The guards that are off unless asked for; 0 or nothing is off. ``guards.guards_of`` makes them, and refuses what is out of range."""
+    """The guards that are off unless asked for; 0 or nothing is off.
 
-    over_provisioning: float = field(default=0.0, metadata={"help": "share added to a size that is asked for"})
-    stabilization_out_s: float = field(default=0.0, metadata={"help": "scale out to the least size asked for in so many seconds"})
-    stabilization_in_s: float = field(default=0.0, metadata={"help": "scale in to the largest size asked for in so many seconds"})
+    ``guards.guards_of`` makes them, and refuses what is out of range.
+    """
+
+    over_provisioning: float = field(
+        default=0.0, metadata={"help": "share added to a size that is asked for"}
+    )
+    stabilization_out_s: float = field(
+        default=0.0, metadata={"help": "scale out to the least size asked for in so many seconds"}
+    )
+    stabilization_in_s: float = field(
+        default=0.0, metadata={"help": "scale in to the largest size asked for in so many seconds"}
+    )
     undo: bool = field(default=False, metadata={"help": "take a scale-out back that did not help"})
     step_out: int = field(default=0, metadata={"help": "at most so many executors more at a time"})
     step_in: int = field(default=0, metadata={"help": "at most so many executors fewer at a time"})
     budget: float = field(default=0.0, metadata={"help": "slot-hours a day (UTC)"})
-    excluded: str = field(default="", metadata={"help": "no changes in these hours (UTC), as '08:00-09:30 Mon-Fri; 23:00-01:00'"})
+    excluded: str = field(
+        default="",
+        metadata={"help": "no changes in these hours (UTC), as '08:00-09:30 Mon-Fri; 23:00-01:00'"},
+    )

@@ -10,6 +10,8 @@ class RheostatError(Exception):
 
 
 class BadInput(RheostatError):
-    """The user's input cannot be used (exit code 2); the message names the value and what would be right."""
+    """The user's input cannot be used (exit code 2); the message names the value and what would be
+    right.
+    """
 
     exit_code = 2

@@ -1,7 +1,8 @@
 """The vocabulary: frozen values with their units in their names.
 
-Every rate is per second, every share is 0..1, every duration is in seconds. A signal that cannot be had is ``None``,
-never zero: a policy that reads ``None`` must not decide as if it had read a number.
+Every rate is per second, every share is 0..1, every duration is in seconds. A signal that cannot be
+had is ``None``, never zero: a policy that reads ``None`` must not decide as if it had read a
+number.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ Evidence: TypeAlias = Mapping[str, float | int | str | None]
 """The numbers behind a decision, by name."""
 
 Memory: TypeAlias = Mapping[str, Any]
-"""What a policy or a guard remembers between two ticks: JSON values only, so that it can be journaled and restored."""
+"""What a policy or a guard remembers between two ticks: JSON values only, so that it can be
+journaled and restored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,9 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage of the last micro-batch: rows, busy slot-seconds and the spread of its task times."""
+    """One stage of the last micro-batch: rows, busy slot-seconds and the spread of its task
+    times.
+    """
 
     name: str
     upstream: tuple[str, ...] = ()
@@ -59,8 +63,8 @@ class ExecutorSample:
 class Observation:
     """What is known of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
 
-    A number that is none (NaN, infinite) is absent too. One row per query; rows of one application share its executors.
-    The field names are also the columns of journals and recordings.
+    A number that is none (NaN, infinite) is absent too. One row per query; rows of one application
+    share its executors. The field names are also the columns of journals and recordings.
     """
 
     t_s: float
@@ -68,44 +72,63 @@ class Observation:
     query: str | None = None
     executors: int | None = None
     """Registered executors, without those that stand by."""
+
     slots_per_executor: int | None = None
     """Cores of an executor over the cpus of a task."""
+
     target: int | None = None
     """The number of executors that is in force as the target."""
+
     input_rows_per_s: float | None = None
     """Arrival rate at the source: d(latest offset)/dt."""
+
     inputs: Mapping[str, float] | None = None
     """Arrival rate per source, by its name."""
+
     processed_rows_per_s: float | None = None
     """Rows of the last batch over its duration."""
+
     output_rows_per_s: float | None = None
     lag_rows: float | None = None
     """Sum over partitions of (latest offset - committed offset)."""
+
     lag_rows_upper: float | None = None
-    """The upper bound of Varga et al., eq. 2: sum over tasks of the largest lag x assigned partitions."""
+    """The upper bound of Varga et al., eq.
+
+    2: sum over tasks of the largest lag x assigned partitions.
+    """
     lag_s: float | None = None
     """Mean time a row waits in the queue."""
     latency_s: float | None = None
     """Commit time of a row's batch minus its append time, mean over the last batch."""
+
     busy: float | None = None
     """Share of slot time spent in tasks."""
+
     idle: float | None = None
     backpressure_ms_per_s: float | None = None
     cpu: float | None = None
     """CPU share per slot, JVM only."""
+
     cpu_python: float | None = None
     """CPU share per slot, Python workers only."""
+
     memory_bytes: int | None = None
     """Peak memory over the executors."""
+
     load_per_core: float | None = None
-    """Processes that run or wait for a CPU, mean of a minute, over the cores of the executors' computer (``getloadavg``)."""
+    """Processes that run or wait for a CPU, mean of a minute, over the cores of the executors'
+    computer (``getloadavg``)."""
+
     batch_s: float | None = None
     """Duration of the last micro-batch."""
+
     batch_parts_s: Mapping[str, float] | None = None
     """Its parts, as Spark names them."""
     batch_rows: int | None = None
     trigger_s: float | None = None
     """Trigger interval; 0 where batches run back to back."""
+
     in_flight: InFlight | None = None
     state_rows: int | None = None
     state_bytes: int | None = None
@@ -143,13 +166,17 @@ def hold(observation: Observation, reason: str, evidence: Evidence | None = None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slo:
-    """The latency objective: at least 99 % of rows are committed within ``latency_s`` seconds of their arrival."""
+    """The latency objective: at least 99 % of rows are committed within ``latency_s`` seconds of
+    their arrival.
+    """
 
     latency_s: float = 10.0
 
     def __post_init__(self) -> None:
         if not self.latency_s > 0:
-            raise BadInput(f"the latency objective must be above 0 seconds, but it is {self.latency_s}")
+            raise BadInput(
+                f"the latency objective must be above 0 seconds, but it is {self.latency_s}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +190,10 @@ class Limits:
         if self.min_executors < 1:
             raise BadInput(f"min executors must be at least 1, but it is {self.min_executors}")
         if self.min_executors > self.max_executors:
-            raise BadInput(f"min executors ({self.min_executors}) is above max executors ({self.max_executors})")
+            raise BadInput(
+                f"min executors ({self.min_executors}) is above max executors"
+                f" ({self.max_executors})"
+            )
 
     @classmethod
     def between(cls, low: int, high: int) -> Limits:
@@ -191,12 +221,15 @@ class GuardChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescaling:
-    """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``balancing``, ``advised`` or ``blocked``."""
+    """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``balancing``,
+    ``advised`` or ``blocked``.
+    """
 
     phase: str
     detail: str = ""
     memory: Memory = field(default_factory=dict, compare=False, repr=False)
-    """What the actuator remembers; the journal keeps it with that of the policy, records leave it out."""
+    """What the actuator remembers; the journal keeps it with that of the policy, records leave it
+    out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

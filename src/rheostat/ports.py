@@ -12,19 +12,25 @@ class Sensor(Protocol):
     """Sees a job."""
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return one observation per running query, none while no query runs; an absent signal is None, never an exception."""
+        """Return one observation per running query, none while no query runs; an absent signal is
+        None, never an exception.
+        """
         ...
 
 
 class Policy(Protocol):
-    """Decides how many executors a job needs: a pure function of what is seen and what is remembered.
+    """Decides how many executors a job needs: a pure function of what is seen and what is
+    remembered.
 
-    It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``, ``cpu`` and ``by_executor`` cost calls
-    on a live job and are asked for only where the policy names them.
+    It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``,
+    ``cpu`` and ``by_executor`` cost calls on a live job and are asked for only where the policy
+    names them.
     """
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the decision and what to remember; ``memory`` is ``{}`` at the first call and is never changed in place."""
+        """Return the decision and what to remember; ``memory`` is ``{}`` at the first call and is
+        never changed in place.
+        """
         ...
 
 
@@ -36,7 +42,9 @@ class Actuator(Protocol):
         ...
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Move towards the target and return where that stands; called every tick with the target in force, so it must be idempotent."""
+        """Move towards the target and return where that stands; called every tick with the target
+        in force, so it must be idempotent.
+        """
         ...
 
 

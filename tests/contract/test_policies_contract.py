@@ -1,4 +1,5 @@
-"""Every policy of the registry and every standard guard keeps its contract; a new one is found here without a change."""
+"""Every policy of the registry and every standard guard keeps its contract; a new one is found here
+without a change."""
 
 import dataclasses
 import json
@@ -8,17 +9,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.guards import Bounds, Budget, OverProvisioning, Schedule, Stabilization, StepLimits, Undo, guard, standard_guards
+from rheostat.guards import (
+    Bounds,
+    Budget,
+    OverProvisioning,
+    Schedule,
+    Stabilization,
+    StepLimits,
+    Undo,
+    guard,
+    standard_guards,
+)
 from rheostat.model import ExecutorSample, InFlight, Limits, Observation
 from rheostat.policies.registry import POLICIES, create, parameters
 from rheostat.testing.contracts import check_bounds, follow, guard_checks, minutes, policy_checks
 
 LIMITS = Limits(min_executors=2, max_executors=6)
 ALL_GUARDS = {
-    "over_provisioning": OverProvisioning(), "stabilization": Stabilization(), "undo": Undo(), "step_limits": StepLimits(out=2, in_=1),
-    "budget": Budget(slot_hours=240.0), "schedule": Schedule("00:01-00:02"),
-}  # fmt: skip
-GUARDS = {rule.name: rule for rule in standard_guards(Limits(min_executors=1, max_executors=100), **ALL_GUARDS)}  # type: ignore[arg-type]
+    "over_provisioning": OverProvisioning(),
+    "stabilization": Stabilization(),
+    "undo": Undo(),
+    "step_limits": StepLimits(out=2, in_=1),
+    "budget": Budget(slot_hours=240.0),
+    "schedule": Schedule("00:01-00:02"),
+}
+GUARDS = {
+    rule.name: rule
+    for rule in standard_guards(
+        Limits(min_executors=1, max_executors=100),
+        **ALL_GUARDS,  # type: ignore[arg-type]
+    )
+}
 ENLARGES = ("over_provisioning", "never goes beyond what was asked or stands")
 
 numbers = st.none() | st.sampled_from([0.0, 1.0]) | st.floats(1e-6, 1e12)
@@ -26,16 +47,33 @@ shares = st.none() | st.floats(0.0, 1.0)
 counts = st.none() | st.integers(0, 10_000)
 samples = st.builds(ExecutorSample, cpu=shares, rows_per_s=numbers, lag_rows=numbers)
 observations = st.builds(
-    Observation, t_s=st.floats(0, 2e9), executors=counts, target=counts, slots_per_executor=counts, input_rows_per_s=numbers,
-    processed_rows_per_s=numbers, lag_rows=numbers, lag_s=numbers, batch_s=numbers, batch_rows=counts,
+    Observation,
+    t_s=st.floats(0, 2e9),
+    executors=counts,
+    target=counts,
+    slots_per_executor=counts,
+    input_rows_per_s=numbers,
+    processed_rows_per_s=numbers,
+    lag_rows=numbers,
+    lag_s=numbers,
+    batch_s=numbers,
+    batch_rows=counts,
     trigger_s=st.none() | st.sampled_from([0.0, 0.1, 1.0, 60.0]),
     in_flight=st.none() | st.builds(InFlight, elapsed_s=st.floats(0, 1e6), rows=counts),
-    output_rows_per_s=numbers, lag_rows_upper=numbers, busy=shares, idle=shares, cpu=shares, latency_s=numbers,
-    backpressure_ms_per_s=st.none() | st.floats(0.0, 1000.0), by_executor=st.none() | st.dictionaries(st.sampled_from("abc"), samples),
-)  # fmt: skip
+    output_rows_per_s=numbers,
+    lag_rows_upper=numbers,
+    busy=shares,
+    idle=shares,
+    cpu=shares,
+    latency_s=numbers,
+    backpressure_ms_per_s=st.none() | st.floats(0.0, 1000.0),
+    by_executor=st.none() | st.dictionaries(st.sampled_from("abc"), samples),
+)
 
 
-@pytest.mark.parametrize(("name", "check"), policy_checks(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "check"), policy_checks(), ids=lambda value: value if isinstance(value, str) else ""
+)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_registered_policy_keeps_the_contract(policy, name, check):
     check(lambda: create(policy))
@@ -46,7 +84,9 @@ def test_a_registered_policy_keeps_the_contract(policy, name, check):
 @given(script=st.lists(observations, min_size=1, max_size=12))
 def test_a_registered_policy_bears_any_row_of_observations(policy, script):
     decisions, memory = follow(create(policy), script)
-    assert all(type(decision.target) is int and math.isfinite(decision.target) for decision in decisions)
+    assert all(
+        type(decision.target) is int and math.isfinite(decision.target) for decision in decisions
+    )
     assert json.loads(json.dumps(memory, allow_nan=False)) is not None
 
 
@@ -55,14 +95,20 @@ def test_a_registered_policy_bears_any_row_of_observations(policy, script):
 @given(script=st.lists(observations, min_size=1, max_size=6))
 def test_after_the_guards_the_size_is_within_the_limits(policy, script):
     for decision, observation in zip(follow(create(policy), script)[0], script, strict=True):
-        target = guard(standard_guards(LIMITS), decision, observation, {}, observation.t_s).decision.target
+        target = guard(
+            standard_guards(LIMITS), decision, observation, {}, observation.t_s
+        ).decision.target
         assert 2 <= target <= 6
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "fixed"])
 def test_the_script_of_the_contract_makes_a_policy_scale_out(policy):
     paces_s = (5.0, 60.0, 120.0)  # some look at half an hour before they decide
-    assert any(decision.target > 3 for step_s in paces_s for decision in follow(create(policy), minutes(step_s=step_s))[0])
+    assert any(
+        decision.target > 3
+        for step_s in paces_s
+        for decision in follow(create(policy), minutes(step_s=step_s))[0]
+    )
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -75,7 +121,9 @@ def test_a_registered_policy_explains_itself_and_its_parameters(policy):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_what_a_policy_needs_of_a_live_job_are_fields_of_an_observation(policy):
-    assert set(getattr(create(policy), "live_signals", ())) <= {field.name for field in dataclasses.fields(Observation)}
+    assert set(getattr(create(policy), "live_signals", ())) <= {
+        field.name for field in dataclasses.fields(Observation)
+    }
 
 
 @pytest.mark.parametrize(
@@ -93,7 +141,9 @@ def test_what_a_policy_needs_follows_its_parameters(name, parameters_given, need
     assert create(name, parameters_given).live_signals == needed  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("name", "check"), guard_checks(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "check"), guard_checks(), ids=lambda value: value if isinstance(value, str) else ""
+)
 @pytest.mark.parametrize("rule", GUARDS)
 def test_a_standard_guard_keeps_the_contract(rule, name, check):
     if (rule, name) == ENLARGES:

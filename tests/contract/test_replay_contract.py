@@ -1,4 +1,5 @@
-"""Every registered policy replays every recording of the package; a new one of either is found here without a change."""
+"""Every registered policy replays every recording of the package; a new one of either is found here
+without a change."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ from rheostat.replay.replayer import Request, as_line, replay
 
 LIMITS = Limits.between(2, 12)
 RECORDINGS = {name: read(path) for name, path in packaged().items()}
-SOME = {name: {key: moments[:240] for key, moments in RECORDINGS[name].items()} for name in ("query-1_HPA_50", "query-3_vargav1_50")}
+SOME = {
+    name: {key: moments[:240] for key, moments in RECORDINGS[name].items()}
+    for name in ("query-1_HPA_50", "query-3_vargav1_50")
+}
 
 
 def keeps_its_promises(recording: Recording, policy: str, moments: int) -> None:
@@ -48,4 +52,6 @@ def test_a_decision_does_not_depend_on_what_comes_later(policy):
     recording = SOME["query-1_HPA_50"]
     part = {key: moments[:60] for key, moments in recording.items()}
     request = Request(policy=policy, limits=LIMITS)
-    assert [as_line(each) for each in replay(part, request)] == [as_line(each) for each in islice(replay(recording, request), 60)]
+    assert [as_line(each) for each in replay(part, request)] == [
+        as_line(each) for each in islice(replay(recording, request), 60)
+    ]

@@ -1,4 +1,5 @@
-"""The page of private calls is what the code does: one file makes them, and each of them is on the page."""
+"""The page of private calls is what the code does: one file makes them, and each of them is on the
+page."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rheostat"
 CALLS = SOURCES / "spark" / "jvm.py"
-COMPILED = tuple(java for place in ("driver", "executor") for java in (SOURCES / "spark" / place).glob("*.java"))
+COMPILED = tuple(
+    java for place in ("driver", "executor") for java in (SOURCES / "spark" / place).glob("*.java")
+)
 """What ``jvm.py`` compiles makes the calls where it runs."""
 PAGE = (ROOT / "docs" / "blast-radius.md").read_text(encoding="utf-8")
 PRIVATE = re.compile(r"_(jvm|gateway|jsc|jsq|jdf|jsparkSession|jsession|jconf|jwrite|sc)")
@@ -22,14 +25,22 @@ def test_private_members_of_pyspark_are_touched_in_one_file_only():
         for path in SOURCES.rglob("*.py")
         if path != CALLS
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and PRIVATE.fullmatch(node.attr) and ast.unparse(node.value) != "self"
+        if isinstance(node, ast.Attribute)
+        and PRIVATE.fullmatch(node.attr)
+        and ast.unparse(node.value) != "self"
     ]
     assert found == []
 
 
 def test_the_scan_finds_the_calls_of_the_one_file():
-    attributes = {node.attr for node in ast.walk(ast.parse(CALLS.read_text(encoding="utf-8"))) if isinstance(node, ast.Attribute)}
-    assert {"_jvm", "_jsc", "_jsq", "_gateway"} <= {name for name in attributes if PRIVATE.fullmatch(name)}
+    attributes = {
+        node.attr
+        for node in ast.walk(ast.parse(CALLS.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    assert {"_jvm", "_jsc", "_jsq", "_gateway"} <= {
+        name for name in attributes if PRIVATE.fullmatch(name)
+    }
 
 
 def test_every_call_that_the_code_cites_is_on_the_page():
@@ -40,7 +51,15 @@ def test_every_call_that_the_code_cites_is_on_the_page():
 
 def test_every_call_on_the_page_is_in_the_code():
     rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
-    names = [match for row in rows for match in re.findall(r"`[\w.]*?(\w+)(?:\([^`]*\))?`", row) if not match.isdigit()]
-    code = "".join(path.read_text(encoding="utf-8") for path in (CALLS, *COMPILED, SOURCES / "lab" / "executor_options.py"))
+    names = [
+        match
+        for row in rows
+        for match in re.findall(r"`[\w.]*?(\w+)(?:\([^`]*\))?`", row)
+        if not match.isdigit()
+    ]
+    code = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (CALLS, *COMPILED, SOURCES / "lab" / "executor_options.py")
+    )
     assert len(names) >= 8
     assert [name for name in names if name not in code] == []

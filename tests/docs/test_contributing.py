@@ -24,7 +24,9 @@ def blocks() -> dict[str, str]:
 
 def register(registry: Path, import_line: str, entry: str) -> None:
     text = registry.read_text(encoding="utf-8")
-    text = re.sub(r"^(?=from rheostat\.policies\.)", f"{import_line}\n", text, count=1, flags=re.MULTILINE)
+    text = re.sub(
+        r"^(?=from rheostat\.policies\.)", f"{import_line}\n", text, count=1, flags=re.MULTILINE
+    )
     text = re.sub(r"^(POLICIES: .*\{\n)", rf"\1{entry}\n", text, count=1, flags=re.MULTILINE)
     registry.write_text(text, encoding="utf-8")
 
@@ -32,7 +34,9 @@ def register(registry: Path, import_line: str, entry: str) -> None:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A copy of the package with the example written into it, as a reader would."""
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(
+        ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
     found = blocks()
     for path in (POLICY, TEST):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +49,14 @@ def repository(tmp_path: Path) -> Path:
 
 def run(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(repository / "src")}
-    return subprocess.run([sys.executable, *arguments], cwd=repository, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=repository,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def test_the_page_shows_one_file_one_test_file_and_two_registry_lines():
@@ -54,12 +65,29 @@ def test_the_page_shows_one_file_one_test_file_and_two_registry_lines():
 
 
 def test_the_example_passes_its_own_tests_and_the_contract_of_policies(repository):
-    ended = run(repository, "-m", "pytest", "-q", "-p", "no:cacheprovider", TEST, CONTRACT, "-k", "arrival or sorted")
+    ended = run(
+        repository,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        TEST,
+        CONTRACT,
+        "-k",
+        "arrival or sorted",
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    # 3 tests of its own, and the contract must have found it: more than the 3 and the sorted registry.
+    # 3 tests of its own, and the contract must have found it: more than the 3 and the sorted
+    # registry.
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 4
 
 
 def test_the_example_can_be_had_by_name_with_a_parameter_as_text(repository):
-    ended = run(repository, "-c", "from rheostat.policies.registry import create; print(create('arrival-rate', {'rows_per_s': '800'}))")
+    ended = run(
+        repository,
+        "-c",
+        "from rheostat.policies.registry import create; print(create('arrival-rate', {'rows_per_s':"
+        " '800'}))",
+    )
     assert ended.stdout.strip() == "ArrivalRate(rows_per_s=800.0)", ended.stderr

@@ -25,14 +25,20 @@ def test_the_architecture_has_a_paragraph_for_every_folder_and_for_nothing_else(
 
 
 def test_the_files_that_the_architecture_names_are_there():
-    names = {name for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text("ARCHITECTURE.md")) if "NAME" not in name}
+    names = {
+        name
+        for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text("ARCHITECTURE.md"))
+        if "NAME" not in name
+    }
     assert names
     assert [name for name in sorted(names) if not list(PACKAGE.rglob(name))] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_make_target_that_a_document_names_exists(document):
-    named = set(re.findall(r"(?:^ +|`)make (?:\w+=\S+ )?([a-z][a-z-]*)", text(document), re.MULTILINE))
+    named = set(
+        re.findall(r"(?:^ +|`)make (?:\w+=\S+ )?([a-z][a-z-]*)", text(document), re.MULTILINE)
+    )
     targets = set(re.findall(r"^([a-z][a-z-]*):", text("Makefile"), re.MULTILINE))
     assert named <= targets
 
@@ -47,7 +53,15 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
     example = re.findall(r"```python\n(.*?)```", text("README.md"), re.DOTALL)[0]
     given: dict[str, Any] = {}
     call = example[example.index("rheostat.attach(") : example.index("\n)") + 2]
-    exec(call, {"rheostat": type("Rheostat", (), {"attach": lambda spark, **settings: given.update(settings)}), "spark": None})
+    exec(
+        call,
+        {
+            "rheostat": type(
+                "Rheostat", (), {"attach": lambda spark, **settings: given.update(settings)}
+            ),
+            "spark": None,
+        },
+    )
     assert set(given) == {"policy", "slo", "limits", "kafka"}
     assert given["policy"] in POLICIES
     assert Slo(latency_s=given["slo"])
@@ -57,4 +71,8 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
 def test_no_lock_file_names_a_host():
     locks = sorted((ROOT / "requirements").glob("lock*.txt"))
     assert len(locks) == 4
-    assert [lock.name for lock in locks if re.search(r"https?:|index-url|find-links", lock.read_text(encoding="utf-8"))] == []
+    assert [
+        lock.name
+        for lock in locks
+        if re.search(r"https?:|index-url|find-links", lock.read_text(encoding="utf-8"))
+    ] == []

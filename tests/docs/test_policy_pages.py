@@ -23,7 +23,11 @@ def made(script):
 
 
 def test_every_policy_has_its_page_and_every_page_its_policy(made):
-    assert {path.stem for path in FOLDER.glob("*.md")} == {*POLICIES, "README"} == {name.removesuffix(".md") for name in made}
+    assert (
+        {path.stem for path in FOLDER.glob("*.md")}
+        == {*POLICIES, "README"}
+        == {name.removesuffix(".md") for name in made}
+    )
 
 
 def test_the_pages_are_what_the_script_makes(made):
@@ -40,7 +44,11 @@ def test_every_policy_has_its_plot_its_page_shows_it_and_it_is_small(made):
 
 
 def test_the_plots_show_what_the_script_simulates(script):
-    stale = sorted(name for name, shown in script["plots"]().items() if digest_in(FOLDER / name) != shown.digest)
+    stale = sorted(
+        name
+        for name, shown in script["plots"]().items()
+        if digest_in(FOLDER / name) != shown.digest
+    )
     assert stale == [], "run: python scripts/policy_pages.py"
 
 

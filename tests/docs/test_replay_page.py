@@ -1,4 +1,5 @@
-"""docs/replay.md names every column of a recording and maps every column of the thesis as the code does."""
+"""docs/replay.md names every column of a recording and maps every column of the thesis as the code
+does."""
 
 import re
 from dataclasses import fields
@@ -17,7 +18,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "replay.md").read_text(encoding="ut
 def rows(heading: str) -> list[list[str]]:
     section = re.split(r"^## ", PAGE, flags=re.MULTILINE)
     text = next(part for part in section if part.startswith(heading))
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| `")]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("| `")
+    ]
 
 
 def names(cell: str) -> list[str]:
@@ -25,7 +30,9 @@ def names(cell: str) -> list[str]:
 
 
 def test_every_field_of_an_observation_is_a_column_of_the_page():
-    assert sorted(name for row in rows("The columns") for name in names(row[0])) == sorted(field.name for field in fields(Observation))
+    assert sorted(name for row in rows("The columns") for name in names(row[0])) == sorted(
+        field.name for field in fields(Observation)
+    )
 
 
 def test_the_map_of_the_thesis_is_the_one_of_the_code():
@@ -40,5 +47,12 @@ def test_every_command_shows_an_example_in_its_help(command):
 
 
 def test_every_option_of_replay_is_on_the_page():
-    options = {name for option in get_command(app).commands["replay"].params for name in option.opts if name.startswith("--")}  # type: ignore[attr-defined]
-    assert {name for name in options if f"`{name}" not in PAGE and f", `{name}" not in PAGE} == set()
+    options = {
+        name
+        for option in get_command(app).commands["replay"].params  # type: ignore[attr-defined]
+        for name in option.opts
+        if name.startswith("--")
+    }
+    assert {
+        name for name in options if f"`{name}" not in PAGE and f", `{name}" not in PAGE
+    } == set()

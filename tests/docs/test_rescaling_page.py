@@ -23,7 +23,9 @@ def test_the_page_is_what_the_script_makes(drawn):
 
 
 def test_every_transition_is_in_the_table_with_the_meaning_of_its_event(drawn):
-    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in drawn.splitlines()]
+    rows = [
+        tuple(cell.strip() for cell in line.strip("|").split("|")) for line in drawn.splitlines()
+    ]
     for each in LIFE.transitions:
         assert (each.phase, each.event, each.to, each.order, EVENTS[each.event]) in rows
 

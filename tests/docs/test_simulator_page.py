@@ -17,4 +17,7 @@ def shown(value: object) -> str:
 def test_the_table_has_every_parameter_with_its_default_unit_and_help() -> None:
     told = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+) \|$", PAGE, re.MULTILINE)
     fields = dataclasses.fields(SparkParameters)
-    assert told == [(each.name, shown(each.default), each.metadata["unit"], each.metadata["help"]) for each in fields]
+    assert told == [
+        (each.name, shown(each.default), each.metadata["unit"], each.metadata["help"])
+        for each in fields
+    ]

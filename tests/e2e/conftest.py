@@ -1,4 +1,5 @@
-"""What the end-to-end tests share: a driver's JVM, a cluster and a broker, for what they cost most is their start."""
+"""What the end-to-end tests share: a driver's JVM, a cluster and a broker, for what they cost most
+is their start."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from rheostat.spark.executors import ExecutorsEndpoint
 CORES = 4
 LEFT_DEADLINE_S = 60.0
 ANSWER_S = 60.0
-"""The first answer of a young driver on a busy machine takes longer than the 5 s that the autoscaler waits for one."""
+"""The first answer of a young driver on a busy machine takes longer than the 5 s that the
+autoscaler waits for one."""
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
@@ -29,11 +31,13 @@ QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+Us
 def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The JVM of all drivers in this process, one session after the other, and its environment.
 
-    It gets the options of a JVM and nothing else, for what it is started with is a default of every session in it.
-    """
+    It gets the options of a JVM and nothing else, for what it is started with is a default of every
+    session in it."""
     environment = driver_environment(find_spark_home().jdk, tmp_path_factory.mktemp("driver"))
     options = session_options(Limits(), jars=class_path(), quiet=True, user=QUICK_START)
-    conf = SparkConf(loadDefaults=False).setAll([(name, value) for name, value in options.items() if name.startswith("spark.driver.")])
+    conf = SparkConf(loadDefaults=False).setAll(
+        [(name, value) for name, value in options.items() if name.startswith("spark.driver.")]
+    )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
@@ -48,7 +52,8 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def driver(jvm: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Lets a module's sessions run in the shared JVM; what they change of its environment goes with the module."""
+    """Lets a module's sessions run in the shared JVM; what they change of its environment goes with
+    the module."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in jvm.items():
             patch.setenv(name, value)
@@ -58,7 +63,9 @@ def driver(jvm: dict[str, str]) -> Iterator[dict[str, str]]:
 @pytest.fixture(scope="module")
 def local_spark(driver: dict[str, str]) -> Iterator[SparkSession]:
     """A session on two cores of the driver itself."""
-    session = start_session("local[2]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}, "local")
+    session = start_session(
+        "local[2]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}, "local"
+    )
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
@@ -76,7 +83,9 @@ def cluster(shared_cluster: Cluster) -> Cluster:
     """The shared cluster, without the executors of the module before."""
     deadline = time.monotonic() + LEFT_DEADLINE_S
     while shared_cluster.executors():
-        assert time.monotonic() < deadline, f"executors of the module before are still there after {LEFT_DEADLINE_S:g} s"
+        assert time.monotonic() < deadline, (
+            f"executors of the module before are still there after {LEFT_DEADLINE_S:g} s"
+        )
         time.sleep(0.1)
     return shared_cluster
 
@@ -97,7 +106,9 @@ def broker(shared_broker: Broker) -> Broker:
 @pytest.fixture
 def failed_tasks(spark: SparkSession) -> Callable[[], int]:
     """Tells how many tasks of the module's ``spark`` have failed."""
-    endpoint = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId, ANSWER_S)
+    endpoint = ExecutorsEndpoint(
+        spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId, ANSWER_S
+    )
 
     def told() -> int:
         failed = endpoint.failed_tasks()

@@ -36,13 +36,20 @@ def append(bootstrap: str, topic: str, count: int) -> None:
 def test_records_survive_a_killed_broker() -> None:
     with Broker() as kafka:
         kafka.create_topic("bids", 4)
-        with pytest.raises(BadInput, match="'bids' with 4 partitions cannot be created: Topic 'bids' already exists"):
+        with pytest.raises(
+            BadInput,
+            match="'bids' with 4 partitions cannot be created: Topic 'bids' already exists",
+        ):
             kafka.create_topic("bids", 4)
         append(kafka.bootstrap, "bids", 1000)
         assert rows(kafka.bootstrap, "bids") == 1000
         first = kafka.pid
         assert first is not None
-        addresses = {connection.laddr.ip for connection in psutil.Process(first).net_connections() if connection.status == "LISTEN"}
+        addresses = {
+            connection.laddr.ip
+            for connection in psutil.Process(first).net_connections()
+            if connection.status == "LISTEN"
+        }
         assert {address.removeprefix("::ffff:") for address in addresses} == {"127.0.0.1"}
         os.kill(first, signal.SIGKILL)
         kafka.restart()
@@ -54,7 +61,9 @@ def test_records_survive_a_killed_broker() -> None:
     assert not kafka.folder.exists()
 
 
-def test_a_standalone_broker_keeps_its_data_between_down_and_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_standalone_broker_keeps_its_data_between_down_and_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     try:
         bootstrap = broker.up(folder=tmp_path / "data")
@@ -70,11 +79,17 @@ def test_a_standalone_broker_keeps_its_data_between_down_and_up(tmp_path: Path, 
     assert broker.down() is None
 
 
-def test_no_network_at_the_first_use_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_at_the_first_use_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=1")
     with pytest.raises(
-        BadInput, match=r"^the JARs of the Kafka source must be fetched once, but there is no network; connect and try again$"
+        BadInput,
+        match=(
+            r"^the JARs of the Kafka source must be fetched once, but there is no network; connect"
+            r" and try again$"
+        ),
     ):
         source_jars("4.0.0")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -1,4 +1,5 @@
-"""kill -9 of executors while a stateful query is rescaled: it goes on, and what it says is exact."""
+"""kill -9 of executors while a stateful query is rescaled: it goes on, and what it says is
+exact."""
 
 from __future__ import annotations
 
@@ -25,10 +26,15 @@ CORES, MOST = 4, 6
 OPERATORS = [query for query in QUERIES if query != "transform" or pyspark.__version__ >= "4"]
 KILLS = 8
 """Of each of them."""
-SHAPE = Shape(query="count", state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3)
+SHAPE = Shape(
+    query="count", state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3
+)
 QUICK = Setting(
-    trigger_s=0.5, partitions=6, maintenance_s=0.2, options={"spark.sql.streaming.stateStore.minDeltasForSnapshot": "2"}
-)  # fmt: skip
+    trigger_s=0.5,
+    partitions=6,
+    maintenance_s=0.2,
+    options={"spark.sql.streaming.stateStore.minDeltasForSnapshot": "2"},
+)
 
 
 @pytest.fixture
@@ -37,9 +43,13 @@ def query() -> str:
 
 
 @pytest.fixture
-def job(query: str, broker: Broker, cluster: Cluster, driver: dict[str, str], tmp_path: Path) -> Iterator[StatefulJob]:
+def job(
+    query: str, broker: Broker, cluster: Cluster, driver: dict[str, str], tmp_path: Path
+) -> Iterator[StatefulJob]:
     shape = replace(SHAPE, query=query)
-    with StatefulJob(shape, QUICK, broker, cluster, tmp_path / tmp_path.name, Limits.between(1, MOST), 2) as job:
+    with StatefulJob(
+        shape, QUICK, broker, cluster, tmp_path / tmp_path.name, Limits.between(1, MOST), 2
+    ) as job:
         job.start()
         yield job
 
@@ -56,7 +66,9 @@ def kill(cluster: Cluster, choose: Callable[[list[psutil.Process]], psutil.Proce
             return
 
 
-def test_executors_killed_while_others_come_and_go_leave_the_output_exact(job: StatefulJob, cluster: Cluster, tmp_path: Path) -> None:
+def test_executors_killed_while_others_come_and_go_leave_the_output_exact(
+    job: StatefulJob, cluster: Cluster, tmp_path: Path
+) -> None:
     live = Live(job, 2, (1, MOST), "force", tmp_path / "journal")
 
     live.ask(3)
@@ -72,7 +84,13 @@ def test_executors_killed_while_others_come_and_go_leave_the_output_exact(job: S
 
     live.ask(MOST)
     job.until("all that the cluster has", lambda: len(job.executors()) == CORES)
-    job.until("it says what lacks", lambda: live.last is not None and f"waiting for {MOST - CORES} of {MOST}" in live.last.rescaling.detail)
+    job.until(
+        "it says what lacks",
+        lambda: (
+            live.last is not None
+            and f"waiting for {MOST - CORES} of {MOST}" in live.last.rescaling.detail
+        ),
+    )
     assert live.last is not None
     assert live.last.target == MOST
     kill(cluster, itemgetter(1))

@@ -44,10 +44,13 @@ def spark(local_spark: SparkSession) -> SparkSession:
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same bids as files of lines, one file a batch: a stream that needs no source of Kafka's."""
+    """The same bids as files of lines, one file a batch: a stream that needs no source of
+    Kafka's."""
     folder = tmp_path_factory.mktemp("lines")
     for number in range(BATCHES):
-        (folder / f"{number:02d}.txt").write_bytes(b"\n".join(encode(bids(7, number * ROWS, ROWS), _created_ms(number))))
+        (folder / f"{number:02d}.txt").write_bytes(
+            b"\n".join(encode(bids(7, number * ROWS, ROWS), _created_ms(number)))
+        )
     return folder
 
 
@@ -57,12 +60,18 @@ def _created_ms(number: int) -> int:
 
 def _stream(spark: SparkSession, lines: Path) -> DataFrame:
     values = spark.readStream.option("maxFilesPerTrigger", 1).text(str(lines))
-    return queries.parse_bids(values.select("value", lit(0).alias("partition"), lit(0).alias("offset"), lit(None).alias("timestamp")))
+    return queries.parse_bids(
+        values.select(
+            "value", lit(0).alias("partition"), lit(0).alias("offset"), lit(None).alias("timestamp")
+        )
+    )
 
 
 def _write(output: DataFrame, sink: Path) -> Path:
     writer = (
-        output.writeStream.format("parquet").option("path", str(sink / "out put")).option("checkpointLocation", str(sink / "checkpoint"))
+        output.writeStream.format("parquet")
+        .option("path", str(sink / "out put"))
+        .option("checkpointLocation", str(sink / "checkpoint"))
     )
     query = writer.start()
     query.processAllAvailable()
@@ -70,23 +79,33 @@ def _write(output: DataFrame, sink: Path) -> Path:
     return sink / "out put"
 
 
-def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path) -> None:
+def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
+    spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
+) -> None:
     sink = _write(queries.q1(_stream(spark, lines)), tmp_path)
     assert (sink / LOG / f"{COMPACT - 1}.compact").is_file()
     file = next(sink.glob("part-*.parquet"))
     shutil.copy(file, sink / "part-of-a-killed-task.parquet")
     verdict = verify("q1", bootstrap, "bids", sink)
-    assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (True, BATCHES * ROWS, BATCHES * ROWS), verdict.detail
+    assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (
+        True,
+        BATCHES * ROWS,
+        BATCHES * ROWS,
+    ), verdict.detail
     again = (sink / LOG / str(BATCHES - 1)).read_text().replace("part-", "again-part-")
     for path in sink.glob("part-*"):
         shutil.copy(path, sink / f"again-{path.name}")
     (sink / LOG / str(BATCHES)).write_text(again)
     assert verify("q1", bootstrap, "bids", sink).duplicated == ROWS
     file.unlink()
-    assert verify("q1", bootstrap, "bids", sink).detail.startswith("not verified: the sink's log names")
+    assert verify("q1", bootstrap, "bids", sink).detail.startswith(
+        "not verified: the sink's log names"
+    )
 
 
-def test_a_real_sink_of_q11_holds_the_closed_sessions(spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path) -> None:
+def test_a_real_sink_of_q11_holds_the_closed_sessions(
+    spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
+) -> None:
     sink = _write(queries.q11(_stream(spark, lines)), tmp_path)
     verdict = verify("q11", bootstrap, "bids", sink)
     assert verdict.exact, verdict.detail

@@ -39,24 +39,45 @@ def until(what: str, condition: Callable[[], bool]) -> None:
 @pytest.fixture(scope="module")
 def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
     options = session_options(Limits.between(EXECUTORS, EXECUTORS))
-    session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "2"}, "live policies")
+    session = start_session(
+        cluster.url, {**options, "spark.sql.shuffle.partitions": "2"}, "live policies"
+    )
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
 
 
 @pytest.fixture(scope="module")
-def decided(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Record]]:
-    """For each policy its first record with a decision for another size; all watch the same query at the same time."""
-    rows = spark.readStream.format("rate").option("rowsPerSecond", 300).option("numPartitions", 2).load()
-    counts = rows.selectExpr("value % 10 AS key").groupBy("key").count().writeStream.queryName("counts").outputMode("update")
+def decided(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Record]]:
+    """For each policy its first record with a decision for another size; all watch the same query
+    at the same time."""
+    rows = (
+        spark.readStream.format("rate")
+        .option("rowsPerSecond", 300)
+        .option("numPartitions", 2)
+        .load()
+    )
+    counts = (
+        rows.selectExpr("value % 10 AS key")
+        .groupBy("key")
+        .count()
+        .writeStream.queryName("counts")
+        .outputMode("update")
+    )
     query = counts.format("noop").trigger(processingTime="1 second").start()
     found: dict[str, Record] = {}
     handles: list[Handle] = []
     for name, parameters in ASKED.items():
         journal: Path = tmp_path_factory.mktemp(name)
         handle = rheostat.shadow(
-            spark, policy=name, parameters=parameters, limits=(1, 8), journal=journal, loop=LoopOptions(interval_s=1.0)
+            spark,
+            policy=name,
+            parameters=parameters,
+            limits=(1, 8),
+            journal=journal,
+            loop=LoopOptions(interval_s=1.0),
         )
         handle.watch(partial(keep, found, name))
         handles.append(handle)
@@ -102,10 +123,19 @@ def test_ds2_sizes_the_operators_of_the_last_batch(decided):
     assert (read.upstream, count.upstream) == ((source,), (read.name,))
     assert read.rows_in is not None
     assert read.rows_in > count.rows_in > 0  # type: ignore[operator]
-    assert all(stage.busy_s and stage.tasks == 2 and stage.task_max_s and stage.task_median_s for stage in observation.stages)
-    # The first batches are cold and need many slots, later ones less than one: the number is what the formula makes of what was seen.
-    needs = [rate * read.busy_s / read.rows_in, rate * read.rows_out / read.rows_in * count.busy_s / count.rows_in]  # type: ignore[operator]
-    assert [decision.evidence[f"pi {stage.name}"] for stage in (read, count)] == pytest.approx(needs)
+    assert all(
+        stage.busy_s and stage.tasks == 2 and stage.task_max_s and stage.task_median_s
+        for stage in observation.stages
+    )
+    # The first batches are cold and need many slots, later ones less than one: the number is what
+    # the formula makes of what was seen.
+    needs = [
+        rate * read.busy_s / read.rows_in,  # type: ignore[operator]
+        rate * read.rows_out / read.rows_in * count.busy_s / count.rows_in,  # type: ignore[operator]
+    ]
+    assert [decision.evidence[f"pi {stage.name}"] for stage in (read, count)] == pytest.approx(
+        needs
+    )
     assert decision.target == max(1, math.ceil(max(needs) - 1e-6))
     assert decision.reason == f"{decision.target} slots for 2 stages (per operator)"
 

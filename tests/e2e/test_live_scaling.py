@@ -1,4 +1,5 @@
-"""A real application under a real load, sized live: one session, a query without and one with state, real executors."""
+"""A real application under a real load, sized live: one session, a query without and one with
+state, real executors."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def until(what: str, condition: Callable[[], bool]) -> None:
 @pytest.fixture(scope="module")
 def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
     options = session_options(Limits(max_executors=3), jars=source_jars().paths)
-    session = start_session(cluster.url, {**options, "spark.sql.shuffle.partitions": "3"}, "live scaling")
+    session = start_session(
+        cluster.url, {**options, "spark.sql.shuffle.partitions": "3"}, "live scaling"
+    )
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
@@ -55,8 +58,19 @@ def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
 @pytest.fixture
 def load(broker: Broker, tmp_path: Path) -> Iterator[Child]:
     broker.create_topic(TOPIC, PARTITIONS)
-    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", TOPIC]
-    with Child([*command, "--workload", "constant", "--set", f"rate={RATE}", "--seconds", "600"], log=tmp_path / "load.log") as load:
+    command = [
+        sys.executable,
+        "-m",
+        "rheostat.lab.load",
+        "--bootstrap",
+        broker.bootstrap,
+        "--topic",
+        TOPIC,
+    ]
+    with Child(
+        [*command, "--workload", "constant", "--set", f"rate={RATE}", "--seconds", "600"],
+        log=tmp_path / "load.log",
+    ) as load:
         yield load
 
 
@@ -68,7 +82,9 @@ class Queries:
         self.running: dict[str, Any] = {}
 
     def start(self, name: str, service_ms: float) -> None:
-        self.running[name] = start_query(self._spark, name, self._bootstrap, TOPIC, str(self._folder / name), service_ms, 1.0)
+        self.running[name] = start_query(
+            self._spark, name, self._bootstrap, TOPIC, str(self._folder / name), service_ms, 1.0
+        )
 
     def run_on(self, more: int = 2) -> None:
         """Wait for some more batches of every query."""
@@ -76,7 +92,10 @@ class Queries:
         until(f"{more} more batches", lambda: self._batches() >= reached)
 
     def _batches(self) -> int:
-        return min(-1 if query.lastProgress is None else int(query.lastProgress["batchId"]) for query in self.running.values())
+        return min(
+            -1 if query.lastProgress is None else int(query.lastProgress["batchId"])
+            for query in self.running.values()
+        )
 
     def assert_exact(self) -> None:
         for name, query in self.running.items():
@@ -96,18 +115,38 @@ def queries(spark: SparkSession, broker: Broker, tmp_path: Path) -> Iterator[Que
 
 
 def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
-    spark: SparkSession, cluster: Cluster, broker: Broker, load: Child, queries: Queries, failed_tasks: Callable[[], int], tmp_path: Path
+    spark: SparkSession,
+    cluster: Cluster,
+    broker: Broker,
+    load: Child,
+    queries: Queries,
+    failed_tasks: Callable[[], int],
+    tmp_path: Path,
 ) -> None:
     policy, journal = Scripted(1), tmp_path / "journal"
     queries.start("q1", service_ms=2.0)
     kafka = {"bootstrap.servers": broker.bootstrap}
-    handle = rheostat.attach(spark, policy=policy, limits=(1, 3), kafka=kafka, journal=journal, loop=LOOP, placement="off")
+    handle = rheostat.attach(
+        spark,
+        policy=policy,
+        limits=(1, 3),
+        kafka=kafka,
+        journal=journal,
+        loop=LOOP,
+        placement="off",
+    )
     assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
 
     def sized(executors: int) -> None:
         policy.executors = executors
         until(f"{executors} executors", lambda: len(cluster.executors()) == executors)
-        until("steady", lambda: handle.last is not None and (handle.last.rescaling.phase, handle.last.target) == ("steady", executors))
+        until(
+            "steady",
+            lambda: (
+                handle.last is not None
+                and (handle.last.rescaling.phase, handle.last.target) == ("steady", executors)
+            ),
+        )
         queries.run_on()
 
     for executors in (1, 3, 2):
@@ -118,7 +157,10 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     queries.run_on()
     oldest = cluster.executors()[0]
     os.kill(oldest.pid, signal.SIGKILL)
-    until("a new executor", lambda: oldest not in cluster.executors() and len(cluster.executors()) == 2)
+    until(
+        "a new executor",
+        lambda: oldest not in cluster.executors() and len(cluster.executors()) == 2,
+    )
     queries.run_on()
 
     (journal / STOP_FILE).touch()
@@ -133,7 +175,9 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
 
     load.stop()
     topic = open_topic(broker.bootstrap, TOPIC, seed=7)
-    topic.write(10_000_000, 1, int((time.time() + 60) * 1000))  # from the future: it closes every session but its own
+    topic.write(
+        10_000_000, 1, int((time.time() + 60) * 1000)
+    )  # from the future: it closes every session but its own
     assert topic.flush(30) == 0
     queries.assert_exact()
 
@@ -147,8 +191,12 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     assert all(observation.lag_rows is not None for observation in seen[-5:])
 
 
-def test_stop_ends_it_and_the_end_of_the_application_too(spark: SparkSession, tmp_path: Path) -> None:
-    stopped, left = (rheostat.shadow(spark, journal=tmp_path / name, loop=LOOP) for name in ("stopped", "left"))
+def test_stop_ends_it_and_the_end_of_the_application_too(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stopped, left = (
+        rheostat.shadow(spark, journal=tmp_path / name, loop=LOOP) for name in ("stopped", "left")
+    )
     until("a tick of both", lambda: stopped.last is not None and left.last is not None)
     stopped.stop()
     assert not stopped.running

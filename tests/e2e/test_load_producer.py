@@ -27,7 +27,16 @@ PARTITIONS = 4
 
 def _start(broker: Broker, topic: str, *options: str) -> subprocess.Popen[str]:
     broker.create_topic(topic, PARTITIONS)
-    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", topic, *options]
+    command = [
+        sys.executable,
+        "-m",
+        "rheostat.lab.load",
+        "--bootstrap",
+        broker.bootstrap,
+        "--topic",
+        topic,
+        *options,
+    ]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -51,7 +60,9 @@ def _await(load: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
 
 def _records(broker: Broker, topic: str) -> list[tuple[int, bytes]]:
     """Return (partition, value) of all records of a topic."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "test", "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": broker.bootstrap, "group.id": "test", "enable.auto.commit": False}
+    )
     places = [TopicPartition(topic, p, 0) for p in range(PARTITIONS)]
     wanted = sum(consumer.get_watermark_offsets(place, timeout=20)[1] for place in places)
     consumer.assign(places)
@@ -70,7 +81,18 @@ def _numbers(records: list[tuple[int, bytes]]) -> list[int]:
 
 def test_a_killed_broker_costs_no_bid_and_doubles_none(broker: Broker, tmp_path: Path) -> None:
     curve = tmp_path / "curve.jsonl"
-    load = _start(broker, "killed", "--workload", "constant", "--set", "rate=8000", "--seconds", "5", "--curve", str(curve))
+    load = _start(
+        broker,
+        "killed",
+        "--workload",
+        "constant",
+        "--set",
+        "rate=8000",
+        "--seconds",
+        "5",
+        "--curve",
+        str(curve),
+    )
     _await(load, lambda: len(_points(curve)) > 3)
     assert broker.pid
     os.kill(broker.pid, signal.SIGKILL)
@@ -82,12 +104,25 @@ def test_a_killed_broker_costs_no_bid_and_doubles_none(broker: Broker, tmp_path:
     assert sorted(_numbers(records)) == list(range(summary["rows"]))
     assert all(json.loads(value)["id"] % PARTITIONS == partition for partition, value in records)
     for wanted in range(PARTITIONS):
-        assert _numbers([r for r in records if r[0] == wanted]) == list(range(wanted, summary["rows"], PARTITIONS))
+        assert _numbers([r for r in records if r[0] == wanted]) == list(
+            range(wanted, summary["rows"], PARTITIONS)
+        )
     assert read_curve(curve).points[-1].acked == summary["rows"]
 
 
 def test_the_topic_holds_the_bids_of_the_seed(broker: Broker) -> None:
-    options = ("--workload", "day", "--set", "low=500", "--set", "peak=900", "--set", "day_s=2", "--seed", "11")
+    options = (
+        "--workload",
+        "day",
+        "--set",
+        "low=500",
+        "--set",
+        "peak=900",
+        "--set",
+        "day_s=2",
+        "--seed",
+        "11",
+    )
     summary = _end(_start(broker, "seeded", *options))
     assert summary["rows"] == rows_until(Day(low=500, peak=900, day_s=2, seed=11), 2)
     for _, value in _records(broker, "seeded")[:200]:
@@ -96,9 +131,13 @@ def test_the_topic_holds_the_bids_of_the_seed(broker: Broker) -> None:
         assert 0 <= time.time() * 1000 - bid["date_time"] < 600_000
 
 
-def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(broker: Broker, tmp_path: Path) -> None:
+def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(
+    broker: Broker, tmp_path: Path
+) -> None:
     curve = tmp_path / "curve.jsonl"
-    load = _start(broker, "stopped", "--workload", "constant", "--set", "rate=1000", "--curve", str(curve))
+    load = _start(
+        broker, "stopped", "--workload", "constant", "--set", "rate=1000", "--curve", str(curve)
+    )
     _await(load, lambda: any(point.rows for point in _points(curve)))
     load.send_signal(signal.SIGTERM)
     summary = _end(load)
@@ -113,8 +152,19 @@ def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(broker: Broker
         (("--start-at", "10"), "--start-at is a Unix time within a day of now"),
     ],
 )
-def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(broker: Broker, options: tuple[str, ...], said: str) -> None:
-    command = [sys.executable, "-m", "rheostat.lab.load", "--bootstrap", broker.bootstrap, "--topic", "any", *options]
+def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(
+    broker: Broker, options: tuple[str, ...], said: str
+) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "rheostat.lab.load",
+        "--bootstrap",
+        broker.bootstrap,
+        "--topic",
+        "any",
+        *options,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr

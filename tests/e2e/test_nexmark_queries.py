@@ -48,18 +48,26 @@ def _streamed(spark: SparkSession, folder: Path, work: Path) -> str:
     """Run q11 as a stream of one batch a file and return its sink."""
     schema = spark.read.parquet(str(folder)).schema
     stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    writer = queries.q11(stream).writeStream.outputMode("append").option("checkpointLocation", str(work / "checkpoint"))
+    writer = (
+        queries.q11(stream)
+        .writeStream.outputMode("append")
+        .option("checkpointLocation", str(work / "checkpoint"))
+    )
     writer.trigger(availableNow=True).start(str(work / "sink")).awaitTermination()
     return str(work / "sink" / "*.parquet")
 
 
 def test_q1_of_spark_is_q1_of_duckdb(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     sink = _written(queries.q1(spark.read.parquet(str(folder))), tmp_path)
-    assert oracle.check_q1(f"{folder}/*.parquet", sink) == oracle.Verdict(expected=4000, found=4000, missing=0, unexpected=0)
+    assert oracle.check_q1(f"{folder}/*.parquet", sink) == oracle.Verdict(
+        expected=4000, found=4000, missing=0, unexpected=0
+    )
 
 
 @pytest.mark.parametrize("gap_s", [1, 10])
-def test_the_sessions_of_spark_are_those_of_duckdb(spark: SparkSession, folder: Path, tmp_path: Path, gap_s: int) -> None:
+def test_the_sessions_of_spark_are_those_of_duckdb(
+    spark: SparkSession, folder: Path, tmp_path: Path, gap_s: int
+) -> None:
     # Bids are 50 ms apart, so with a gap of 1 s many are exactly a gap apart.
     sink = _written(queries.q11(spark.read.parquet(str(folder)), gap_s=gap_s), tmp_path)
     all_sessions = oracle.q11(f"{folder}/*.parquet", gap_s)
@@ -68,22 +76,42 @@ def test_the_sessions_of_spark_are_those_of_duckdb(spark: SparkSession, folder: 
     assert verdict.expected == all_sessions.num_rows > 100
 
 
-def test_a_stream_gives_the_closed_sessions_and_only_those(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
+def test_a_stream_gives_the_closed_sessions_and_only_those(
+    spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
     verdict = oracle.check_q11(f"{folder}/*.parquet", _streamed(spark, folder, tmp_path))
     assert verdict.exact
     assert 0 < verdict.expected < oracle.q11(f"{folder}/*.parquet").num_rows
 
 
-def test_records_of_the_producer_are_parsed_with_their_place_in_the_topic(spark: SparkSession) -> None:
+def test_records_of_the_producer_are_parsed_with_their_place_in_the_topic(
+    spark: SparkSession,
+) -> None:
     batch = bids(7, 0, 3)
-    records = [(line.decode(), n % 2, n // 2, BASE_MS) for n, line in enumerate(encode(batch, BASE_MS + 5))]
-    frame = spark.createDataFrame(records, "value STRING, partition INT, offset BIGINT, timestamp BIGINT")
-    frame = frame.selectExpr("CAST(value AS BINARY) AS value", "partition", "offset", "timestamp_millis(timestamp) AS timestamp")
-    rows = queries.parse_bids(frame).selectExpr("*", "unix_millis(date_time) AS ms").orderBy("id").collect()
+    records = [
+        (line.decode(), n % 2, n // 2, BASE_MS) for n, line in enumerate(encode(batch, BASE_MS + 5))
+    ]
+    frame = spark.createDataFrame(
+        records, "value STRING, partition INT, offset BIGINT, timestamp BIGINT"
+    )
+    frame = frame.selectExpr(
+        "CAST(value AS BINARY) AS value",
+        "partition",
+        "offset",
+        "timestamp_millis(timestamp) AS timestamp",
+    )
+    rows = (
+        queries.parse_bids(frame)
+        .selectExpr("*", "unix_millis(date_time) AS ms")
+        .orderBy("id")
+        .collect()
+    )
     assert [(row["id"], row["auction"], row["price"], row["ms"]) for row in rows] == [
         (n, int(batch.auction[n]), int(batch.price[n]), BASE_MS + 5) for n in range(3)
     ]
-    assert [(row["url"], row["extra"]) for row in rows] == list(zip(batch.urls(), batch.extras(), strict=True))
+    assert [(row["url"], row["extra"]) for row in rows] == list(
+        zip(batch.urls(), batch.extras(), strict=True)
+    )
     assert [(row["partition"], row["offset"]) for row in rows] == [(0, 0), (1, 0), (0, 1)]
 
 
@@ -97,7 +125,9 @@ def test_a_service_time_is_waited_once_for_each_row_without_python(spark: SparkS
     assert time.monotonic() - begin >= 0.95  # a wait may be longer under load, never shorter
 
 
-def test_q1_behind_a_service_time_is_still_exact(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
+def test_q1_behind_a_service_time_is_still_exact(
+    spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
     served = queries.q1(queries.with_service_time(spark.read.parquet(str(folder)), 0.05))
     assert oracle.check_q1(f"{folder}/*.parquet", _written(served, tmp_path)).exact
 

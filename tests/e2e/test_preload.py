@@ -1,4 +1,5 @@
-"""State that moves is loaded in the pause before its batch, whatever the operator: no task fails, and the output is exact."""
+"""State that moves is loaded in the pause before its batch, whatever the operator: no task fails,
+and the output is exact."""
 
 from __future__ import annotations
 
@@ -16,21 +17,34 @@ from rheostat.lab.stateful_rows import QUERIES, Shape
 from rheostat.model import Limits
 from rheostat.spark.preload import GROUP
 
-pytestmark = [pytest.mark.e2e, pytest.mark.skipif(pyspark.__version__ < "4.1", reason="Spark closes what was opened to read only")]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(
+        pyspark.__version__ < "4.1", reason="Spark closes what was opened to read only"
+    ),
+]
 PAUSING = Setting(trigger_s=5.0, partitions=6)
 OTHERS = [pytest.param(query, marks=pytest.mark.thorough) for query in QUERIES if query != "join"]
 
 
 @pytest.fixture
-def job(query: str, broker: Broker, cluster: Cluster, driver: dict[str, str], tmp_path: Path) -> Iterator[StatefulJob]:
-    shape = Shape(query=query, state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3)
-    with StatefulJob(shape, PAUSING, broker, cluster, tmp_path / tmp_path.name, Limits.between(1, 3), 2) as job:
+def job(
+    query: str, broker: Broker, cluster: Cluster, driver: dict[str, str], tmp_path: Path
+) -> Iterator[StatefulJob]:
+    shape = Shape(
+        query=query, state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3
+    )
+    with StatefulJob(
+        shape, PAUSING, broker, cluster, tmp_path / tmp_path.name, Limits.between(1, 3), 2
+    ) as job:
         job.start()
         yield job
 
 
 @pytest.mark.parametrize("query", ["join", *OTHERS])
-def test_state_that_moves_is_loaded_before_its_batch(query: str, job: StatefulJob, tmp_path: Path) -> None:
+def test_state_that_moves_is_loaded_before_its_batch(
+    query: str, job: StatefulJob, tmp_path: Path
+) -> None:
     live = Live(job, 2, (1, 3), "force", tmp_path / "journal")
     for executors in (3, 2):
         live.rescale(executors)
@@ -45,7 +59,14 @@ def test_state_that_moves_is_loaded_before_its_batch(query: str, job: StatefulJo
 
 
 def maintenance(job: StatefulJob) -> str:
-    """The name of Spark's private method that maintains the stores of an executor; raises Py4JError if there is none."""
+    """The name of Spark's private method that maintains the stores of an executor; raises Py4JError
+    if there is none."""
     jvm = job.spark.sparkContext._jvm
-    stores = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.streaming.state.StateStore$")
-    return str(stores.getDeclaredMethod("doMaintenance", job.spark.sparkContext._gateway.new_array(jvm.java.lang.Class, 0)).getName())
+    stores = jvm.java.lang.Class.forName(
+        "org.apache.spark.sql.execution.streaming.state.StateStore$"
+    )
+    return str(
+        stores.getDeclaredMethod(
+            "doMaintenance", job.spark.sparkContext._gateway.new_array(jvm.java.lang.Class, 0)
+        ).getName()
+    )

@@ -32,7 +32,11 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Part of three recordings in one table, as three applications."""
     path = tmp_path_factory.mktemp("recordings") / "three.csv"
     header, *_ = packaged()[NAMES[0]].read_text(encoding="utf-8").splitlines()
-    rows = [f"{name},{row}" for name in NAMES for row in packaged()[name].read_text(encoding="utf-8").splitlines()[1:121]]
+    rows = [
+        f"{name},{row}"
+        for name in NAMES
+        for row in packaged()[name].read_text(encoding="utf-8").splitlines()[1:121]
+    ]
     path.write_text("\n".join([f"application,{header}", *rows]) + "\n", encoding="utf-8")
     return path
 
@@ -41,28 +45,47 @@ def plain(path: Path, request: Request) -> list[str]:
     return sorted(as_line(each, several=True) for each in replay(read(path), request))
 
 
-def test_the_lines_are_those_of_a_plain_replay_whatever_the_order_of_rows(spark: SparkSession, three: Path, tmp_path: Path) -> None:
+def test_the_lines_are_those_of_a_plain_replay_whatever_the_order_of_rows(
+    spark: SparkSession, three: Path, tmp_path: Path
+) -> None:
     header, *rows = three.read_text(encoding="utf-8").splitlines()
     random.Random(7).shuffle(rows)
     (tmp_path / "three.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
-    for request in (REQUEST, Request(policy="hpa", interval_s=60.0, initial=4, limits=Limits.between(1, 16))):
-        found = list(lines(replay_job(read_frame(spark, tmp_path / "three.csv"), request, "three.csv")))
+    for request in (
+        REQUEST,
+        Request(policy="hpa", interval_s=60.0, initial=4, limits=Limits.between(1, 16)),
+    ):
+        found = list(
+            lines(replay_job(read_frame(spark, tmp_path / "three.csv"), request, "three.csv"))
+        )
         assert sorted(found) == plain(three, request)
         assert len(found) in (360, 90)
 
 
-def test_nested_columns_of_csv_and_parquet_are_read_alike(spark: SparkSession, tmp_path: Path) -> None:
+def test_nested_columns_of_csv_and_parquet_are_read_alike(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     rows = [f'a,{t},2,100,"{{""bids"": 100.0}}",{STAGES}' for t in range(3)]
-    (tmp_path / "a.csv").write_text("\n".join(["application,t_s,executors,input_rows_per_s,inputs,stages", *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "a.csv").write_text(
+        "\n".join(["application,t_s,executors,input_rows_per_s,inputs,stages", *rows]) + "\n",
+        encoding="utf-8",
+    )
     request = Request(policy="ds2")
     frame = read_frame(spark, tmp_path / "a.csv")
     expected = plain(tmp_path / "a.csv", request)
     assert "pi map" in expected[0]
     assert list(lines(replay_job(frame, request))) == expected
-    parsed = "application, double(t_s) t_s, int(executors) executors, double(input_rows_per_s) input_rows_per_s"
+    parsed = (
+        "application, double(t_s) t_s, int(executors) executors, double(input_rows_per_s)"
+        " input_rows_per_s"
+    )
     nested = [
         "from_json(inputs, 'map<string,double>') inputs",
-        "from_json(stages, 'array<struct<name:string,upstream:array<string>,rows_in:double,busy_s:double>>') stages",
+        (
+            "from_json(stages,"
+            " 'array<struct<name:string,upstream:array<string>,rows_in:double,busy_s:double>>')"
+            " stages"
+        ),
     ]
     frame.selectExpr(*parsed.split(", "), *nested).write.parquet(str(tmp_path / "parquet"))
     assert list(lines(replay_job(read_frame(spark, tmp_path / "parquet"), request))) == expected
@@ -70,21 +93,48 @@ def test_nested_columns_of_csv_and_parquet_are_read_alike(spark: SparkSession, t
 
 
 def test_a_row_that_is_refused_is_one_line(spark: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("application,t_s,executors,busy\na,1,2,0.5\nb,1,2,0.5\nb,2,2,7\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"application b, t_s 2: busy is a share of time, 0 to 1, but it is 7"):
+    (tmp_path / "a.csv").write_text(
+        "application,t_s,executors,busy\na,1,2,0.5\nb,1,2,0.5\nb,2,2,7\n", encoding="utf-8"
+    )
+    with pytest.raises(
+        BadInput, match=r"application b, t_s 2: busy is a share of time, 0 to 1, but it is 7"
+    ):
         list(lines(replay_job(read_frame(spark, tmp_path / "a.csv"), REQUEST, "a.csv")))
 
 
-def test_a_table_without_applications_and_an_unknown_column_are_refused_before_the_job(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_without_applications_and_an_unknown_column_are_refused_before_the_job(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match="no column application"):
         replay_job(read_frame(spark, packaged()["query-1_HPA_50"]), REQUEST)
     with pytest.raises(BadInput, match="unknown column 'bsy'"):
-        replay_job(spark.createDataFrame([("a", 1.0, 0.5)], "application string, t_s double, bsy double"), REQUEST)
+        replay_job(
+            spark.createDataFrame([("a", 1.0, 0.5)], "application string, t_s double, bsy double"),
+            REQUEST,
+        )
     (tmp_path / "a.jsonl").write_text('{"schema": 1}\n', encoding="utf-8")
     with pytest.raises(BadInput, match="is a journal"):
         read_frame(spark, tmp_path / "a.jsonl")
 
 
-def test_the_command_line_prints_the_lines_of_the_job(three: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["replay", str(three), "--policy", "hpa", "--set", "metrics=cpu 0.5", "--max", "16", "--spark", "local[2]"]) == 0
+def test_the_command_line_prints_the_lines_of_the_job(
+    three: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run(
+            [
+                "replay",
+                str(three),
+                "--policy",
+                "hpa",
+                "--set",
+                "metrics=cpu 0.5",
+                "--max",
+                "16",
+                "--spark",
+                "local[2]",
+            ]
+        )
+        == 0
+    )
     assert sorted(capsys.readouterr().out.splitlines()) == plain(three, REQUEST)

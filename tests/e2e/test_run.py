@@ -1,4 +1,5 @@
-"""``rheostat run`` around scripts that know nothing of it, in a process of its own as a user starts it."""
+"""``rheostat run`` around scripts that know nothing of it, in a process of its own as a user starts
+it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,10 @@ from rheostat.model import Decision, Observation, Record
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S, GONE_DEADLINE_S = 300.0, 60.0
-NO_KAFKA = "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and unknown for other sources\n"
+NO_KAFKA = (
+    "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and"
+    " unknown for other sources\n"
+)
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -37,15 +41,19 @@ print("running", *sys.argv[1:], flush=True)
 while not Path("enough").exists():
     query.awaitTermination(0.2)
 query.stop()
-"""
+"""  # noqa: E501
 COUNTS = 'rows.groupBy((sf.col("value") % 7).alias("key")).count()'
 QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 """What a user may have set for the driver; here it spares the tests CPU time."""
 
 
-def script(folder: Path, builder: str = "", end: str = "", result: str = 'rows.where("value % 7 = 0")') -> str:
+def script(
+    folder: Path, builder: str = "", end: str = "", result: str = 'rows.where("value % 7 = 0")'
+) -> str:
     """Write an application that runs until there is a file ``enough``."""
-    (folder / "app.py").write_text(SCRIPT.replace("BUILDER", builder).replace("RESULT", result) + end)
+    (folder / "app.py").write_text(
+        SCRIPT.replace("BUILDER", builder).replace("RESULT", result) + end
+    )
     return str(folder / "app.py")
 
 
@@ -54,10 +62,17 @@ class Run:
 
     def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
         command = [sys.executable, "-m", "rheostat.cli", "run", "--interval", "1", *arguments]
-        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYSPARK_SUBMIT_ARGS": QUICK_START, **variables}
+        environment = {
+            **os.environ,
+            "XDG_STATE_HOME": str(folder / "state"),
+            "PYSPARK_SUBMIT_ARGS": QUICK_START,
+            **variables,
+        }
         self.folder = folder
         with (folder / "output").open("w") as output, (folder / "errors").open("w") as errors:
-            self.process = subprocess.Popen(command, stdout=output, stderr=errors, cwd=folder, env=environment)
+            self.process = subprocess.Popen(
+                command, stdout=output, stderr=errors, cwd=folder, env=environment
+            )
 
     @property
     def output(self) -> str:
@@ -69,16 +84,26 @@ class Run:
 
     @property
     def own_lines(self) -> list[str]:
-        return [line for line in self.errors.splitlines(keepends=True) if line.startswith("rheostat")]
+        return [
+            line for line in self.errors.splitlines(keepends=True) if line.startswith("rheostat")
+        ]
 
     def records(self) -> list[Record]:
-        """Return the ticks so far, from the journal that was asked for or the one of its own choice."""
-        journals = [self.folder / "journal", *(self.folder / "state" / "rheostat" / "journal").glob("app-*")]
+        """Return the ticks so far, from the journal that was asked for or the one of its own
+        choice."""
+        journals = [
+            self.folder / "journal",
+            *(self.folder / "state" / "rheostat" / "journal").glob("app-*"),
+        ]
         return [record for journal in journals for record in read(journal)]
 
     def decided(self) -> list[tuple[Record, Observation, Decision]]:
         """Return the ticks that saw something and decided."""
-        return [(each, each.observation, each.raw) for each in self.records() if each.observation and each.raw]
+        return [
+            (each, each.observation, each.raw)
+            for each in self.records()
+            if each.observation and each.raw
+        ]
 
     def until(self, what: str, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + DEADLINE_S
@@ -91,18 +116,25 @@ class Run:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def java(self) -> list[psutil.Process]:
-        """Return the Java processes: driver, master, worker, executors; a process may be gone before it is asked for its name."""
+        """Return the Java processes: driver, master, worker, executors; a process may be gone
+        before it is asked for its name."""
         started = self.started()
-        return [each for each in psutil.process_iter(["name"]) if each in started and "java" in each.info["name"]]
+        return [
+            each
+            for each in psutil.process_iter(["name"])
+            if each in started and "java" in each.info["name"]
+        ]
 
     def ended_by(self, number: signal.Signals) -> int:
-        """End it by a signal and return the exit code, once all processes have gone that it started."""
+        """End it by a signal and return the exit code, once all processes have gone that it
+        started."""
         started = self.started()
         self.process.send_signal(number)
         return self._left_nothing(started)
 
     def finished(self) -> int:
-        """Let the application come to its end and return the exit code, once all processes have gone that it started."""
+        """Let the application come to its end and return the exit code, once all processes have
+        gone that it started."""
         self.until("it runs", lambda: self.output.startswith("running"))
         started = self.started()
         (self.folder / "enough").touch()
@@ -125,7 +157,11 @@ class Run:
 
 
 def listening(process: psutil.Process) -> set[str]:
-    return {connection.laddr.ip for connection in process.net_connections() if connection.status == "LISTEN"}
+    return {
+        connection.laddr.ip
+        for connection in process.net_connections()
+        if connection.status == "LISTEN"
+    }
 
 
 def lives(process: psutil.Process) -> bool:
@@ -135,20 +171,42 @@ def lives(process: psutil.Process) -> bool:
         return False
 
 
-def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigterm_leaves_nothing(tmp_path: Path) -> None:
-    options = ["--local", "2", "--policy", "spark-batch-ratio", "--set", "interval_s=2", "--journal", str(tmp_path / "journal")]
+def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigterm_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    options = [
+        "--local",
+        "2",
+        "--policy",
+        "spark-batch-ratio",
+        "--set",
+        "interval_s=2",
+        "--journal",
+        str(tmp_path / "journal"),
+    ]
     with Run(tmp_path, *options, script(tmp_path, result=COUNTS), "--", "--my", "7") as run:
         run.until("it runs", lambda: run.output == "running --my 7\n")
-        run.until("decisions by the batches", lambda: sum("batches take" in raw.reason for _, _, raw in run.decided()) > 1)
-        run.until("its state is seen", lambda: any(observation.state_partitions == 2 for _, observation, _ in run.decided()))
+        run.until(
+            "decisions by the batches",
+            lambda: sum("batches take" in raw.reason for _, _, raw in run.decided()) > 1,
+        )
+        run.until(
+            "its state is seen",
+            lambda: any(observation.state_partitions == 2 for _, observation, _ in run.decided()),
+        )
         sizes, stays, missing = run.own_lines
         assert len(run.java()) >= 4
         assert run.ended_by(signal.SIGTERM) == 128 + signal.SIGTERM
-    assert "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a decision every 1 s" in sizes
+    assert (
+        "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a"
+        " decision every 1 s" in sizes
+    )
     assert stays.startswith("rheostat: state stays where Spark has put it: ")
     assert missing == NO_KAFKA
     executors = [observation.executors for _, observation, _ in run.decided()]
-    registered = set(dropwhile(lambda seen: seen == 0, executors))  # on a loaded machine the first look may come before any executor
+    registered = set(
+        dropwhile(lambda seen: seen == 0, executors)
+    )  # on a loaded machine the first look may come before any executor
     assert registered
     assert registered <= {1, 2}
     for record, observation, _ in run.decided():
@@ -156,10 +214,14 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
         assert record.target in (1, 2)
 
 
-def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceback(tmp_path: Path, cluster: Cluster) -> None:
+def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceback(
+    tmp_path: Path, cluster: Cluster
+) -> None:
     one = 'builder = builder.config("spark.cores.max", "1")'
     app = script(tmp_path, one, end="raise ValueError('out of bids')\n")
-    with Run(tmp_path, "--shadow", "--master", cluster.url, app, **cluster.driver_environment()) as run:
+    with Run(
+        tmp_path, "--shadow", "--master", cluster.url, app, **cluster.driver_environment()
+    ) as run:
         run.until("advice", lambda: bool(run.decided()))
         assert (run.finished(), run.output) == (1, "running\n"), run.errors
     watches, shadow, missing = run.own_lines
@@ -172,22 +234,41 @@ def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceba
     assert {observation.executors for _, observation, _ in run.decided()} == {1}
 
 
-def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(tmp_path: Path) -> None:
+def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(  # noqa: E501
+    tmp_path: Path,
+) -> None:
     moving = 'builder = builder.config("spark.dynamicAllocation.executorIdleTimeout", "60s")'
     files = tmp_path / "files"
     files.mkdir()
-    with Run(tmp_path, "--local", "1", script(tmp_path, moving, "sys.exit(7)\n"), TMPDIR=str(files)) as run:
+    with Run(
+        tmp_path, "--local", "1", script(tmp_path, moving, "sys.exit(7)\n"), TMPDIR=str(files)
+    ) as run:
         assert (run.finished(), run.output) == (7, "running\n"), run.errors
     assert list(files.glob("rheostat-cluster-*")) == []
     watches, conflict, _ = run.own_lines
     assert "watches this application" in watches
-    assert conflict.startswith("rheostat: Spark's own dynamic allocation is in effect: not scaling against it; ")
+    assert conflict.startswith(
+        "rheostat: Spark's own dynamic allocation is in effect: not scaling against it; "
+    )
 
 
-def test_a_script_with_a_local_master_of_its_own_is_watched(tmp_path: Path, cluster: Cluster) -> None:
+def test_a_script_with_a_local_master_of_its_own_is_watched(
+    tmp_path: Path, cluster: Cluster
+) -> None:
     app = script(tmp_path, 'builder = builder.master("local[2]")')
-    with Run(tmp_path, "--master", cluster.url, "--journal", "journal", app, **cluster.driver_environment()) as run:
-        run.until("a batch is seen", lambda: any(each.observation and each.observation.batch_s for each in run.records()))
+    with Run(
+        tmp_path,
+        "--master",
+        cluster.url,
+        "--journal",
+        "journal",
+        app,
+        **cluster.driver_environment(),
+    ) as run:
+        run.until(
+            "a batch is seen",
+            lambda: any(each.observation and each.observation.batch_s for each in run.records()),
+        )
         assert (run.finished(), run.output) == (0, "running\n"), run.errors
     watches, local, _ = run.own_lines
     assert "watches this application" in watches
@@ -195,10 +276,16 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(tmp_path: Path, clus
     assert {record.target for record in run.records()} == {None}
 
 
-def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlives_a_killed_parent(tmp_path: Path) -> None:
-    with Run(tmp_path, "--shadow", "--local", "2", script(tmp_path), TMPDIR=str(tmp_path)) as run:  # a killed one cannot tidy up
+def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlives_a_killed_parent(
+    tmp_path: Path,
+) -> None:
+    with Run(
+        tmp_path, "--shadow", "--local", "2", script(tmp_path), TMPDIR=str(tmp_path)
+    ) as run:  # a killed one cannot tidy up
         run.until("it runs", lambda: run.output == "running\n")
         java = run.java()
         assert len(java) == 4
-        assert {host.removeprefix("::ffff:") for process in java for host in listening(process)} == {"127.0.0.1"}
+        assert {
+            host.removeprefix("::ffff:") for process in java for host in listening(process)
+        } == {"127.0.0.1"}
         assert run.ended_by(signal.SIGKILL) == -signal.SIGKILL

@@ -1,4 +1,5 @@
-"""Two stateful queries of one real application: their state follows the executors that come, go and die, and every row counts once."""
+"""Two stateful queries of one real application: their state follows the executors that come, go and
+die, and every row counts once."""
 
 from __future__ import annotations
 
@@ -38,9 +39,12 @@ ROWS_PER_BATCH, LEAST_BATCHES = 2000, 4
 """Two batches are waited for at the start of a test and two at its end, however long they take."""
 LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
 LONG_TRIGGER_MS = 8000
-"""Leaves a pause of the 3 s that a rehearsal needs, also where a batch takes 5 s because others use the machine."""
+"""Leaves a pause of the 3 s that a rehearsal needs, also where a batch takes 5 s because others use
+the machine."""
 OPTIONS = {
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.maintenanceInterval": "1s",
     "spark.sql.codegen.wholeStage": "false",
@@ -64,9 +68,16 @@ def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
 
 
 class Queries:
-    """Counts per key into memory, and sessions of ``ROWS_PER_KEY`` rows into files; both count the rows 0, 1, 2, ..."""
+    """Counts per key into memory, and sessions of ``ROWS_PER_KEY`` rows into files; both count the
+    rows 0, 1, 2, ..."""
 
-    def __init__(self, spark: SparkSession, folder: Path, names: Iterable[str] = PARTITIONS, trigger_ms: int = 700) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: Path,
+        names: Iterable[str] = PARTITIONS,
+        trigger_ms: int = 700,
+    ) -> None:
         self.spark, self.folder, self.trigger_ms = spark, folder, trigger_ms
         starts = {"counts": self._counts, "sessions": self._sessions}
         self.running = {name: starts[name]() for name in names}
@@ -82,12 +93,25 @@ class Queries:
         return self._start("sessions", closed, "append", "json")
 
     def _rows(self) -> Any:
-        rows = self.spark.readStream.format("rate-micro-batch").option("rowsPerBatch", ROWS_PER_BATCH).option("numPartitions", 2)
-        return rows.option("advanceMillisPerBatch", 5000).option("startTimestamp", 1_000_000_000_000).load()
+        rows = (
+            self.spark.readStream.format("rate-micro-batch")
+            .option("rowsPerBatch", ROWS_PER_BATCH)
+            .option("numPartitions", 2)
+        )
+        return (
+            rows.option("advanceMillisPerBatch", 5000)
+            .option("startTimestamp", 1_000_000_000_000)
+            .load()
+        )
 
     def _start(self, name: str, rows: Any, mode: str, sink: str) -> Any:
         self.spark.conf.set("spark.sql.shuffle.partitions", PARTITIONS[name])
-        writer = rows.writeStream.format(sink).queryName(name).outputMode(mode).trigger(processingTime=f"{self.trigger_ms} milliseconds")
+        writer = (
+            rows.writeStream.format(sink)
+            .queryName(name)
+            .outputMode(mode)
+            .trigger(processingTime=f"{self.trigger_ms} milliseconds")
+        )
         folder = {} if sink == "memory" else {"path": str(self.folder / "sink")}
         return writer.options(checkpointLocation=str(self.folder / name), **folder).start()
 
@@ -110,13 +134,23 @@ class Queries:
             checks[name]()
 
     def _assert_counts(self) -> None:
-        counts = {row["key"]: row["n"] for row in self.spark.sql("SELECT key, max(count) AS n FROM counts GROUP BY key").collect()}
+        counts = {
+            row["key"]: row["n"]
+            for row in self.spark.sql(
+                "SELECT key, max(count) AS n FROM counts GROUP BY key"
+            ).collect()
+        }
         total = sum(counts.values())
         assert total >= LEAST_BATCHES * ROWS_PER_BATCH
         assert counts == {key: (total - key + KEYS - 1) // KEYS for key in range(KEYS)}
 
     def _assert_sessions(self) -> None:
-        sessions = [(row["key"], row["count"]) for row in self.spark.read.json(str(self.folder / "sink")).select("key", "count").collect()]
+        sessions = [
+            (row["key"], row["count"])
+            for row in (
+                self.spark.read.json(str(self.folder / "sink")).select("key", "count").collect()
+            )
+        ]
         assert sorted(sessions) == [(key, ROWS_PER_KEY) for key in range(len(sessions))]
         assert len(sessions) > 100
 
@@ -166,17 +200,31 @@ def steady(handle: Handle, executors: int) -> bool:
     last = handle.last
     if last is None or last.observation is None:
         return False
-    return (last.rescaling.phase, last.target, last.observation.executors) == ("steady", executors, executors)
+    return (last.rescaling.phase, last.target, last.observation.executors) == (
+        "steady",
+        executors,
+        executors,
+    )
 
 
 def attached(spark: SparkSession, policy: Scripted, folder: Path, standby: int = 0) -> Handle:
     return rheostat.attach(
-        spark, policy=policy, limits=(1, 4), journal=folder / "journal", loop=LOOP, placement="force", standby=standby,
-    )  # fmt: skip
+        spark,
+        policy=policy,
+        limits=(1, 4),
+        journal=folder / "journal",
+        loop=LOOP,
+        placement="force",
+        standby=standby,
+    )
 
 
 def one_stands_by(handle: Handle, executors: int) -> bool:
-    return steady(handle, executors) and handle.last is not None and "stands by" in handle.last.rescaling.detail
+    return (
+        steady(handle, executors)
+        and handle.last is not None
+        and "stands by" in handle.last.rescaling.detail
+    )
 
 
 def registered(spark: SparkSession) -> set[str]:
@@ -188,7 +236,8 @@ def differ(places: Places, shares: list[int]) -> bool:
 
 
 def those_that_leave(journal: Path) -> set[str]:
-    """Return the executors that were on their way out when the memory of the rescaling was kept last."""
+    """Return the executors that were on their way out when the memory of the rescaling was kept
+    last."""
     lives = FolderJournal(journal).restore()["rescaling"]["protocol"]["lives"]
     return {executor for executor, (phase, *_) in lives.items() if phase in GOING | KEEPABLE}
 
@@ -206,13 +255,18 @@ def test_state_follows_the_executors_and_the_output_is_exact(
         policy.executors = executors
         until(f"steady with {executors}", lambda: steady(handle, policy.executors))
         assert places.shares() == shares
-        assert kept_rows(spark) == 1000  # executors that are hidden from sources keep blocks all the same
+        assert (
+            kept_rows(spark) == 1000
+        )  # executors that are hidden from sources keep blocks all the same
     assert failed_tasks() == 0
     until("those that left have ended", lambda: len(cluster.executors()) == 2)
 
     oldest = cluster.executors()[0]
     os.kill(oldest.pid, signal.SIGKILL)
-    until("its state is elsewhere", lambda: handle.last is not None and handle.last.rescaling.phase != "steady")
+    until(
+        "its state is elsewhere",
+        lambda: handle.last is not None and handle.last.rescaling.phase != "steady",
+    )
     until("a new executor has its share", lambda: steady(handle, 2) and places.shares() == [5, 6])
     assert None not in places.holders()
     assert min(places.weights().values()) > 0
@@ -236,7 +290,9 @@ def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(
     queries.assert_exact()
 
 
-def test_an_executor_is_held_by_tasks_that_sleep_on_it(spark: SparkSession, failed_tasks: Callable[[], int]) -> None:
+def test_an_executor_is_held_by_tasks_that_sleep_on_it(
+    spark: SparkSession, failed_tasks: Callable[[], int]
+) -> None:
     jvm, failed = Jvm(spark), failed_tasks()
     before = {executor: jvm.tasks_done(executor) for executor in jvm.hosts()}
     executor, host = min(jvm.hosts().items())
@@ -249,7 +305,7 @@ def test_an_executor_is_held_by_tasks_that_sleep_on_it(spark: SparkSession, fail
     assert failed_tasks() == failed
 
 
-def test_an_executor_is_hidden_from_sources_in_the_moment_in_which_it_comes_and_no_longer_when_that_is_over(
+def test_an_executor_is_hidden_from_sources_in_the_moment_in_which_it_comes_and_no_longer_when_that_is_over(  # noqa: E501
     spark: SparkSession, cluster: Cluster
 ) -> None:
     jvm = Jvm(spark)
@@ -290,7 +346,10 @@ def test_an_executor_in_standby_holds_nothing_until_the_target_rises(
     (later,) = registered(spark) - places.holders()
 
     policy.executors = 2
-    until("2 work and it still stands by", lambda: one_stands_by(handle, 2) and len(registered(spark)) == 3)
+    until(
+        "2 work and it still stands by",
+        lambda: one_stands_by(handle, 2) and len(registered(spark)) == 3,
+    )
     assert places.shares() == [5, 6]
     assert registered(spark) - places.holders() == {later}
     assert failed_tasks() == failed
@@ -319,7 +378,9 @@ def test_a_controller_that_is_stopped_while_state_moves_goes_on_when_it_is_attac
         until(f"steady with {executors}", partial(steady, handle, executors))
         until(f"{executors} are left", lambda: len(registered(spark)) == policy.executors)
         assert places.shares() == after
-        assert not leaving & registered(spark), "another one left than the one that was being emptied"
+        assert not leaving & registered(spark), (
+            "another one left than the one that was being emptied"
+        )
     assert failed_tasks() == failed
     handle.stop()
     queries.assert_exact()

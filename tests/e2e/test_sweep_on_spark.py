@@ -1,4 +1,5 @@
-"""A sweep as Spark jobs: killed in the middle it goes on, and its rows are those of a sweep without Spark."""
+"""A sweep as Spark jobs: killed in the middle it goes on, and its rows are those of a sweep without
+Spark."""
 
 from __future__ import annotations
 
@@ -30,12 +31,31 @@ policies: [fixed, ds2, spark-batch-ratio]
 """
 
 
-def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(driver: dict[str, str], tmp_path: Path) -> None:
+def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(
+    driver: dict[str, str], tmp_path: Path
+) -> None:
     spec, folder = tmp_path / "spec.yaml", tmp_path / "rows"
     spec.write_text(SPEC, encoding="utf-8")
-    command = [sys.executable, "-m", "rheostat.cli", "simulate", "sweep", str(spec), "--folder", str(folder), "--master", "local[2]"]
-    surroundings = {**os.environ, "PYTHONPATH": ":".join(sys.path), "PYSPARK_SUBMIT_ARGS": QUICK_START}
-    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings)
+    command = [
+        sys.executable,
+        "-m",
+        "rheostat.cli",
+        "simulate",
+        "sweep",
+        str(spec),
+        "--folder",
+        str(folder),
+        "--master",
+        "local[2]",
+    ]
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": ":".join(sys.path),
+        "PYSPARK_SUBMIT_ARGS": QUICK_START,
+    }
+    first = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings
+    )
     while first.poll() is None and not list(folder.glob("rows-*.parquet")):
         time.sleep(0.05)
     first.send_signal(signal.SIGKILL)

@@ -1,4 +1,5 @@
-"""An executor trains the archive, and the next one starts from it: classes mapped, the agent through before it registers."""
+"""An executor trains the archive, and the next one starts from it: classes mapped, the agent
+through before it registers."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def until(reached: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def warm(cluster: Cluster, driver: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WarmStart:
+def warm(
+    cluster: Cluster, driver: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> WarmStart:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found, why = arrivals("a test", cluster.folder)
     assert found is not None, why
@@ -46,7 +49,9 @@ def spark(cluster: Cluster, warm: WarmStart) -> Iterator[SparkSession]:
     session.stop()
 
 
-def test_an_executor_trains_and_the_next_arrives_warm(cluster: Cluster, spark: SparkSession) -> None:
+def test_an_executor_trains_and_the_next_arrives_warm(
+    cluster: Cluster, spark: SparkSession
+) -> None:
     jvm, warm = Jvm(spark), of_session(spark)
     assert warm is not None
     query = start_rate_query(spark)

@@ -9,7 +9,14 @@ from rheostat.signals.application import combine
 from rheostat.signals.windows import deriv, mean, within
 
 rates = st.none() | st.floats(0, 1e9)
-query = st.builds(Observation, t_s=st.just(1.0), executors=st.just(3), input_rows_per_s=rates, lag_rows=rates, lag_s=rates)
+query = st.builds(
+    Observation,
+    t_s=st.just(1.0),
+    executors=st.just(3),
+    input_rows_per_s=rates,
+    lag_rows=rates,
+    lag_s=rates,
+)
 queries = st.lists(query, min_size=1, max_size=5)
 samples = st.lists(st.tuples(st.floats(0, 1e6), st.floats(-1e6, 1e6)), max_size=20)
 
@@ -43,11 +50,19 @@ def test_a_window_keeps_order_and_nothing_from_outside(samples, now, window_s):
 
 
 @settings(max_examples=50, deadline=None)
-@given(times=st.lists(st.integers(0, 10_000), min_size=2, max_size=20, unique=True), slope=st.floats(-100, 100), start=st.floats(-1e3, 1e3))
+@given(
+    times=st.lists(st.integers(0, 10_000), min_size=2, max_size=20, unique=True),
+    slope=st.floats(-100, 100),
+    start=st.floats(-1e3, 1e3),
+)
 def test_the_slope_of_a_line_is_its_slope_and_its_mean_lies_on_it(times, slope, start):
     line = [(float(t), start + slope * t) for t in times]
-    assert abs((deriv(line) or 0.0) - slope) < 1e-6 * (1 + abs(slope)) * 1e3 / (max(times) - min(times))
-    assert abs((mean(line) or 0.0) - (start + slope * sum(times) / len(times))) < 1e-6 * (1 + abs(start) + abs(slope) * 1e4)
+    assert abs((deriv(line) or 0.0) - slope) < 1e-6 * (1 + abs(slope)) * 1e3 / (
+        max(times) - min(times)
+    )
+    assert abs((mean(line) or 0.0) - (start + slope * sum(times) / len(times))) < 1e-6 * (
+        1 + abs(start) + abs(slope) * 1e4
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,7 +79,9 @@ def test_guards_never_cross_the_limits_whatever_was_asked(asked, size, low, more
     rules = standard_guards(limits, Cooldown(out_s=5.0, in_s=20.0), StaleData(after_s=30.0))
     for n, target in enumerate(asked):
         seen = Observation(t_s=10.0 * n + 1000 - age_s, executors=size)
-        guarded = guard(rules, Decision(target=target, reason="asked"), seen, memory, 10.0 * n + 1000)
+        guarded = guard(
+            rules, Decision(target=target, reason="asked"), seen, memory, 10.0 * n + 1000
+        )
         memory = guarded.memory
         assert low <= guarded.decision.target <= low + more
         assert all(change.before != change.after for change in guarded.changes)

@@ -1,4 +1,5 @@
-"""Whatever job, policy and faults: no row is lost, no bound is crossed, nothing is paid twice, and one seed is one course of events."""
+"""Whatever job, policy and faults: no row is lost, no bound is crossed, nothing is paid twice, and
+one seed is one course of events."""
 
 import numpy as np
 import pytest
@@ -23,14 +24,26 @@ LIMITS = Limits.between(2, 9)
 UNTIL_S = 600.0
 
 jobs = st.builds(
-    SparkParameters, executors=st.integers(1, 10), slots_per_executor=st.integers(1, 4), trigger_s=st.sampled_from([0.0, 1.0, 10.0]),
-    max_rows=st.sampled_from([None, 7_000.0]), source_partitions=st.integers(1, 12), state_partitions=st.integers(0, 12),
-    task_noise=st.sampled_from([0.0, 0.8]), batch_noise=st.sampled_from([0.0, 0.8]), start_s=st.sampled_from([0.0, 4.0, 200.0]),
-    placement=st.booleans(), moves_per_batch=st.sampled_from([None, 1]),
-    warm_up_s=st.sampled_from([0.0, 15.0]), locality_wait_s=st.sampled_from([0.0, 0.2, 3.0]),
-    leave_s=st.sampled_from([0.0, 30.0]), cpu_per_busy=st.just(0.9),
-)  # fmt: skip
-loads = st.sampled_from([Cosine(2_000, 2_000, 500, period_s=300, hold_s=10), Steps((0, 9_000, 0, 10), 200), Steps((0,))])
+    SparkParameters,
+    executors=st.integers(1, 10),
+    slots_per_executor=st.integers(1, 4),
+    trigger_s=st.sampled_from([0.0, 1.0, 10.0]),
+    max_rows=st.sampled_from([None, 7_000.0]),
+    source_partitions=st.integers(1, 12),
+    state_partitions=st.integers(0, 12),
+    task_noise=st.sampled_from([0.0, 0.8]),
+    batch_noise=st.sampled_from([0.0, 0.8]),
+    start_s=st.sampled_from([0.0, 4.0, 200.0]),
+    placement=st.booleans(),
+    moves_per_batch=st.sampled_from([None, 1]),
+    warm_up_s=st.sampled_from([0.0, 15.0]),
+    locality_wait_s=st.sampled_from([0.0, 0.2, 3.0]),
+    leave_s=st.sampled_from([0.0, 30.0]),
+    cpu_per_busy=st.just(0.9),
+)
+loads = st.sampled_from(
+    [Cosine(2_000, 2_000, 500, period_s=300, hold_s=10), Steps((0, 9_000, 0, 10), 200), Steps((0,))]
+)
 faults = st.lists(st.sampled_from(["loss", "stragglers", "late", "missing"]), unique=True)
 
 
@@ -49,14 +62,26 @@ def plant_of(job: SparkParameters, load: Cosine | Steps, broken: list[str], seed
     return seen
 
 
-def run(job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int) -> Run:
+def run(
+    job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int
+) -> Run:
     plant = plant_of(job, load, broken, seed)
-    return simulate(plant, create(policy), standard_guards(LIMITS), until_s=UNTIL_S, interval_s=15.0)
+    return simulate(
+        plant, create(policy), standard_guards(LIMITS), until_s=UNTIL_S, interval_s=15.0
+    )
 
 
 @settings(max_examples=30, deadline=None)
-@given(job=jobs, load=loads, broken=faults, policy=st.sampled_from(list(POLICIES)), seed=st.integers(0, 99))
-def test_what_always_holds(job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int) -> None:
+@given(
+    job=jobs,
+    load=loads,
+    broken=faults,
+    policy=st.sampled_from(list(POLICIES)),
+    seed=st.integers(0, 99),
+)
+def test_what_always_holds(
+    job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int
+) -> None:
     done = run(job, load, broken, policy, seed)
     book = done.ledger
     assert book.arrived_rows == pytest.approx(book.committed_rows + book.lag_rows[-1])
@@ -69,24 +94,43 @@ def test_what_always_holds(job: SparkParameters, load: Cosine | Steps, broken: l
         assert (sizes.values >= 0).all()
     later = np.linspace(0.0, UNTIL_S, 500)
     assert (book.paid.at(later) >= book.registered.at(later)).all()
-    assert all(LIMITS.min_executors <= record.target <= LIMITS.max_executors for record in done.records if record.target is not None)
-    assert all(not (record.observation and (record.observation.lag_rows or 0) < 0) for record in done.records)
+    assert all(
+        LIMITS.min_executors <= record.target <= LIMITS.max_executors
+        for record in done.records
+        if record.target is not None
+    )
+    assert all(
+        not (record.observation and (record.observation.lag_rows or 0) < 0)
+        for record in done.records
+    )
     found = measures(book, Slo())
     assert found.executor_hours * 3600 >= book.registered.integral(0.0, UNTIL_S) - 1e-6
 
 
 @settings(max_examples=6, deadline=None)
-@given(job=jobs, load=loads, broken=faults, policy=st.sampled_from(list(POLICIES)), seed=st.integers(0, 99))
-def test_one_seed_gives_one_journal(job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int) -> None:
+@given(
+    job=jobs,
+    load=loads,
+    broken=faults,
+    policy=st.sampled_from(list(POLICIES)),
+    seed=st.integers(0, 99),
+)
+def test_one_seed_gives_one_journal(
+    job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int
+) -> None:
     first, again = (run(job, load, broken, policy, seed) for _ in range(2))
-    assert [to_line(record) for record in first.records] == [to_line(record) for record in again.records]
+    assert [to_line(record) for record in first.records] == [
+        to_line(record) for record in again.records
+    ]
 
 
 @settings(max_examples=3, deadline=None)
 @given(job=jobs, seed=st.integers(0, 99))
 def test_what_a_policy_does_changes_no_arrival(job: SparkParameters, seed: int) -> None:
     load = Cosine(2_000, 1_000, 500, period_s=300, hold_s=10)
-    one, other = (run(job, load, ["loss"], policy, seed).ledger for policy in ("fixed", "threshold"))
+    one, other = (
+        run(job, load, ["loss"], policy, seed).ledger for policy in ("fixed", "threshold")
+    )
     assert one.arrived_rows == other.arrived_rows
 
 
@@ -97,10 +141,17 @@ def test_another_seed_gives_another_journal() -> None:
 
 
 @settings(max_examples=6, deadline=None)
-@given(job=jobs, seed=st.integers(0, 99), moments=st.lists(st.floats(0, 100), min_size=1, max_size=20))
-def test_it_does_not_matter_how_often_one_looks(job: SparkParameters, seed: int, moments: list[float]) -> None:
+@given(
+    job=jobs, seed=st.integers(0, 99), moments=st.lists(st.floats(0, 100), min_size=1, max_size=20)
+)
+def test_it_does_not_matter_how_often_one_looks(
+    job: SparkParameters, seed: int, moments: list[float]
+) -> None:
     load = Steps((3_000.0,))
-    looked, left = SparkPlant(job, load, seed=seed, poisson=True), SparkPlant(job, load, seed=seed, poisson=True)
+    looked, left = (
+        SparkPlant(job, load, seed=seed, poisson=True),
+        SparkPlant(job, load, seed=seed, poisson=True),
+    )
     for now in sorted(moments):
         looked.observe(now)
     looked.advance(100.0)

@@ -1,4 +1,5 @@
-"""Whatever a cluster does, the saga breaks no rule on the way and ends at its target, settled and even."""
+"""Whatever a cluster does, the saga breaks no rule on the way and ends at its target, settled and
+even."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ PER_BATCH = 2
 
 @dataclass
 class Cluster:
-    """A cluster and an application in miniature: executors come and are lost, state moves, spills, and is not where it was sent.
+    """A cluster and an application in miniature: executors come and are lost, state moves, spills,
+    and is not where it was sent.
 
     ``deaf``: orders are not carried out; not ``sticky``: what is assigned does not stay there.
     """
@@ -56,9 +58,16 @@ class Cluster:
 
     def facts(self) -> Facts:
         return Facts(
-            now_s=self.now_s, registered=tuple(self.registered), holders=dict(self.holders), warm=frozenset(self.warm),
-            warmable=self.warmable, batch=self.batch, slack_s=1.0, load_s=1.0 / PER_BATCH, placing=self.placing,
-        )  # fmt: skip
+            now_s=self.now_s,
+            registered=tuple(self.registered),
+            holders=dict(self.holders),
+            warm=frozenset(self.warm),
+            warmable=self.warmable,
+            batch=self.batch,
+            slack_s=1.0,
+            load_s=1.0 / PER_BATCH,
+            placing=self.placing,
+        )
 
     def register(self) -> None:
         self.started += 1
@@ -71,7 +80,8 @@ class Cluster:
             self.hidden_at.pop(lost, None)
 
     def run_batch(self) -> None:
-        """Every unit runs where it was sent, or where it was, or anywhere if that executor is gone."""
+        """Every unit runs where it was sent, or where it was, or anywhere if that executor is
+        gone."""
         self.true_s += 1.0
         self.batch = (self.batch or 0) + 1 if self.batches else None
         for unit, executor in self.pending.items():
@@ -91,7 +101,8 @@ class Cluster:
             self.holders["q", unit % self.partitions] = able[n % len(able)]
 
     def quiet(self) -> None:
-        """What a healthy cluster does in a second: those asked to leave go, one that is lacking comes, warm-ups end, a batch runs."""
+        """What a healthy cluster does in a second: those asked to leave go, one that is lacking
+        comes, warm-ups end, a batch runs."""
         self.registered = [executor for executor in self.registered if executor not in self.leaving]
         self.leaving = set()
         if len(self.registered) < self.total:
@@ -100,9 +111,17 @@ class Cluster:
         self.run_batch()
 
     def step(self) -> Step:
-        """Let the controller take a step, restarted through JSON, check what it orders, and carry it out."""
+        """Let the controller take a step, restarted through JSON, check what it orders, and carry
+        it out."""
         facts, before = self.facts(), self.memory
-        step = advance(Memory.from_json(json.loads(json.dumps(before.to_json()))), facts, self.target, self.replace, self.standby, WAITS)
+        step = advance(
+            Memory.from_json(json.loads(json.dumps(before.to_json()))),
+            facts,
+            self.target,
+            self.replace,
+            self.standby,
+            WAITS,
+        )
         assert step == advance(before, facts, self.target, self.replace, self.standby, WAITS)
         self.replace = ()
         self._check(step, facts, before)
@@ -124,7 +143,9 @@ class Cluster:
         elif isinstance(order, Decommission):
             self.leaving |= set(order.executors)
         elif isinstance(order, Kill):
-            self.registered = [executor for executor in self.registered if executor not in order.executors]
+            self.registered = [
+                executor for executor in self.registered if executor not in order.executors
+            ]
             self.leaving -= set(order.executors)
 
     def _check(self, step: Step, facts: Facts, before: Memory) -> None:
@@ -138,19 +159,35 @@ class Cluster:
         for order in step.orders:
             assert concerned(order) <= set(facts.registered)
             if isinstance(order, Request):
-                assert self.target <= order.total - self.standby <= self.target + len(step.memory.replacing)
+                assert (
+                    self.target
+                    <= order.total - self.standby
+                    <= self.target + len(step.memory.replacing)
+                )
             if isinstance(order, Assign):
-                self._check_assign(order.units, facts, before, [executor for executor in staying if executor not in standing_by(step)])
+                self._check_assign(
+                    order.units,
+                    facts,
+                    before,
+                    [executor for executor in staying if executor not in standing_by(step)],
+                )
             if isinstance(order, Hide):
                 for executor in order.executors:
-                    assert self._holds_none(executor) or self.now_s - before.lives[executor].since_s >= WAITS.empty_s
+                    assert (
+                        self._holds_none(executor)
+                        or self.now_s - before.lives[executor].since_s >= WAITS.empty_s
+                    )
             if isinstance(order, Decommission):
                 for executor in order.executors:
                     self._check_decommission(executor, before)
 
     def _gone_for_good(self, before: Memory) -> int:
-        """Executors that were hidden or asked to leave before this step, and are still registered: there is no way back."""
-        return sum(life.phase in GOING and executor in self.registered for executor, life in before.lives.items())
+        """Executors that were hidden or asked to leave before this step, and are still registered:
+        there is no way back."""
+        return sum(
+            life.phase in GOING and executor in self.registered
+            for executor, life in before.lives.items()
+        )
 
     def _check_decommission(self, executor: str, before: Memory) -> None:
         if before.lives[executor].phase == "leaving":  # asked again
@@ -162,7 +199,9 @@ class Cluster:
             batch, at_s = self.hidden_at[executor]
             assert overdue or self.batch != batch or self.true_s - at_s >= WAITS.idle_s
 
-    def _check_assign(self, units: Mapping[Unit, str], facts: Facts, before: Memory, staying: list[str]) -> None:
+    def _check_assign(
+        self, units: Mapping[Unit, str], facts: Facts, before: Memory, staying: list[str]
+    ) -> None:
         boundary = facts.batch != before.batch or facts.batch is None
         homeless = {unit for unit in units if facts.holders[unit] not in facts.registered}
         assert set(units.values()) <= set(staying)
@@ -189,13 +228,44 @@ def concerned(order: Order) -> set[str]:
     return set(order.units.values()) if isinstance(order, Assign) else set(order.executors)
 
 
-HAPPENS = ("batch", "batch", "batch", "batch", "quiet", "register", "lose", "leave", "warm", "target", "target")
-DISTURBS = ("replace", "spill", "spill", "wait", "clock", "deaf", "slippery", "slippery", "forget", "placing", "standby", "restart")
-events = st.tuples(st.sampled_from(HAPPENS) | st.sampled_from(HAPPENS + DISTURBS), st.integers(0, 7))
+HAPPENS = (
+    "batch",
+    "batch",
+    "batch",
+    "batch",
+    "quiet",
+    "register",
+    "lose",
+    "leave",
+    "warm",
+    "target",
+    "target",
+)
+DISTURBS = (
+    "replace",
+    "spill",
+    "spill",
+    "wait",
+    "clock",
+    "deaf",
+    "slippery",
+    "slippery",
+    "forget",
+    "placing",
+    "standby",
+    "restart",
+)
+events = st.tuples(
+    st.sampled_from(HAPPENS) | st.sampled_from(HAPPENS + DISTURBS), st.integers(0, 7)
+)
 worlds = st.builds(
-    Cluster, partitions=st.integers(0, 12), standby=st.integers(0, 3), warmable=st.booleans(), placing=st.integers(0, 4).map(bool),
+    Cluster,
+    partitions=st.integers(0, 12),
+    standby=st.integers(0, 3),
+    warmable=st.booleans(),
+    placing=st.integers(0, 4).map(bool),
     batches=st.integers(0, 4).map(bool),
-)  # fmt: skip
+)
 
 
 def happen(cluster: Cluster, event: str, n: int) -> None:
@@ -260,10 +330,19 @@ def test_no_rule_is_broken_and_it_ends_steady_and_even(cluster, executors, happe
         cluster.step()
     rested = come_to_rest(cluster)
     idle = standing_by(rested)
-    assert (len(cluster.registered), len(idle)) == (cluster.target + cluster.standby, cluster.standby)
-    assert {life.phase for executor, life in rested.memory.lives.items() if executor not in idle} == {"settled"}
+    assert (len(cluster.registered), len(idle)) == (
+        cluster.target + cluster.standby,
+        cluster.standby,
+    )
+    assert {
+        life.phase for executor, life in rested.memory.lives.items() if executor not in idle
+    } == {"settled"}
     if cluster.placing:
-        counts = [list(cluster.holders.values()).count(executor) for executor in cluster.registered if executor not in idle]
+        counts = [
+            list(cluster.holders.values()).count(executor)
+            for executor in cluster.registered
+            if executor not in idle
+        ]
         assert sum(counts) == len(cluster.holders)
         assert max(counts) - min(counts) <= 1
     cluster.quiet()

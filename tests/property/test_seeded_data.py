@@ -18,8 +18,12 @@ FEW_SEEDS = st.sampled_from((0, 7, 2**63))
 @given(SEEDS, st.integers(0, 2**32), st.lists(st.integers(0, 2**62), min_size=1, max_size=20))
 def test_one_draw_equals_the_draw_of_many(seed: int, lane: int, counters: list[int]) -> None:
     n = np.array(counters, dtype=np.int64)
-    assert counter.bits(seed, lane, n).tolist() == [counter.bits_at(seed, lane, i) for i in counters]
-    assert counter.uniform(seed, lane, n).tolist() == [counter.uniform_at(seed, lane, i) for i in counters]
+    assert counter.bits(seed, lane, n).tolist() == [
+        counter.bits_at(seed, lane, i) for i in counters
+    ]
+    assert counter.uniform(seed, lane, n).tolist() == [
+        counter.uniform_at(seed, lane, i) for i in counters
+    ]
 
 
 @given(FEW_SEEDS, st.integers(0, 10**9), st.lists(st.integers(0, 60), min_size=1, max_size=6))

@@ -1,4 +1,5 @@
-"""Assignments are complete, even, cheapest and the same each time; the bounds are computed here in another way."""
+"""Assignments are complete, even, cheapest and the same each time; the bounds are computed here in
+another way."""
 
 from __future__ import annotations
 
@@ -16,13 +17,18 @@ from rheostat.state.operator_state import split, union
 
 executors = st.integers(1, 9).map(lambda n: [str(e) for e in range(n)])
 holder = st.none() | st.integers(0, 12).map(str)
-subtasks = st.lists(st.dictionaries(st.sampled_from("xyz"), st.lists(st.integers(), max_size=9)), max_size=5)
+subtasks = st.lists(
+    st.dictionaries(st.sampled_from("xyz"), st.lists(st.integers(), max_size=9)), max_size=5
+)
 some_executors = st.sets(st.integers(0, 12).map(str))
-current = st.dictionaries(st.tuples(st.sampled_from(["p", "q", "r"]), st.integers(0, 30)), holder, max_size=60)
+current = st.dictionaries(
+    st.tuples(st.sampled_from(["p", "q", "r"]), st.integers(0, 30)), holder, max_size=60
+)
 
 
 def keepable(now: Mapping[Unit, str | None], able: Sequence[str]) -> int:
-    """Return the most units that can stay where they are when no executor may have more than its even share."""
+    """Return the most units that can stay where they are when no executor may have more than its
+    even share."""
     held = sorted((Counter(now.values())[executor] for executor in able), reverse=True)
     share, larger = divmod(len(now), len(able))
     return sum(min(count, share + (n < larger)) for n, count in enumerate(held))
@@ -30,7 +36,9 @@ def keepable(now: Mapping[Unit, str | None], able: Sequence[str]) -> int:
 
 @settings(max_examples=150)
 @given(now=current, able=executors)
-def test_every_unit_once_the_sums_within_one_and_as_few_moves_as_any_even_assignment_needs(now, able):
+def test_every_unit_once_the_sums_within_one_and_as_few_moves_as_any_even_assignment_needs(
+    now, able
+):
     new = minimal_movement(now, able)
     counts = [list(new.values()).count(executor) for executor in able]
     assert new.keys() == now.keys()
@@ -55,30 +63,49 @@ def test_units_that_are_all_to_be_placed_are_even_within_each_query(sizes, able)
 
 
 def unevenness(new: Mapping[Unit, str], able: Sequence[str]) -> int:
-    """Return by how many units the queries' counts lie beside the floor or the ceiling of their means."""
+    """Return by how many units the queries' counts lie beside the floor or the ceiling of their
+    means."""
     beside = 0
     for query, total in Counter(query for query, _ in new).items():
-        counts = [sum(new[unit] == executor for unit in new if unit[0] == query) for executor in able]
-        beside += sum(max(0, total // len(able) - count, count - -(-total // len(able))) for count in counts)
+        counts = [
+            sum(new[unit] == executor for unit in new if unit[0] == query) for executor in able
+        ]
+        beside += sum(
+            max(0, total // len(able) - count, count - -(-total // len(able))) for count in counts
+        )
     return beside
 
 
 @settings(max_examples=60)
 @given(
-    now=st.dictionaries(st.tuples(st.sampled_from("pqr"), st.integers(0, 3)), st.sampled_from([None, *"012x"]), max_size=6),
+    now=st.dictionaries(
+        st.tuples(st.sampled_from("pqr"), st.integers(0, 3)),
+        st.sampled_from([None, *"012x"]),
+        max_size=6,
+    ),
     able=st.integers(1, 3).map(lambda n: [str(e) for e in range(n)]),
 )
 def test_no_even_assignment_has_fewer_moves_or_as_few_and_evener_queries(now, able):
     """All assignments there are, tried out."""
     new = minimal_movement(now, able)
-    every = (dict(zip(now, found, strict=True)) for found in itertools.product(able, repeat=len(now)))
-    even = (other for other in every if max(c := [list(other.values()).count(e) for e in able]) - min(c) <= 1)
-    assert (len(moves(now, new)), unevenness(new, able)) == min((len(moves(now, other)), unevenness(other, able)) for other in even)
+    every = (
+        dict(zip(now, found, strict=True)) for found in itertools.product(able, repeat=len(now))
+    )
+    even = (
+        other
+        for other in every
+        if max(c := [list(other.values()).count(e) for e in able]) - min(c) <= 1
+    )
+    assert (len(moves(now, new)), unevenness(new, able)) == min(
+        (len(moves(now, other)), unevenness(other, able)) for other in even
+    )
 
 
 @settings(max_examples=150)
 @given(now=current, able=executors, data=st.data())
-def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_stays(now, able, data):
+def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_stays(
+    now, able, data
+):
     assume(now)
     weights = {unit: data.draw(st.floats(0, 1e9)) for unit in now}
     new = minimal_movement(now, able, weights)
@@ -89,8 +116,16 @@ def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_
 
 
 @settings(max_examples=100)
-@given(now=current, able=executors, per_executor=st.integers(1, 4), leaving=some_executors, young=st.none() | some_executors)
-def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(now, able, per_executor, leaving, young):
+@given(
+    now=current,
+    able=executors,
+    per_executor=st.integers(1, 4),
+    leaving=some_executors,
+    young=st.none() | some_executors,
+)
+def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(
+    now, able, per_executor, leaving, young
+):
     wanted, steps = minimal_movement(now, able), 0
     held = dict(now)
     while step := next_moves(held, wanted, per_executor, leaving, young):
@@ -105,7 +140,9 @@ def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(now,
 
 @settings(max_examples=100)
 @given(groups=st.integers(1, 32768), subtasks=st.integers(1, 64), group=st.integers(0, 32767))
-def test_a_key_group_lies_in_the_range_of_its_subtask_and_the_ranges_cover_all(groups, subtasks, group):
+def test_a_key_group_lies_in_the_range_of_its_subtask_and_the_ranges_cover_all(
+    groups, subtasks, group
+):
     ranges = [key_group_range(groups, subtasks, n) for n in range(subtasks)]
     assert sum(len(own) for own in ranges) == groups
     assert group % groups in ranges[operator_index(group % groups, groups, subtasks)]

@@ -19,9 +19,18 @@ from rheostat.sim.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 
 QUIET = SparkParameters(
-    executors=6, trigger_s=10.0, task_noise=0.0, batch_noise=0.0, start_noise=0.0, start_s=20.0, start_each_s=0.0, leave_s=0.0,
-    cold_s=0.0, cold_state_s=0.0, load_s=0.0,
-)  # fmt: skip
+    executors=6,
+    trigger_s=10.0,
+    task_noise=0.0,
+    batch_noise=0.0,
+    start_noise=0.0,
+    start_s=20.0,
+    start_each_s=0.0,
+    leave_s=0.0,
+    cold_s=0.0,
+    cold_state_s=0.0,
+    load_s=0.0,
+)
 LOAD = Cosine(shift=15_000, amplitude=10_000, noise=500, period_s=1800)
 SECONDS, LIMITS, SLO = 3600.0, Limits.between(1, 8), Slo(latency_s=18)
 
@@ -39,7 +48,9 @@ class Planned:
 
 
 @pytest.mark.parametrize("executors", [3, 4, 5, 6, 7])
-def test_a_fixed_size_is_as_late_on_the_plant_as_between_the_two_roundings_of_the_model(executors: int) -> None:
+def test_a_fixed_size_is_as_late_on_the_plant_as_between_the_two_roundings_of_the_model(
+    executors: int,
+) -> None:
     job, curve = job_of(QUIET, limits=LIMITS, slo=SLO), curve_of(LOAD, SECONDS, 2.5)
     kind, fair = (run_static(job, curve, executors, kindly=kindly) for kindly in (True, False))
     plant = SparkPlant(replace(QUIET, executors=executors), LOAD)
@@ -50,16 +61,27 @@ def test_a_fixed_size_is_as_late_on_the_plant_as_between_the_two_roundings_of_th
     assert told.executor_hours * 3600 == pytest.approx(fair.cost)
 
 
-def test_the_clairvoyants_path_attains_the_objective_on_the_plant_at_the_cost_it_was_promised() -> None:
+def test_the_clairvoyants_path_attains_the_objective_on_the_plant_at_the_cost_it_was_promised() -> (
+    None
+):
     found = bounds(job_of(QUIET, limits=LIMITS, slo=SLO), LOAD, SECONDS, initial=6)
     path = found.clairvoyant.path
     assert path is not None
     sizes = [6, *(int(size) for size in path.executors)]
-    changes = [(float(t_s), before, after) for t_s, before, after in zip(path.start_s, sizes, sizes[1:], strict=False) if before != after]
-    asked = sorted((t_s - (QUIET.start_s + 0.5 if after > before else 0.0), after) for t_s, before, after in changes)
+    changes = [
+        (float(t_s), before, after)
+        for t_s, before, after in zip(path.start_s, sizes, sizes[1:], strict=False)
+        if before != after
+    ]
+    asked = sorted(
+        (t_s - (QUIET.start_s + 0.5 if after > before else 0.0), after)
+        for t_s, before, after in changes
+    )
     policy = Planned((0.0, *(t_s for t_s, _ in asked)), (6, *(after for _, after in asked)))
     plant = SparkPlant(QUIET, LOAD)
-    done = simulate(plant, policy, (WithinLimits(LIMITS),), until_s=SECONDS, interval_s=1.0, journal=NoJournal())
+    done = simulate(
+        plant, policy, (WithinLimits(LIMITS),), until_s=SECONDS, interval_s=1.0, journal=NoJournal()
+    )
     told = measures(done.ledger, SLO)
     assert told.within is not None
     assert told.within > 0.98

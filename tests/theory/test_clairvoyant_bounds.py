@@ -29,17 +29,25 @@ def _batch_s(rows: Floats, executors: Floats) -> Floats:
 
 def _job(**more: object) -> Job:
     given: dict[str, object] = {
-        "batch_s": _batch_s, "trigger_s": 10.0, "start_s": 20.0, "stop_s": 3.0, "limits": Limits.between(1, 3), "rescale_cost": 2.0,
+        "batch_s": _batch_s,
+        "trigger_s": 10.0,
+        "start_s": 20.0,
+        "stop_s": 3.0,
+        "limits": Limits.between(1, 3),
+        "rescale_cost": 2.0,
         "slo": Slo(latency_s=18.0),
-    }  # fmt: skip
+    }
     return Job(**{**given, **more})  # type: ignore[arg-type]
 
 
 def _every_run(job: Job, curve: Curve, initial: int, price: float) -> float:
-    """Return the least cost plus price per late row over all sequences of sizes, one a batch: told anew, without tables."""
+    """Return the least cost plus price per late row over all sequences of sizes, one a batch: told
+    anew, without tables."""
     best = math.inf
     step_s, rows = curve.step_s, curve.rows
-    for sizes in itertools.product(range(job.limits.min_executors, job.limits.max_executors + 1), repeat=curve.steps - 1):
+    for sizes in itertools.product(
+        range(job.limits.min_executors, job.limits.max_executors + 1), repeat=curve.steps - 1
+    ):
         t, since, size, spent, choice = 1, 0, initial, initial * step_s, iter(sizes)
         age = 1
         while t < curve.steps:
@@ -51,7 +59,13 @@ def _every_run(job: Job, curve: Curve, initial: int, price: float) -> float:
             took_s = 0.5 + (rows[t] - rows[since]) / (100 * after)
             lasts = max(1, math.ceil(took_s / step_s - 1e-9))
             in_time_from_s = t * step_s + took_s - job.slo.latency_s
-            spent += price * max(0.0, float(np.interp(min(in_time_from_s, t * step_s), step_s * np.arange(len(rows)), rows)) - rows[since])
+            spent += price * max(
+                0.0,
+                float(
+                    np.interp(min(in_time_from_s, t * step_s), step_s * np.arange(len(rows)), rows)
+                )
+                - rows[since],
+            )
             spent += after * min(lasts, curve.steps - t) * step_s
             size, age, since, t = after, t - since, t, t + lasts
         else:
@@ -61,7 +75,14 @@ def _every_run(job: Job, curve: Curve, initial: int, price: float) -> float:
 
 
 @pytest.mark.parametrize("price", [0.0, 0.01, 0.1, 5.0])
-@pytest.mark.parametrize("levels", [(50, 50, 220, 220, 30, 30, 30), (20, 250, 20, 20, 250, 20, 20), (90, 180, 90, 10, 10, 150, 60)])
+@pytest.mark.parametrize(
+    "levels",
+    [
+        (50, 50, 220, 220, 30, 30, 30),
+        (20, 250, 20, 20, 250, 20, 20),
+        (90, 180, 90, 10, 10, 150, 60),
+    ],
+)
 def test_the_program_finds_the_best_of_all_runs(levels: tuple[float, ...], price: float) -> None:
     job = _job()
     curve = curve_of(Steps(tuple(map(float, levels)), hold_s=10), 70, 10)
@@ -79,7 +100,9 @@ def test_the_program_finds_the_best_of_all_runs(levels: tuple[float, ...], price
 
 
 def test_a_path_attains_the_objective_and_the_bracket_is_narrow() -> None:
-    job = _job(limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors))
+    job = _job(
+        limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors)
+    )
     curve = curve_of(Cosine(shift=1500, amplitude=1000, noise=100, period_s=1800), 3600, 10)
     found = clairvoyant(job, curve, 4)
     assert found.path is not None
@@ -90,7 +113,9 @@ def test_a_path_attains_the_objective_and_the_bracket_is_narrow() -> None:
 
 
 def test_what_is_seen_ahead_is_worth_something_and_nothing_beats_the_lower_bound() -> None:
-    job = _job(limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors))
+    job = _job(
+        limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors)
+    )
     load = Cosine(shift=1500, amplitude=1000, noise=100, period_s=900)
     found = bounds(job, load, 1800, initial=4)
     assert found.static is not None
@@ -116,14 +141,22 @@ def test_a_constant_load_needs_no_change_and_its_bounds_meet() -> None:
 def test_where_no_size_attains_there_is_no_best_one_and_no_path() -> None:
     job = _job(limits=Limits.between(1, 2))
     found = bounds(job, Constant(1000), 600)
-    assert (found.static, found.static_cost, found.clairvoyant.path, found.clairvoyant.gap) == (None, None, None, None)
+    assert (found.static, found.static_cost, found.clairvoyant.path, found.clairvoyant.gap) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_the_kind_rounding_is_never_dearer() -> None:
     job = _job(trigger_s=0.0, limits=Limits.between(1, 3), slo=Slo(latency_s=6))
     curve = curve_of(Steps((30.0, 120.0, 40.0), hold_s=60), 180, 1)
     for price in (0.0, 0.01, 1.0):
-        kind, fair = (_Program(Batches(job, curve, kindly=kindly), 1, 30).bound(price) for kindly in (True, False))
+        kind, fair = (
+            _Program(Batches(job, curve, kindly=kindly), 1, 30).bound(price)
+            for kindly in (True, False)
+        )
         assert kind <= fair
 
 
@@ -134,7 +167,9 @@ def test_a_rows_limit_makes_the_backlog_older() -> None:
     assert run_static(limited, curve, 3).late_share > 0
     assert max(run_static(limited, curve, 3).rows) <= 900
     assert clairvoyant(limited, curve, 3).lower >= clairvoyant(free, curve, 3).lower
-    with pytest.raises(BadInput, match="a rows limit of 900 needs a finer grid: a step of 10 s brings 1400 rows"):
+    with pytest.raises(
+        BadInput, match="a rows limit of 900 needs a finer grid: a step of 10 s brings 1400 rows"
+    ):
         run_static(limited, curve_of(Steps((50.0, 140.0), hold_s=30), 120, 10), 3)
 
 
@@ -152,13 +187,17 @@ def test_the_score_is_1_at_the_bound_and_0_at_the_best_fixed_size() -> None:
 
 
 def test_who_cannot_see_ahead_pays_at_least_what_the_clairvoyant_pays() -> None:
-    job = _job(limits=Limits.between(1, 5), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors))
+    job = _job(
+        limits=Limits.between(1, 5), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors)
+    )
     load = Bursts(quiet=500, burst=3000, quiet_s=400, burst_s=200)
     blind = nonanticipative(job, load, 1800, 2)
     assert blind.policy is not None
     assert blind.lower <= blind.between <= blind.policy.cost * 1.001
     assert blind.policy.late_share <= 0.01
-    loads = [Bursts(quiet=500, burst=3000, quiet_s=400, burst_s=200, seed=seed) for seed in range(4)]
+    loads = [
+        Bursts(quiet=500, burst=3000, quiet_s=400, burst_s=200, seed=seed) for seed in range(4)
+    ]
     seen = [clairvoyant(job, curve_of(each, 1800, 10), 2).lower for each in loads]
     assert np.mean(seen) < blind.policy.cost
 
@@ -172,7 +211,9 @@ def test_without_chance_there_is_nothing_that_cannot_be_seen() -> None:
 
 
 @pytest.mark.parametrize("load", [Cosine(), Walk(), Bursts(), Constant(7)])
-def test_a_law_is_one_and_keeps_the_mean_of_the_load(load: Cosine | Walk | Bursts | Constant) -> None:
+def test_a_law_is_one_and_keeps_the_mean_of_the_load(
+    load: Cosine | Walk | Bursts | Constant,
+) -> None:
     law = law_of(load, 3600, 30)
     assert law.first.sum() == pytest.approx(1)
     chance, means = law.first, []
@@ -194,7 +235,9 @@ def test_a_load_whose_law_is_not_known_is_refused() -> None:
 def test_a_load_without_rows_is_refused() -> None:
     with pytest.raises(BadInput, match="the load brings no row in 600 s"):
         bounds(_job(), Constant(0), 600)
-    with pytest.raises(BadInput, match="the number of executors must be within 1 and 3, but it is 9"):
+    with pytest.raises(
+        BadInput, match="the number of executors must be within 1 and 3, but it is 9"
+    ):
         bounds(_job(), Constant(5), 600, initial=9)
 
 

@@ -16,8 +16,12 @@ from rheostat.workloads.constant import Constant
 CALM = {"task_noise": 0.0, "batch_noise": 0.0}
 
 
-def run(rate: float, until_s: float = 1200.0, poisson: bool = False, **given: float) -> tuple[SparkPlant, Ledger]:
-    plant = SparkPlant(SparkParameters.of({**CALM, **given}), Constant(rate), seed=2, poisson=poisson)
+def run(
+    rate: float, until_s: float = 1200.0, poisson: bool = False, **given: float
+) -> tuple[SparkPlant, Ledger]:
+    plant = SparkPlant(
+        SparkParameters.of({**CALM, **given}), Constant(rate), seed=2, poisson=poisson
+    )
     guards = standard_guards(Limits.between(1, 64))
     return plant, simulate(plant, Fixed(), guards, until_s=until_s, interval_s=60.0).ledger
 
@@ -30,7 +34,9 @@ def test_with_an_interval_a_batch_lasts_what_the_model_says(executors: int) -> N
     assert expected_s is not None
     assert plant.last.batch_s == pytest.approx(expected_s, rel=1e-6)
     found = measures(ledger, Slo(latency_s=60.0), warm_up_s=100.0)
-    assert found.latency_mean_s == pytest.approx(5.0 + expected_s, rel=1e-3)  # half an interval, then the batch
+    assert found.latency_mean_s == pytest.approx(
+        5.0 + expected_s, rel=1e-3
+    )  # half an interval, then the batch
     assert found.latency_p99_s == pytest.approx(10.0 + expected_s, rel=0.1)
 
 
@@ -58,7 +64,10 @@ def test_the_capacity_of_the_model_is_where_lag_begins_to_grow(share: float, gro
     plant = SparkParameters.of({**CALM, "executors": 4})
     rate = share * plant.model.capacity_rows_per_s(4, plant.trigger)
     _, ledger = run(rate, until_s=20_000.0, executors=4)
-    half = ledger.lag_rows[ledger.lag_t_s < 10_000].max(), ledger.lag_rows[ledger.lag_t_s > 15_000].max()
+    half = (
+        ledger.lag_rows[ledger.lag_t_s < 10_000].max(),
+        ledger.lag_rows[ledger.lag_t_s > 15_000].max(),
+    )
     assert bool(half[1] > 1.3 * half[0]) is grows
 
 
@@ -69,7 +78,12 @@ def test_a_limit_of_rows_bounds_the_throughput() -> None:
 
 
 def test_more_slots_than_kafka_partitions_do_not_speed_up_the_source() -> None:
-    at = {executors: run(30_000.0, until_s=300.0, executors=executors, source_partitions=6, state_partitions=0)[0] for executors in (6, 12)}
+    at = {
+        executors: run(
+            30_000.0, until_s=300.0, executors=executors, source_partitions=6, state_partitions=0
+        )[0]
+        for executors in (6, 12)
+    }
     assert at[6].last
     assert at[12].last
     assert at[6].last.batch_s == pytest.approx(at[12].last.batch_s, rel=1e-9)
@@ -87,8 +101,14 @@ def test_littles_law_holds_for_rows_exactly(poisson: bool) -> None:
 
 def test_littles_law_holds_for_what_the_loop_saw() -> None:
     plant = SparkPlant(SparkParameters(executors=3), Constant(3_000.0), seed=2)
-    seen = simulate(plant, Fixed(), standard_guards(Limits.between(1, 64)), until_s=1_000.0, interval_s=0.5)
-    lags = [record.observation.lag_rows for record in seen.records if record.observation and record.observation.lag_rows is not None]
+    seen = simulate(
+        plant, Fixed(), standard_guards(Limits.between(1, 64)), until_s=1_000.0, interval_s=0.5
+    )
+    lags = [
+        record.observation.lag_rows
+        for record in seen.records
+        if record.observation and record.observation.lag_rows is not None
+    ]
     latency_s = measures(seen.ledger, Slo()).latency_mean_s
     assert latency_s is not None
     assert sum(lags) / len(lags) == pytest.approx(3_000.0 * latency_s, rel=0.02)

@@ -16,7 +16,9 @@ QUEUES = [
 ]
 
 
-@pytest.mark.parametrize("spec", QUEUES, ids=lambda spec: f"{spec.law} {spec.servers} servers {spec.load:.2f}")
+@pytest.mark.parametrize(
+    "spec", QUEUES, ids=lambda spec: f"{spec.law} {spec.servers} servers {spec.load:.2f}"
+)
 def test_the_mean_wait_of_theory_lies_in_a_narrow_interval(spec: QueueSpec) -> None:
     found = validate(spec, seed=5, customers=3_000, runs=12)
     assert found.theory_wait_s is not None
@@ -25,7 +27,9 @@ def test_the_mean_wait_of_theory_lies_in_a_narrow_interval(spec: QueueSpec) -> N
 
 
 def test_the_interval_of_a_queue_does_not_hold_the_wait_of_another() -> None:
-    found = validate(QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0), seed=5, customers=4_000, runs=12)
+    found = validate(
+        QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0), seed=5, customers=4_000, runs=12
+    )
     other = QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0, law="deterministic")
     assert other.wait_s is not None
     assert not found.wait_low_s <= other.wait_s <= found.wait_high_s
@@ -33,9 +37,16 @@ def test_the_interval_of_a_queue_does_not_hold_the_wait_of_another() -> None:
 
 def test_known_waits_of_theory() -> None:
     assert QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0).wait_s == pytest.approx(4.0)
-    assert QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0, law="deterministic").wait_s == pytest.approx(2.0)
-    assert QueueSpec(servers=2, arrival_per_s=1.0, service_per_s=1.0).wait_s == pytest.approx(1 / 3)  # C(2, 1) = 1/3
-    assert QueueSpec(servers=2, arrival_per_s=1.0, service_per_s=1.0, law="deterministic").wait_s is None
+    assert QueueSpec(
+        servers=1, arrival_per_s=0.8, service_per_s=1.0, law="deterministic"
+    ).wait_s == pytest.approx(2.0)
+    assert QueueSpec(servers=2, arrival_per_s=1.0, service_per_s=1.0).wait_s == pytest.approx(
+        1 / 3
+    )  # C(2, 1) = 1/3
+    assert (
+        QueueSpec(servers=2, arrival_per_s=1.0, service_per_s=1.0, law="deterministic").wait_s
+        is None
+    )
 
 
 def test_littles_law_holds_between_the_integral_and_the_customers() -> None:
@@ -68,10 +79,19 @@ def test_a_wait_is_what_the_customer_before_had_left() -> None:
     ("given", "said"),
     [
         ({"servers": 0, "arrival_per_s": 1.0, "service_per_s": 2.0}, "1 server or more"),
-        ({"servers": 1, "arrival_per_s": 0.0, "service_per_s": 2.0}, "arrival must be a rate above 0"),
-        ({"servers": 1, "arrival_per_s": 1.0, "service_per_s": float("nan")}, "service must be a rate above 0"),
+        (
+            {"servers": 1, "arrival_per_s": 0.0, "service_per_s": 2.0},
+            "arrival must be a rate above 0",
+        ),
+        (
+            {"servers": 1, "arrival_per_s": 1.0, "service_per_s": float("nan")},
+            "service must be a rate above 0",
+        ),
         ({"servers": 2, "arrival_per_s": 2.0, "service_per_s": 1.0}, "grows without end"),
-        ({"servers": 1, "arrival_per_s": 1.0, "service_per_s": 2.0, "law": "normal"}, "exponential or deterministic"),
+        (
+            {"servers": 1, "arrival_per_s": 1.0, "service_per_s": 2.0, "law": "normal"},
+            "exponential or deterministic",
+        ),
     ],
 )
 def test_what_is_no_queue_is_said_in_one_line(given: dict[str, float], said: str) -> None:

@@ -1,4 +1,5 @@
-"""How much state a change of size must move, in closed form, against the two rules of assignment."""
+"""How much state a change of size must move, in closed form, against the two rules of
+assignment."""
 
 from typing import Any
 
@@ -13,20 +14,28 @@ SIZES = [(before, after) for before in range(1, 13) for after in range(1, 13) if
 def moved(units: list[Unit], before: int, after: int, rule: Any) -> int:
     """Return how many of the units move from an even assignment to so many executors."""
     names = [str(n) for n in range(max(before, after))]
-    now = minimal_movement(dict.fromkeys(units), names[:before]) if rule is minimal_movement else rule(units, names[:before])
+    now = (
+        minimal_movement(dict.fromkeys(units), names[:before])
+        if rule is minimal_movement
+        else rule(units, names[:before])
+    )
     wanted = rule(now if rule is minimal_movement else units, names[:after])
     return len(moves(now, wanted))
 
 
 @pytest.mark.parametrize("partitions", [24, 37, 60])
 @pytest.mark.parametrize(("before", "after"), SIZES)
-def test_out_moves_what_the_new_executors_get_and_in_moves_what_the_old_ones_held(partitions, before, after):
+def test_out_moves_what_the_new_executors_get_and_in_moves_what_the_old_ones_held(
+    partitions, before, after
+):
     units = [("q", n) for n in range(partitions)]
     small, large = sorted((before, after))
     share, rest = divmod(partitions, large)
     # the executors that stay keep the larger shares, as many of them as there are
     outside = (large - small) * share + max(0, rest - small)
-    held = sum(share + (n < rest) for n in range(small, large))  # those that leave are the last ones
+    held = sum(
+        share + (n < rest) for n in range(small, large)
+    )  # those that leave are the last ones
     assert moved(units, before, after, minimal_movement) == (outside if after > before else held)
 
 
@@ -34,7 +43,11 @@ def test_contiguous_ranges_move_about_half_whatever_the_step():
     units = [("q", n) for n in range(60)]
     shares = [moved(units, n, n + 1, contiguous) / 60 for n in range(2, 12)]
     assert all(0.3 < share < 0.6 for share in shares)
-    assert all(moved(units, a, b, contiguous) >= moved(units, a, b, minimal_movement) for a, b in SIZES if b > a)
+    assert all(
+        moved(units, a, b, contiguous) >= moved(units, a, b, minimal_movement)
+        for a, b in SIZES
+        if b > a
+    )
 
 
 def test_a_subtask_of_flink_keeps_its_groups_or_a_part_of_them_when_the_parallelism_doubles():

@@ -12,7 +12,8 @@ from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 class AskFor:
-    """Asks for the given sizes in their order, the last one for ever; an exception is raised instead."""
+    """Asks for the given sizes in their order, the last one for ever; an exception is raised
+    instead."""
 
     def __init__(self, *sizes: int | Exception) -> None:
         self.sizes = sizes
@@ -48,9 +49,12 @@ def at(t_s: float, executors: int | None = 3, **signals: object) -> Observation:
 
 def loop_of(script: Any, policy: Any, actuator: Any = None, journal: Any = None) -> Loop:
     return Loop(
-        sensor=ScriptedSensor(script), policy=policy, guards=standard_guards(Limits(max_executors=6)),
-        actuator=actuator or RecordingActuator(), journal=journal or MemoryJournal(),
-    )  # fmt: skip
+        sensor=ScriptedSensor(script),
+        policy=policy,
+        guards=standard_guards(Limits(max_executors=6)),
+        actuator=actuator or RecordingActuator(),
+        journal=journal or MemoryJournal(),
+    )
 
 
 class Ticks(threading.Event):
@@ -68,7 +72,8 @@ class Ticks(threading.Event):
 
 
 class Now(ScriptedSensor):
-    """Sees three executors at every moment, as the loop's own clock tells it; raises its faults first."""
+    """Sees three executors at every moment, as the loop's own clock tells it; raises its faults
+    first."""
 
     def __init__(self, *faults: Exception) -> None:
         super().__init__(faults)
@@ -115,7 +120,9 @@ def test_the_record_tells_what_was_wanted_what_was_changed_and_what_came_of_it()
     actuator, journal = RecordingActuator(), MemoryJournal()
     record = loop_of([at(1.0)], AskFor(9), actuator, journal).step(1.0)
     assert record.raw == Decision(target=9, reason="asked")
-    assert record.guards == (GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),)
+    assert record.guards == (
+        GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),
+    )
     assert (record.target, record.rescaling.phase, record.queries) == (6, "steady", ())
     assert actuator.targets == [6]
     assert journal.records == [record]
@@ -137,7 +144,9 @@ def test_several_queries_are_one_application_and_kept_one_by_one():
     assert record.observation.lag_rows == 3.0
 
 
-@pytest.mark.parametrize(("seen", "why"), [(None, "no query"), (at(1.0, None), "unknown"), (at(1.0, 0), "unknown")])
+@pytest.mark.parametrize(
+    ("seen", "why"), [(None, "no query"), (at(1.0, None), "unknown"), (at(1.0, 0), "unknown")]
+)
 def test_without_a_query_or_a_size_nothing_is_decided(seen, why):
     policy, actuator = AskFor(5), RecordingActuator()
     record = loop_of([seen], policy, actuator).step(1.0)
@@ -160,7 +169,9 @@ def test_the_kill_switch_works_within_one_tick_and_is_recorded():
 def test_the_kill_switch_ends_the_run():
     journal = MemoryJournal()
     journal.stopped = True
-    loop = Loop(sensor=Now(), policy=AskFor(5), guards=(), actuator=RecordingActuator(), journal=journal)
+    loop = Loop(
+        sensor=Now(), policy=AskFor(5), guards=(), actuator=RecordingActuator(), journal=journal
+    )
     loop.run(0.001, Ticks(50))
     assert len(journal.records) == 1
 
@@ -207,7 +218,14 @@ def test_a_memory_of_a_failed_tick_is_not_kept():
 )
 def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog):
     stop = Ticks(5)
-    whole = {"sensor": Now(), "policy": AskFor(4), "guards": (), "actuator": RecordingActuator(), "journal": MemoryJournal(), **parts}
+    whole = {
+        "sensor": Now(),
+        "policy": AskFor(4),
+        "guards": (),
+        "actuator": RecordingActuator(),
+        "journal": MemoryJournal(),
+        **parts,
+    }
     with caplog.at_level(logging.WARNING, logger="rheostat"):
         Loop(**whole).run(0.001, stop)
     assert stop.left == 0
@@ -217,7 +235,13 @@ def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog)
 
 def test_after_a_fault_the_next_tick_decides_again():
     actuator, seen = RecordingActuator(), list[Record]()
-    loop = Loop(sensor=Now(OSError("once")), policy=AskFor(4), guards=(), actuator=actuator, journal=MemoryJournal())
+    loop = Loop(
+        sensor=Now(OSError("once")),
+        policy=AskFor(4),
+        guards=(),
+        actuator=actuator,
+        journal=MemoryJournal(),
+    )
     loop.run(0.001, Ticks(3), seen.append)
     assert actuator.targets == [4, 4]
     assert [record.target for record in seen] == [4, 4]
@@ -225,7 +249,13 @@ def test_after_a_fault_the_next_tick_decides_again():
 
 def test_two_different_faults_are_both_said(caplog):
     sensor = Now(OSError("a"), OSError("b"), OSError("a"))
-    loop = Loop(sensor=sensor, policy=AskFor(4), guards=(), actuator=RecordingActuator(), journal=MemoryJournal())
+    loop = Loop(
+        sensor=sensor,
+        policy=AskFor(4),
+        guards=(),
+        actuator=RecordingActuator(),
+        journal=MemoryJournal(),
+    )
     loop.run(0.001, Ticks(4))
     assert len(caplog.messages) == 2
 

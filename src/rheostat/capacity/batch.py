@@ -1,4 +1,6 @@
-"""The micro-batch model: how long a batch takes with so many rows on so many slots, and how many slots an objective needs."""
+"""The micro-batch model: how long a batch takes with so many rows on so many slots, and how many
+slots an objective needs.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,30 @@ class StageCost:
 
     tasks: int
     """Its tasks: Kafka partitions, state partitions."""
+
     row_s: float
     """Per row that comes into the stage."""
+
     task_s: float = 0.0
     """Per task, whatever its rows: launch, commit of its state store."""
+
     rows_in: float = 1.0
     """Rows that come into the stage per row that the batch read."""
+
     skew: float = 1.0
     """Rows of its largest task over those of a mean one."""
 
     def __post_init__(self) -> None:
         if self.tasks < 1 or not self.skew >= 1 or self.skew > self.tasks:
-            raise BadInput(f"a stage needs 1 task or more and a skew from 1 to its tasks, but it has {self.tasks} and {self.skew:g}")
+            raise BadInput(
+                "a stage needs 1 task or more and a skew from 1 to its tasks, but it has"
+                f" {self.tasks} and {self.skew:g}"
+            )
         if not (self.row_s >= 0 and self.task_s >= 0 and self.rows_in >= 0):
-            raise BadInput(f"the costs of a stage must be at least 0, but they are {self.row_s}, {self.task_s} and {self.rows_in}")
+            raise BadInput(
+                f"the costs of a stage must be at least 0, but they are {self.row_s}, {self.task_s}"
+                f" and {self.rows_in}"
+            )
 
     def duration_s(self, rows: float, slots: int, slowdown: float) -> float:
         """Return waves x (work per task), at least the largest task: no slot can help that one."""
@@ -39,19 +51,26 @@ class StageCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """When batches start and what they take: the default trigger is ``interval_s`` 0, without a limit of rows."""
+    """When batches start and what they take: the default trigger is ``interval_s`` 0, without a
+    limit of rows.
+    """
 
     interval_s: float = 0.0
     max_rows: float = math.inf
 
     def __post_init__(self) -> None:
         if not (self.interval_s >= 0 and self.max_rows > 0):
-            raise BadInput(f"a trigger needs an interval of 0 s or more and rows above 0, but has {self.interval_s} and {self.max_rows}")
+            raise BadInput(
+                "a trigger needs an interval of 0 s or more and rows above 0, but has"
+                f" {self.interval_s} and {self.max_rows}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class BatchModel:
-    """T(rows, slots) = fixed_s + the stages one after the other: they take turns on the same slots."""
+    """T(rows, slots) = fixed_s + the stages one after the other: they take turns on the same
+    slots.
+    """
 
     fixed_s: float
     stages: tuple[StageCost, ...]
@@ -59,7 +78,9 @@ class BatchModel:
 
     def __post_init__(self) -> None:
         if not self.fixed_s >= 0:
-            raise BadInput(f"the fixed cost of a batch must be at least 0 seconds, but it is {self.fixed_s}")
+            raise BadInput(
+                f"the fixed cost of a batch must be at least 0 seconds, but it is {self.fixed_s}"
+            )
 
     def batch_s(self, rows: float, slots: int) -> float:
         """Return the duration of a batch of ``rows`` rows; raises BadInput below one slot."""
@@ -69,50 +90,68 @@ class BatchModel:
         return self.fixed_s + sum(stage.duration_s(rows, slots, slowdown) for stage in self.stages)
 
     def steady_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
-        """Return the duration of a batch that has settled at a constant rate; None where the lag grows without end.
+        """Return the duration of a batch that has settled at a constant rate; None where the lag
+        grows without end.
 
-        A batch takes what arrived since the one before it started, max(interval, T) ago, so T = T(rate x max(interval, T)),
-        the least solution. Back to back, without an interval, that is the fixed point of the default trigger.
+        A batch takes what arrived since the one before it started, max(interval, T) ago, so T =
+        T(rate x max(interval, T)), the least solution. Back to back, without an interval, that is
+        the fixed point of the default trigger.
         """
         at_interval_s = self.batch_s(rate_per_s * trigger.interval_s, slots)
-        found_s = at_interval_s if at_interval_s <= trigger.interval_s else self._fixed_point_s(rate_per_s, slots, at_interval_s)
+        found_s = (
+            at_interval_s
+            if at_interval_s <= trigger.interval_s
+            else self._fixed_point_s(rate_per_s, slots, at_interval_s)
+        )
         rows = rate_per_s * max(trigger.interval_s, found_s or 0.0)
         return found_s if rows <= trigger.max_rows else None
 
     def _fixed_point_s(self, rate_per_s: float, slots: int, from_s: float) -> float | None:
-        """Return the least T = T(rate x T), by Newton's steps: the function is convex and piecewise linear, so few suffice."""
+        """Return the least T = T(rate x T), by Newton's steps: the function is convex and piecewise
+        linear, so few suffice.
+        """
         found_s = from_s
         for _ in range(100):
             excess_s = self.batch_s(rate_per_s * found_s, slots) - found_s
             if excess_s <= 1e-9 * found_s:
                 return found_s
             ahead_s = max(1e-6, 1e-6 * found_s)
-            slope = (self.batch_s(rate_per_s * (found_s + ahead_s), slots) - found_s - excess_s) / ahead_s
+            slope = (
+                self.batch_s(rate_per_s * (found_s + ahead_s), slots) - found_s - excess_s
+            ) / ahead_s
             if slope >= 1 - 1e-9:
                 return None
             found_s += excess_s / (1 - slope)
         return None
 
     def latency_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
-        """Return the latency of the row that waits longest at a constant rate: it comes just after a batch was planned.
+        """Return the latency of the row that waits longest at a constant rate: it comes just after
+        a batch was planned.
 
-        It waits for the next batch, max(interval, T), and for that one's end, T. The mean over rows is half an interval less.
+        It waits for the next batch, max(interval, T), and for that one's end, T. The mean over rows
+        is half an interval less.
         """
         steady_s = self.steady_s(rate_per_s, slots, trigger)
         return None if steady_s is None else max(trigger.interval_s, steady_s) + steady_s
 
     def capacity_rows_per_s(self, slots: int, trigger: Trigger) -> float:
-        """Return the rates below which the lag does not grow: with a limit of rows its rows over its interval, else 1 / work per row."""
+        """Return the rates below which the lag does not grow: with a limit of rows its rows over
+        its interval, else 1 / work per row.
+        """
         if math.isfinite(trigger.max_rows):
             return trigger.max_rows / max(trigger.interval_s, self.batch_s(trigger.max_rows, slots))
         many = 1e12
         marginal_s = (self.batch_s(2 * many, slots) - self.batch_s(many, slots)) / many
         return 1 / marginal_s if marginal_s > 0 else math.inf
 
-    def slots_for(self, rate_per_s: float, objective_s: float, trigger: Trigger, most: int) -> int | None:
-        """Return the least slots, at most ``most``, with which every row of a constant rate is committed within the objective.
+    def slots_for(
+        self, rate_per_s: float, objective_s: float, trigger: Trigger, most: int
+    ) -> int | None:
+        """Return the least slots, at most ``most``, with which every row of a constant rate is
+        committed within the objective.
 
-        None where no number does: then the interval, the fixed cost or the largest task binds, and more slots will not help.
+        None where no number does: then the interval, the fixed cost or the largest task binds, and
+        more slots will not help.
         """
         for slots in range(1, most + 1):
             latency_s = self.latency_s(rate_per_s, slots, trigger)

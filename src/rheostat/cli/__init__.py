@@ -13,12 +13,18 @@ def main() -> None:
     try:
         from rheostat.cli.app import run
     except ModuleNotFoundError as missing:
-        print(f"rheostat: the command line needs {missing.name}; install it with: pip install 'rheostat[cli]'", file=sys.stderr)
+        print(
+            f"rheostat: the command line needs {missing.name}; install it with: pip install"
+            " 'rheostat[cli]'",
+            file=sys.stderr,
+        )
         sys.exit(2)
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has gone: what is left goes nowhere, and quietly
+    except (
+        BrokenPipeError
+    ):  # whoever read our output has gone: what is left goes nowhere, and quietly
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or 141
     sys.exit(code)

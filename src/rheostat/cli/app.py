@@ -8,12 +8,27 @@ from collections.abc import Sequence
 
 import typer
 
-from rheostat.cli import calibrate, cluster, demo, doctor, explain, kafka, policies, replay, run_app, simulate, whatif
+from rheostat.cli import (
+    calibrate,
+    cluster,
+    demo,
+    doctor,
+    explain,
+    kafka,
+    policies,
+    replay,
+    run_app,
+    simulate,
+    whatif,
+)
 from rheostat.errors import RheostatError
 
 app = typer.Typer(
     name="rheostat",
-    help="Sizes a running PySpark Structured Streaming job: live, without a restart, every decision explained.",
+    help=(
+        "Sizes a running PySpark Structured Streaming job: live, without a restart, every decision"
+        " explained."
+    ),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -38,19 +53,27 @@ GONE = 141
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, said in one line)."""
+    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, said in one
+    line).
+    """
     _log_to_standard_error()
     try:
         code = app(list(arguments), prog_name="rheostat", standalone_mode=False)
     except typer.TyperException as error:
         said = error.format_message()
-        print(said if said.startswith("Usage: ") else f"rheostat: {said}", file=sys.stderr)  # no command at all is answered with help
+        print(
+            said if said.startswith("Usage: ") else f"rheostat: {said}", file=sys.stderr
+        )  # no command at all is answered with help
         return error.exit_code
     except RheostatError as error:
         print(f"rheostat: {error}", file=sys.stderr)
         return error.exit_code
     except ModuleNotFoundError as missing:
-        print(f"rheostat: this command needs {missing.name}; install it with: pip install 'rheostat[cli,kafka,lab]'", file=sys.stderr)
+        print(
+            f"rheostat: this command needs {missing.name}; install it with: pip install"
+            " 'rheostat[cli,kafka,lab]'",
+            file=sys.stderr,
+        )
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -60,7 +83,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _log_to_standard_error() -> None:
-    """Let the autoscaler's own lines be seen, and nobody else's: the script that is run keeps its own logging."""
+    """Let the autoscaler's own lines be seen, and nobody else's: the script that is run keeps its
+    own logging.
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("rheostat")

@@ -1,4 +1,6 @@
-"""``rheostat calibrate``: fit the simulated Spark job to a recorded run, with the error where it was not fitted."""
+"""``rheostat calibrate``: fit the simulated Spark job to a recorded run, with the error where it
+was not fitted.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,22 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    journal: Annotated[str, typer.Argument(help="A journal's folder, or a recording with batches, arrivals, lag and executors.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: parameters, pace, held_out, fitted, sizes, notes.")] = False,
+    journal: Annotated[
+        str,
+        typer.Argument(
+            help="A journal's folder, or a recording with batches, arrivals, lag and executors."
+        ),
+    ],
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: parameters, pace, held_out, fitted, sizes, notes."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
 ) -> None:
-    """Fit the Spark plant to a recorded real run and report the error on a part that the fit never reads.
+    """Fit the Spark plant to a recorded real run and report the error on a part that the fit never
+    reads.
 
     Held out are the 4th, 7th and 10th tenth of the run.
 
@@ -43,14 +56,22 @@ def _show(found: Calibration) -> None:
 
     table = Table("error", "held out", "fitted", box=None, header_style="bold")
     for name, label in (
-        ("batches", "batches"), ("batch_s_median", "batch time, median"), ("batch_s_p90", "batch time, 90 % of batches"),
-        ("lag_of_peak", "lag, of its peak (rms)"), ("lag_mean_of_peak", "lag, of its peak (mean)"),
-        ("lag_peak_ratio", "simulated peak of the lag, of the recorded"), ("latency_s_median", "latency, median"),
-    ):  # fmt: skip
-        table.add_row(label, *(_cell(getattr(part, name)) for part in (found.held_out, found.fitted)))
+        ("batches", "batches"),
+        ("batch_s_median", "batch time, median"),
+        ("batch_s_p90", "batch time, 90 % of batches"),
+        ("lag_of_peak", "lag, of its peak (rms)"),
+        ("lag_mean_of_peak", "lag, of its peak (mean)"),
+        ("lag_peak_ratio", "simulated peak of the lag, of the recorded"),
+        ("latency_s_median", "latency, median"),
+    ):
+        table.add_row(
+            label, *(_cell(getattr(part, name)) for part in (found.held_out, found.fitted))
+        )
     console = Console(highlight=False)
     console.print(table)
-    told = ", ".join(f"{each.name} {getattr(found.parameters, each.name):.4g}" for each in _fitted(found))
+    told = ", ".join(
+        f"{each.name} {getattr(found.parameters, each.name):.4g}" for each in _fitted(found)
+    )
     console.print(f"\nparameters: {told}", soft_wrap=True)
     console.print(f"recorded sizes: {', '.join(map(str, found.sizes))}")
     for note in found.notes:
@@ -59,7 +80,11 @@ def _show(found: Calibration) -> None:
 
 def _fitted(found: Calibration) -> list[dataclasses.Field[object]]:
     """Return the parameters that are not at their defaults."""
-    numbers = [each for each in dataclasses.fields(found.parameters) if isinstance(getattr(found.parameters, each.name), float | int)]
+    numbers = [
+        each
+        for each in dataclasses.fields(found.parameters)
+        if isinstance(getattr(found.parameters, each.name), float | int)
+    ]
     return [each for each in numbers if getattr(found.parameters, each.name) != each.default]
 
 

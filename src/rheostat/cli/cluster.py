@@ -6,13 +6,18 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="A Spark Standalone cluster on this computer: one master, one worker, loopback only.", no_args_is_help=True)
+app = typer.Typer(
+    help="A Spark Standalone cluster on this computer: one master, one worker, loopback only.",
+    no_args_is_help=True,
+)
 
 
 @app.command()
 def up(
     cores: Annotated[int, typer.Option(help="Executors of one core that it can hold.")] = 8,
-    port: Annotated[int | None, typer.Option(help="The master's port; default 7077, or a free one.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The master's port; default 7077, or a free one.")
+    ] = None,
 ) -> None:
     """Start the cluster, print its URL and return; it runs until `rheostat cluster down`.
 

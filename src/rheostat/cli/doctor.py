@@ -20,10 +20,22 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    checkpoint: Annotated[Path | None, typer.Option(help="The checkpoint of a query, on a local disk.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--conf", help="A setting of your session, name=value; repeat it.")] = None,
-    slots: Annotated[int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)] = None,
-    measure: Annotated[bool, typer.Option("--measure", help="Measure what each advice brings, on a local cluster; two minutes.")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="The checkpoint of a query, on a local disk.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--conf", help="A setting of your session, name=value; repeat it."),
+    ] = None,
+    slots: Annotated[
+        int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)
+    ] = None,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Measure what each advice brings, on a local cluster; two minutes."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
 ) -> None:
@@ -37,7 +49,13 @@ def doctor(
 
     findings = [*surroundings(), *_shape(checkpoint, pairs(settings or ()), slots)]
     gains = _measured(quiet=as_json) if measure else []
-    text = json.dumps({"findings": [asdict(each) for each in findings], "measured": [asdict(each) for each in gains]}, indent=2)
+    text = json.dumps(
+        {
+            "findings": [asdict(each) for each in findings],
+            "measured": [asdict(each) for each in gains],
+        },
+        indent=2,
+    )
     if out:
         write_out(out, [text])
     if as_json:
@@ -46,15 +64,29 @@ def doctor(
         _show(findings, gains)
 
 
-def _shape(checkpoint: Path | None, settings: dict[str, Any], slots: int | None) -> tuple[Finding, ...]:
+def _shape(
+    checkpoint: Path | None, settings: dict[str, Any], slots: int | None
+) -> tuple[Finding, ...]:
     from rheostat.lab.spark_home import find_spark_home
     from rheostat.spark.checkpoint import read_checkpoint
     from rheostat.spark.shape import Query, shape
 
     known = read_checkpoint(checkpoint) if checkpoint else None
-    query = Query(name=known.name, state_partitions=known.state_partitions, slots=slots) if known else None
-    kept = {**(known.settings if known else {}), **{name: str(value) for name, value in settings.items()}}
-    return shape(kept, query, spark_version=find_spark_home().version, checkpoint=str(checkpoint) if checkpoint else None)
+    query = (
+        Query(name=known.name, state_partitions=known.state_partitions, slots=slots)
+        if known
+        else None
+    )
+    kept = {
+        **(known.settings if known else {}),
+        **{name: str(value) for name, value in settings.items()},
+    }
+    return shape(
+        kept,
+        query,
+        spark_version=find_spark_home().version,
+        checkpoint=str(checkpoint) if checkpoint else None,
+    )
 
 
 def _measured(quiet: bool) -> list[Gain]:
@@ -62,19 +94,36 @@ def _measured(quiet: bool) -> list[Gain]:
     from rheostat.lab.shape_session import shape_session
 
     with shape_session() as spark:
-        return measure(spark, (lambda _: None) if quiet else lambda line: typer.echo(f"measuring: {line}", err=True))
+        return measure(
+            spark,
+            (lambda _: None) if quiet else lambda line: typer.echo(f"measuring: {line}", err=True),
+        )
 
 
 def _show(findings: list[Finding], gains: list[Gain]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    console, colours = Console(highlight=False, soft_wrap=True), {"good": "green", "advice": "yellow", "idle": "yellow"}
+    console, colours = (
+        Console(highlight=False, soft_wrap=True),
+        {
+            "good": "green",
+            "advice": "yellow",
+            "idle": "yellow",
+        },
+    )
     for each in findings:
-        console.print(f"[{colours[each.state]}]{each.state:6}[/] [bold]{escape(each.topic)}[/bold]: {escape(each.line)}")
+        console.print(
+            f"[{colours[each.state]}]{each.state:6}[/] [bold]{escape(each.topic)}[/bold]:"
+            f" {escape(each.line)}"
+        )
         if each.setting:
             console.print(f"         {escape(each.setting)}")
-    console.print("\nWhat the advice brings here is measured with: rheostat doctor --measure" if not gains else "")
+    console.print(
+        "\nWhat the advice brings here is measured with: rheostat doctor --measure"
+        if not gains
+        else ""
+    )
     if gains:
         console.print(_table(gains))
 
@@ -87,5 +136,12 @@ def _table(gains: list[Gain]) -> Table:
     table = Table(*columns, box=None, header_style="bold", title=title, title_justify="left")
     for gain in gains:
         interval = f"{gain.low_s:.3f} to {gain.high_s:.3f}"
-        table.add_row(gain.setting, f"{gain.without_s:.3f}", f"{gain.with_s:.3f}", f"{gain.gain_s:.3f}", interval, str(gain.n))
+        table.add_row(
+            gain.setting,
+            f"{gain.without_s:.3f}",
+            f"{gain.with_s:.3f}",
+            f"{gain.gain_s:.3f}",
+            interval,
+            str(gain.n),
+        )
     return table

@@ -20,11 +20,21 @@ from rheostat.model import Record
 
 def explain(
     journal: Annotated[Path, typer.Argument(help="A journal's folder, or one file of it.")],
-    at: Annotated[str | None, typer.Option(help="The decision in force then: seconds, or a UTC time like 2026-01-31T09:30.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records themselves, one JSON object a line.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON lines to this file.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="The decision in force then: seconds, or a UTC time like 2026-01-31T09:30."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the records themselves, one JSON object a line.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the same JSON lines to this file.")
+    ] = None,
 ) -> None:
-    """Say in words why the size is what it is: what was seen, what the policy wanted, what each guard changed, how far it got.
+    """Say in words why the size is what it is: what was seen, what the policy wanted, what each
+    guard changed, how far it got.
 
     Without --at: every change of the target.
 
@@ -34,13 +44,20 @@ def explain(
         raise BadInput(f"there is no journal {journal}")
     kept = (record for _, record in records(journal))
     asked = None if at is None else _seconds(at)
-    found = list(words.changes(_counted(kept, journal))) if asked is None else [_at(kept, asked, journal)]
+    found = (
+        list(words.changes(_counted(kept, journal)))
+        if asked is None
+        else [_at(kept, asked, journal)]
+    )
     if out:
         write_out(out, map(to_line, found))
     if as_json:
         typer.echo("\n".join(map(to_line, found)))
     else:
-        typer.echo("\n\n".join("\n".join(words.explain(record)) for record in found) or "The target was never changed.")
+        typer.echo(
+            "\n\n".join("\n".join(words.explain(record)) for record in found)
+            or "The target was never changed."
+        )
 
 
 def _counted(kept: Iterable[Record], journal: Path) -> Iterator[Record]:
@@ -61,7 +78,10 @@ def _at(kept: Iterable[Record], asked: float, journal: Path) -> Record:
         if record.t_s <= asked and (found is None or record.t_s >= found.t_s):
             found = record
     if found is None:
-        raise BadInput(f"the journal {journal} begins at {words.when(first_s or 0.0)}, after {words.when(asked)}")
+        raise BadInput(
+            f"the journal {journal} begins at {words.when(first_s or 0.0)}, after"
+            f" {words.when(asked)}"
+        )
     return found
 
 
@@ -79,5 +99,7 @@ def _of_date(text: str) -> float:
     try:
         read = datetime.fromisoformat(text.removesuffix("Z"))
     except ValueError:
-        raise BadInput(f"--at must be seconds or a UTC time like 2026-01-31T09:30, but it is {text!r}") from None
+        raise BadInput(
+            f"--at must be seconds or a UTC time like 2026-01-31T09:30, but it is {text!r}"
+        ) from None
     return (read if read.tzinfo else read.replace(tzinfo=timezone.utc)).timestamp()

@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="A real Kafka broker on this computer: one node, KRaft, loopback only.", no_args_is_help=True)
+app = typer.Typer(
+    help="A real Kafka broker on this computer: one node, KRaft, loopback only.",
+    no_args_is_help=True,
+)
 
 
 @app.command()
 def up(
     port: Annotated[int | None, typer.Option(help="The port; default 9092, or a free one.")] = None,
-    folder: Annotated[Path | None, typer.Option("--dir", help="Where its data are kept; default: the user's state folder.")] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--dir", help="Where its data are kept; default: the user's state folder."),
+    ] = None,
     topic: Annotated[str | None, typer.Option(help="Create this topic, too.")] = None,
     partitions: Annotated[int, typer.Option(help="Partitions of that topic.", min=1)] = 8,
 ) -> None:

@@ -1,4 +1,6 @@
-"""A group of options of ``config.py`` as options of a command: their names, defaults and help are those of the dataclass."""
+"""A group of options of ``config.py`` as options of a command: their names, defaults and help are
+those of the dataclass.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,12 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
-    """Let a command take the fields of option groups, and hand it each group as the argument of that name.
+    """Let a command take the fields of option groups, and hand it each group as the argument of
+    that name.
 
-    ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the parameter ``loop``: a unit at
-    the end of a field's name is not part of its option. Raises what the group raises for its values.
+    ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the
+    parameter ``loop``: a unit at the end of a field's name is not part of its option. Raises what
+    the group raises for its values.
     """
 
     def decorate(command: _Command) -> _Command:
@@ -31,11 +35,16 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
 
         @wraps(command)
         def whole(**given: Any) -> Any:
-            made = {name: group(**{field.name: given.pop(field.name) for field in fields(group)}) for name, group in groups.items()}
+            made = {
+                name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+                for name, group in groups.items()
+            }
             return command(**given, **made)
 
         whole.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
-        whole.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *added)}
+        whole.__annotations__ = {
+            parameter.name: parameter.annotation for parameter in (*own, *added)
+        }
         del whole.__wrapped__  # typer would look through it
         return whole  # type: ignore[return-value]
 
@@ -43,9 +52,13 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
 
 
 def _parameter(field: Field[Any]) -> inspect.Parameter:
-    option = typer.Option(_flag(field), help=field.metadata["help"][:1].upper() + field.metadata["help"][1:] + ".")
+    option = typer.Option(
+        _flag(field), help=field.metadata["help"][:1].upper() + field.metadata["help"][1:] + "."
+    )
     kind = Annotated[type(field.default), option]  # type: ignore[valid-type]
-    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kind)
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kind
+    )
 
 
 def _flag(field: Field[Any]) -> str:

@@ -8,13 +8,20 @@ from rheostat.errors import BadInput
 
 
 def pairs(given: Sequence[str]) -> dict[str, str]:
-    """Return ``name=value`` texts as a dict; raises BadInput for a text without ``=`` and for a name that is there twice."""
+    """Return ``name=value`` texts as a dict; raises BadInput for a text without ``=`` and for a
+    name that is there twice.
+    """
     found: dict[str, str] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
-            raise BadInput(f"a parameter is written name=value, such as factor=0.3, but this one is {text!r}")
+            raise BadInput(
+                f"a parameter is written name=value, such as factor=0.3, but this one is {text!r}"
+            )
         if name.strip() in found:
-            raise BadInput(f"the parameter {name.strip()} is set twice: {found[name.strip()]!r} and {value.strip()!r}")
+            raise BadInput(
+                f"the parameter {name.strip()} is set twice: {found[name.strip()]!r} and"
+                f" {value.strip()!r}"
+            )
         found[name.strip()] = value.strip()
     return found

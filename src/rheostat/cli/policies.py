@@ -1,4 +1,6 @@
-"""``rheostat policies [NAME]``: what there is, and what is to be known of one before it is trusted."""
+"""``rheostat policies [NAME]``: what there is, and what is to be known of one before it is
+trusted.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,16 @@ if TYPE_CHECKING:
 
 
 def policies(
-    name: Annotated[str | None, typer.Argument(help="A policy, or your own as module:Class; none: list all.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: an object with a name, else a list of them.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(help="A policy, or your own as module:Class; none: list all.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: an object with a name, else a list of them.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
 ) -> None:
-    """List the policies; with a name: formula, parameters with units and defaults, source, and when it fails.
+    """List the policies; with a name: formula, parameters with units and defaults, source, and when
+    it fails.
 
     Example: rheostat policies measured-throughput
     """
@@ -57,10 +64,16 @@ def _show(each: Description) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(each.name)}[/bold]\n\n{escape(each.summary)}\n")
-    for title, text in (("formula", each.formula), ("source", each.source), ("fails when", each.fails_when)):
+    for title, text in (
+        ("formula", each.formula),
+        ("source", each.source),
+        ("fails when", each.fails_when),
+    ):
         console.print(f"[bold]{title}[/bold]\n  " + escape(text.replace("\n", "\n  ")) + "\n")
     table = Table("parameter", "default", "unit", "what it is", box=None, header_style="bold")
     for parameter in each.parameters:
         default = "none: must be given" if parameter.default is None else str(parameter.default)
-        table.add_row(*(escape(text) for text in (parameter.name, default, parameter.unit, parameter.help)))
+        table.add_row(
+            *(escape(text) for text in (parameter.name, default, parameter.unit, parameter.help))
+        )
     Console(highlight=False).print(table if each.parameters else "It has no parameters.")

@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
 
 def bench(
-    policy: Annotated[list[str] | None, typer.Option(help="Only this policy; repeat it. Default: all.")] = None,
-    plant: Annotated[list[str] | None, typer.Option(help="Only this plant, spark or flink; repeat it. Default: both.")] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="Only this policy; repeat it. Default: all.")
+    ] = None,
+    plant: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this plant, spark or flink; repeat it. Default: both."),
+    ] = None,
     seconds: Annotated[float, typer.Option(help="Simulated seconds of each run.")] = 28_800.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
 ) -> None:
     """Measure the simulator: simulated seconds per second of one core, for each policy and plant.
 
-    Batches of 10 s with 2 stages and 24 partitions, a decision every 60 s; CPU time of this process.
+    Batches of 10 s with 2 stages and 24 partitions, a decision every 60 s; CPU time of this
+    process.
 
     Example: rheostat simulate bench --policy threshold --plant spark
     """
@@ -41,7 +47,9 @@ def bench(
             raise BadInput(f"unknown plant {name!r}; there are {', '.join(PLANTS)}")
     if not 60 <= seconds < float("inf"):
         raise BadInput(f"seconds must be at least 60, but are {seconds:g}")
-    rows = list(watched(speeds(policies, plants, seconds), "simulating", len(policies) * len(plants)))
+    rows = list(
+        watched(speeds(policies, plants, seconds), "simulating", len(policies) * len(plants))
+    )
     tell({"rows": [asdict(row) for row in rows]}, as_json, out, lambda: _show(rows))
 
 

@@ -1,4 +1,6 @@
-"""``rheostat simulate compare``: all policies on the Spark plant with live placement, beside the bounds."""
+"""``rheostat simulate compare``: all policies on the Spark plant with live placement, beside the
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +25,43 @@ _WIDTH = 170
 
 
 def compare(
-    seeds: Annotated[int, typer.Option(help="Repetitions; all policies meet the same arrivals on the same seed.")] = 10,
-    trials: Annotated[int, typer.Option(help="Seeds, after those, on which the others' parameters are chosen.")] = 3,
-    policy: Annotated[list[str] | None, typer.Option(help="Only this policy; repeat it. Default: all. Ours is always there.")] = None,
-    load: Annotated[list[str] | None, typer.Option(help="Only this load, cosine or bursts; repeat it. Default: both.")] = None,
-    minutes: Annotated[float, typer.Option(help="Length of a run; its first 5 minutes do not count for the objective.")] = 140.0,
-    master: Annotated[str, typer.Option(help="Spark master; none: in this process, without Spark.")] = "local[2]",
-    folder: Annotated[Path, typer.Option(help="Where the rows go. What is there is not run again.")] = Path("out/compare"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: rows, summary, chosen, non_anticipative.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")] = None,
+    seeds: Annotated[
+        int, typer.Option(help="Repetitions; all policies meet the same arrivals on the same seed.")
+    ] = 10,
+    trials: Annotated[
+        int, typer.Option(help="Seeds, after those, on which the others' parameters are chosen.")
+    ] = 3,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this policy; repeat it. Default: all. Ours is always there."),
+    ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this load, cosine or bursts; repeat it. Default: both."),
+    ] = None,
+    minutes: Annotated[
+        float,
+        typer.Option(help="Length of a run; its first 5 minutes do not count for the objective."),
+    ] = 140.0,
+    master: Annotated[
+        str, typer.Option(help="Spark master; none: in this process, without Spark.")
+    ] = "local[2]",
+    folder: Annotated[
+        Path, typer.Option(help="Where the rows go. What is there is not run again.")
+    ] = Path("out/compare"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: rows, summary, chosen, non_anticipative.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")
+    ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:
-    """Compare all policies on the Spark plant with live placement: ours at its defaults, the others at the best of what is tried.
+    """Compare all policies on the Spark plant with live placement: ours at its defaults, the others
+    at the best of what is tried.
 
-    The thesis' cosine and bursts; beside them the best fixed size, the clairvoyant and the non-anticipative bound.
+    The thesis' cosine and bursts; beside them the best fixed size, the clairvoyant and the
+    non-anticipative bound.
 
     Example: rheostat simulate compare --seeds 10 --out compare.json
     """
@@ -52,10 +77,17 @@ def compare(
     found = compared(rows)
     blinds = {cell.load: blind(cell) for cell in cells if cell.policy == BOUNDS and cell.seed == 0}
     told = {
-        "runs": len(cells), "loads": {each: LOADS[each] for each in asked.loads}, "plant": cells[0].plant_parameters,
-        "chosen": [{"load": each, "policy": name, "parameters": best} for (each, name), best in chosen.items()],
-        "rows": rows, "summary": found, "non_anticipative": blinds,
-    }  # fmt: skip
+        "runs": len(cells),
+        "loads": {each: LOADS[each] for each in asked.loads},
+        "plant": cells[0].plant_parameters,
+        "chosen": [
+            {"load": each, "policy": name, "parameters": best}
+            for (each, name), best in chosen.items()
+        ],
+        "rows": rows,
+        "summary": found,
+        "non_anticipative": blinds,
+    }
     text = json.dumps(told, indent=1, allow_nan=False)
     if out:
         write_out(out, [text])
@@ -75,7 +107,13 @@ def _ran(cells: Sequence[Cell], folder: Path, master: str) -> list[Row]:
     return [row for row in rows(folder) if row["key"] in keys]
 
 
-def _plot(folder: Path, asked: Comparison, found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any], objective_s: float) -> None:
+def _plot(
+    folder: Path,
+    asked: Comparison,
+    found: Sequence[Mapping[str, Any]],
+    blinds: Mapping[str, Any],
+    objective_s: float,
+) -> None:
     from rheostat.sim.compared_plot import scatter
 
     try:
@@ -96,14 +134,41 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
 
     from rheostat.sim.compared import described
 
-    names = ("latency_mean_s", "latency_p99_s", "late_s", "rescalings", "accuracy_under", "accuracy_over")
-    columns = ("load", "policy", "attained", "cost", "less ours", "latency mean s", "99 % s", "late s", "rescalings", "under %", "over %")
+    names = (
+        "latency_mean_s",
+        "latency_p99_s",
+        "late_s",
+        "rescalings",
+        "accuracy_under",
+        "accuracy_over",
+    )
+    columns = (
+        "load",
+        "policy",
+        "attained",
+        "cost",
+        "less ours",
+        "latency mean s",
+        "99 % s",
+        "late s",
+        "rescalings",
+        "under %",
+        "over %",
+    )
     table = Table(*columns, "score", box=None, header_style="bold")
     for each in found:
         attained = f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
         score = _cell(each["score"]) if each["attained"] == 1 else ""
         numbers = [_cell(each[name]) for name in names]
-        table.add_row(each["load"], described(each), attained, _cell(each["cost"]), _cell(each["against"]["cost"]), *numbers, score)
+        table.add_row(
+            each["load"],
+            described(each),
+            attained,
+            _cell(each["cost"]),
+            _cell(each["against"]["cost"]),
+            *numbers,
+            score,
+        )
     console = Console(highlight=False)
     console.width = max(console.width, _WIDTH)
     console.print(table)
@@ -111,12 +176,22 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
         cost = _blind_cost(each)
         most = "nothing that attains" if cost is None else f"{cost:,.0f}"
         console.print(f"non-anticipative bound, {load}: {each['lower']:,.0f} to {most}")
-    console.print("means over the seeds ± half the 95 % interval; cost in slot-seconds; a score only where all seeds attain the objective")
-    console.print("under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat simulate demand)")
+    console.print(
+        "means over the seeds ± half the 95 % interval; cost in slot-seconds; a score only where"
+        " all seeds attain the objective"
+    )
+    console.print(
+        "under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat"
+        " simulate demand)"
+    )
 
 
 def _cell(mean: Mapping[str, float] | None) -> str:
     if mean is None:
         return ""
     half = (mean["high"] - mean["low"]) / 2
-    return f"{mean['mean']:,.0f} ± {half:,.0f}" if abs(mean["mean"]) >= 1000 else f"{mean['mean']:.3g} ± {half:.2g}"
+    return (
+        f"{mean['mean']:,.0f} ± {half:,.0f}"
+        if abs(mean["mean"]) >= 1000
+        else f"{mean['mean']:.3g} ± {half:.2g}"
+    )

@@ -1,4 +1,6 @@
-"""``rheostat simulate sweep``: a specification's runs as Spark jobs, their rows as Parquet, means with intervals."""
+"""``rheostat simulate sweep``: a specification's runs as Spark jobs, their rows as Parquet, means
+with intervals.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,29 @@ _WIDTH = 200
 
 
 def sweep(
-    spec: Annotated[Path, typer.Argument(help="YAML: minutes, seeds, plants, loads, faults, policies, guards; see experiments/README.md.")],
-    folder: Annotated[Path | None, typer.Option(help="Where the rows go; default: out/sweep/NAME. What is there is kept.")] = None,
-    master: Annotated[str, typer.Option(help="Spark master; none: in this process, without Spark.")] = "local[2]",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: rows (the folder) and summary.")] = False,
+    spec: Annotated[
+        Path,
+        typer.Argument(
+            help=(
+                "YAML: minutes, seeds, plants, loads, faults, policies, guards; see"
+                " experiments/README.md."
+            )
+        ),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where the rows go; default: out/sweep/NAME. What is there is kept."),
+    ] = None,
+    master: Annotated[
+        str, typer.Option(help="Spark master; none: in this process, without Spark.")
+    ] = "local[2]",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: rows (the folder) and summary.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
 ) -> None:
-    """Run policies x parameters x guards x plants x loads x faults x seeds on simulated jobs; a killed sweep goes on where it was.
+    """Run policies x parameters x guards x plants x loads x faults x seeds on simulated jobs; a
+    killed sweep goes on where it was.
 
     Example: rheostat simulate sweep experiments/cooldown.yaml
     """
@@ -38,11 +56,18 @@ def sweep(
     run_cells(cells, where, master)
     keys = {cell.key for cell in cells}
     found = summary([row for row in rows(where) if row["key"] in keys])
-    tell({"folder": str(where), "runs": len(cells), "summary": found}, as_json, out, lambda: _show(found, where))
+    tell(
+        {"folder": str(where), "runs": len(cells), "summary": found},
+        as_json,
+        out,
+        lambda: _show(found, where),
+    )
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:
-    """Run the cells that have no row in ``folder`` yet on a Spark master, or here (``none``), and show how far it is."""
+    """Run the cells that have no row in ``folder`` yet on a Spark master, or here (``none``), and
+    show how far it is.
+    """
     from rheostat.sim.sweep import here, on_spark, rows
 
     if master == "none":
@@ -65,29 +90,67 @@ def _run(cells: Sequence[Cell], folder: Path, runner: Runner) -> None:
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("runs", total=len(cells))
-        run(cells, folder, runner, done=lambda ended, total: progress.update(task, completed=ended, total=total))
+        run(
+            cells,
+            folder,
+            runner,
+            done=lambda ended, total: progress.update(task, completed=ended, total=total),
+        )
 
 
 def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    columns = ("plant", "load", "faults", "policy", "parameters", "attained", "cost", "p99 s", "rescalings", "under %", "over %", "score")
+    columns = (
+        "plant",
+        "load",
+        "faults",
+        "policy",
+        "parameters",
+        "attained",
+        "cost",
+        "p99 s",
+        "rescalings",
+        "under %",
+        "over %",
+        "score",
+    )
     table = Table(*columns, box=None, header_style="bold")
     for each in found:
-        given = ", ".join(f"{name}={value}" for name, value in (*each["parameters"].items(), *each["guards"].items()))
+        given = ", ".join(
+            f"{name}={value}"
+            for name, value in (*each["parameters"].items(), *each["guards"].items())
+        )
         shown = ("cost", "latency_p99_s", "rescalings", "accuracy_under", "accuracy_over", "score")
         numbers = (_cell(each[name]) for name in shown)
-        table.add_row(each["plant"], each["load"], each["faults"], each["policy"], given, f"{each['attained']:.0%}", *numbers)
+        table.add_row(
+            each["plant"],
+            each["load"],
+            each["faults"],
+            each["policy"],
+            given,
+            f"{each['attained']:.0%}",
+            *numbers,
+        )
     console = Console(highlight=False)
     console.width = max(console.width, _WIDTH)
     console.print(table)
-    console.print(f"\nmeans over the seeds ± half the 95 % interval; cost in slot-seconds; rows: {folder}")
-    console.print("under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat simulate demand)")
+    console.print(
+        f"\nmeans over the seeds ± half the 95 % interval; cost in slot-seconds; rows: {folder}"
+    )
+    console.print(
+        "under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat"
+        " simulate demand)"
+    )
 
 
 def _cell(mean: dict[str, float] | None) -> str:
     if mean is None:
         return ""
     half = (mean["high"] - mean["low"]) / 2
-    return f"{mean['mean']:,.0f} ± {half:,.0f}" if abs(mean["mean"]) >= 1000 else f"{mean['mean']:.3g} ± {half:.2f}"
+    return (
+        f"{mean['mean']:,.0f} ± {half:,.0f}"
+        if abs(mean["mean"]) >= 1000
+        else f"{mean['mean']:.3g} ± {half:.2f}"
+    )

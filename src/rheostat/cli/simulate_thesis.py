@@ -1,4 +1,6 @@
-"""``rheostat simulate thesis``: the published comparison of stream autoscalers, with repetitions."""
+"""``rheostat simulate thesis``: the published comparison of stream autoscalers, with
+repetitions.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,27 @@ if TYPE_CHECKING:
 def thesis(
     seeds: Annotated[int, typer.Option(help="Repetitions of each of the 54 runs.")] = 30,
     jobs: Annotated[int, typer.Option(help="Processes at once.")] = 2,
-    query: Annotated[list[str] | None, typer.Option(help="Only this query, 1, 3 or 11; repeat it. Default: all.")] = None,
-    policy: Annotated[list[str] | None, typer.Option(help="Only this policy of the tables; repeat it. Default: all.")] = None,
-    parameters: Annotated[Path | None, typer.Option(help="Parameters fitted anew (JSON). Default: the package's.")] = None,
+    query: Annotated[
+        list[str] | None, typer.Option(help="Only this query, 1, 3 or 11; repeat it. Default: all.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this policy of the tables; repeat it. Default: all."),
+    ] = None,
+    parameters: Annotated[
+        Path | None, typer.Option(help="Parameters fitted anew (JSON). Default: the package's.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")
+    ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:
-    """Repeat the thesis' 54 runs of 140 minutes with seeds, on a Flink plant fitted to its recorded HPA runs.
+    """Repeat the thesis' 54 runs of 140 minutes with seeds, on a Flink plant fitted to its recorded
+    HPA runs.
 
-    Three steps: A, its policies on the recorded signals; B, the plant on the recorded arrivals and sizes; C, both in a
-    closed loop, beside the published tables.
+    Three steps: A, its policies on the recorded signals; B, the plant on the recorded arrivals and
+    sizes; C, both in a closed loop, beside the published tables.
 
     Example: rheostat simulate thesis --seeds 30 --jobs 2 --out thesis.json
     """
@@ -44,7 +56,10 @@ def thesis(
     chosen, candidates = _cells(query, policy), structures(parameters)
     plants = {of: among[0] for of, among in candidates.items()}
     outcomes = _run(chosen, plants, seeds, jobs)
-    told: dict[str, Any] = {"rows": [each.as_row() for each in outcomes], "summary": summary(outcomes, candidates)}
+    told: dict[str, Any] = {
+        "rows": [each.as_row() for each in outcomes],
+        "summary": summary(outcomes, candidates),
+    }
     text = json.dumps(told, indent=1, allow_nan=False)
     if out:
         write_out(out, [text])
@@ -63,10 +78,16 @@ def _cells(queries: Sequence[str] | None, policies: Sequence[str] | None) -> lis
         for each in given or ():
             if each not in known:
                 raise BadInput(f"the thesis has no {what} {each!r}; it has {', '.join(known)}")
-    return [cell for cell in cells() if cell.query in (queries or QUERIES) and cell.policy in (policies or POLICIES)]
+    return [
+        cell
+        for cell in cells()
+        if cell.query in (queries or QUERIES) and cell.policy in (policies or POLICIES)
+    ]
 
 
-def _run(chosen: Sequence[Cell], plants: dict[str, FlinkJob], seeds: int, jobs: int) -> list[Outcome]:
+def _run(
+    chosen: Sequence[Cell], plants: dict[str, FlinkJob], seeds: int, jobs: int
+) -> list[Outcome]:
     """Run all and show on a terminal how far it is."""
     from rich.console import Console
     from rich.progress import Progress
@@ -79,7 +100,9 @@ def _run(chosen: Sequence[Cell], plants: dict[str, FlinkJob], seeds: int, jobs: 
         return run_all(chosen, plants, range(seeds), jobs, lambda: progress.advance(task))
 
 
-def _plot(folder: Path, outcomes: Sequence[Outcome], chosen: Sequence[Cell], plants: dict[str, FlinkJob]) -> None:
+def _plot(
+    folder: Path, outcomes: Sequence[Outcome], chosen: Sequence[Cell], plants: dict[str, FlinkJob]
+) -> None:
     from rheostat.sim.thesis.plots import plot_all
 
     try:
@@ -95,25 +118,54 @@ def _show(told: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console()
-    table = Table("query", "run", "latency (s)", "executors", "rescalings", box=None, header_style="bold")
+    table = Table(
+        "query", "run", "latency (s)", "executors", "rescalings", box=None, header_style="bold"
+    )
     for row in told["step_c"]["cells"]:
         run = f"{row['policy']} {row['parameter']}{'' if row['held_out'] else ' *'}"
-        table.add_row(row["query"], run, *(_measure(row[measure]) for measure in ("latency_s", "executors", "rescalings")))
+        table.add_row(
+            row["query"],
+            run,
+            *(_measure(row[measure]) for measure in ("latency_s", "executors", "rescalings")),
+        )
     console.print(table)
-    print("published: median of the seeds (5th to 95th percentile); * recorded: used to fit or to choose a structure")
+    print(
+        "published: median of the seeds (5th to 95th percentile); * recorded: used to fit or to"
+        " choose a structure"
+    )
     for row in told["step_a"]:
-        print(f"A {row['recording']}: {row['matched']} of {row['changes']} recorded changes asked for ({row['by_chance']:.0%} by chance)")
+        print(
+            f"A {row['recording']}: {row['matched']} of {row['changes']} recorded changes asked for"
+            f" ({row['by_chance']:.0%} by chance)"
+        )
     for query, row in told["step_b"]["median_log10_latency"].items():
-        print(f"B q{query}: median |log10 latency ratio| {row['pooled']:.2f}, to be at most {row['at_most']}")
+        print(
+            f"B q{query}: median |log10 latency ratio| {row['pooled']:.2f}, to be at most"
+            f" {row['at_most']}"
+        )
     for query, row in told["step_c"]["spearman_held_out"].items():
-        print(f"C q{query}: Spearman " + ", ".join(f"{name} {_number(row[name])}" for name in ("latency_s", "executors", "rescalings")))
+        print(
+            f"C q{query}: Spearman "
+            + ", ".join(
+                f"{name} {_number(row[name])}" for name in ("latency_s", "executors", "rescalings")
+            )
+        )
     for query, row in told["step_c"]["spearman_of_a_seed"].items():
-        said = (f"{name} {row[name]['median']:.2f} ({row[name]['p05']:.2f}..{row[name]['p95']:.2f})" for name in ("latency_s", "executors"))
+        said = (
+            f"{name} {row[name]['median']:.2f} ({row[name]['p05']:.2f}..{row[name]['p95']:.2f})"
+            for name in ("latency_s", "executors")
+        )
         print(f"C q{query}: one seed in place of the published runs: " + ", ".join(said))
     cover = told["step_c"]["cover_held_out"]
-    print(f"C cover of held-out cells: latency {_number(cover['latency_s'])}, executors {_number(cover['executors'])}")
+    print(
+        f"C cover of held-out cells: latency {_number(cover['latency_s'])}, executors"
+        f" {_number(cover['executors'])}"
+    )
     for fact in told["step_c"]["facts"]:
-        print(f"{'holds' if fact['holds'] else 'FAILS'}: {fact['fact']} ({fact['share']:.0%} of {fact['seeds']} runs)")
+        print(
+            f"{'holds' if fact['holds'] else 'FAILS'}: {fact['fact']} ({fact['share']:.0%} of"
+            f" {fact['seeds']} runs)"
+        )
 
 
 def _measure(shown: dict[str, Any]) -> str:

@@ -1,4 +1,6 @@
-"""Rules around any policy: functions (decision, observation, memory, now) -> (decision, memory), in one explicit order."""
+"""Rules around any policy: functions (decision, observation, memory, now) -> (decision, memory), in
+one explicit order.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,21 @@ from rheostat.guards.undo import Undo
 from rheostat.model import Decision, GuardChange, Limits, Memory, Observation
 
 __all__ = [
-    "Bounds", "Budget", "Cooldown", "Guard", "Guarded", "OverProvisioning", "Schedule", "Stabilization", "StaleData", "StepLimits", "Undo",
-    "guard", "guards_of", "standard_guards",
-]  # fmt: skip
+    "Bounds",
+    "Budget",
+    "Cooldown",
+    "Guard",
+    "Guarded",
+    "OverProvisioning",
+    "Schedule",
+    "Stabilization",
+    "StaleData",
+    "StepLimits",
+    "Undo",
+    "guard",
+    "guards_of",
+    "standard_guards",
+]
 
 
 class Guard(Protocol):
@@ -32,7 +46,9 @@ class Guard(Protocol):
         """Return the name under which the journal keeps what this guard changed."""
         ...
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision, changed or not, and what to remember."""
         ...
 
@@ -58,18 +74,23 @@ def standard_guards(
     budget: Budget | None = None,
     schedule: Schedule | None = None,
 ) -> tuple[Guard, ...]:
-    """Return the guards in their one order; without options only stale data, cooldown and bounds are on.
+    """Return the guards in their one order; without options only stale data, cooldown and bounds
+    are on.
 
-    What is asked for is enlarged, stabilized and perhaps undone, unless the data are stale; what is left is a step, paid
-    for, outside excluded hours and after a pause; the bounds come last and are never crossed.
+    What is asked for is enlarged, stabilized and perhaps undone, unless the data are stale; what is
+    left is a step, paid for, outside excluded hours and after a pause; the bounds come last and are
+    never crossed.
     """
     asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
     allowed = (step_limits, budget, schedule, cooldown or Cooldown(), Bounds(limits))
     return tuple(rule for rule in (*asked, *allowed) if rule is not None)
 
 
-def guards_of(limits: Limits, options: GuardOptions, loop: LoopOptions | None = None) -> tuple[Guard, ...]:
-    """Return the guards that the options ask for, in their one order; without ``loop`` (a recording) there is no cooldown.
+def guards_of(
+    limits: Limits, options: GuardOptions, loop: LoopOptions | None = None
+) -> tuple[Guard, ...]:
+    """Return the guards that the options ask for, in their one order; without ``loop`` (a
+    recording) there is no cooldown.
 
     Raises BadInput for an option that is out of range.
     """
@@ -78,17 +99,35 @@ def guards_of(limits: Limits, options: GuardOptions, loop: LoopOptions | None = 
         limits,
         Cooldown(out_s=loop.cooldown_out_s, in_s=loop.cooldown_in_s) if loop else None,
         StaleData(after_s=loop.stale_after_s) if loop else None,
-        over_provisioning=OverProvisioning(options.over_provisioning) if options.over_provisioning else None,
-        stabilization=Stabilization(out_s=options.stabilization_out_s, in_s=options.stabilization_in_s) if smooth else None,
+        over_provisioning=(
+            OverProvisioning(options.over_provisioning) if options.over_provisioning else None
+        ),
+        stabilization=(
+            Stabilization(out_s=options.stabilization_out_s, in_s=options.stabilization_in_s)
+            if smooth
+            else None
+        ),
         undo=Undo() if options.undo else None,
-        step_limits=StepLimits(options.step_out or None, options.step_in or None) if options.step_out or options.step_in else None,
-        budget=Budget(slot_hours=options.budget, keep=limits.min_executors) if options.budget else None,
+        step_limits=(
+            StepLimits(options.step_out or None, options.step_in or None)
+            if options.step_out or options.step_in
+            else None
+        ),
+        budget=(
+            Budget(slot_hours=options.budget, keep=limits.min_executors) if options.budget else None
+        ),
         schedule=Schedule(options.excluded) if options.excluded else None,
     )
     return rules if loop else tuple(rule for rule in rules if not isinstance(rule, Cooldown))
 
 
-def guard(guards: tuple[Guard, ...], decision: Decision, observation: Observation, memory: Mapping[str, Memory], now: float) -> Guarded:
+def guard(
+    guards: tuple[Guard, ...],
+    decision: Decision,
+    observation: Observation,
+    memory: Mapping[str, Memory],
+    now: float,
+) -> Guarded:
     """Pass a decision through all guards in order."""
     changes: list[GuardChange] = []
     kept: dict[str, Memory] = {}
@@ -96,5 +135,12 @@ def guard(guards: tuple[Guard, ...], decision: Decision, observation: Observatio
         before = decision
         decision, kept[rule.name] = rule(before, observation, memory.get(rule.name, {}), now)
         if decision.target != before.target:
-            changes.append(GuardChange(guard=rule.name, before=before.target, after=decision.target, reason=decision.reason))
+            changes.append(
+                GuardChange(
+                    guard=rule.name,
+                    before=before.target,
+                    after=decision.target,
+                    reason=decision.reason,
+                )
+            )
     return Guarded(decision=decision, changes=tuple(changes), memory=kept)

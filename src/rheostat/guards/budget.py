@@ -14,12 +14,14 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Lowers the target so that a day (UTC) costs at most ``slot_hours``: what a policy asks for is cut, not refused.
+    """Lowers the target so that a day (UTC) costs at most ``slot_hours``: what a policy asks for is
+    cut, not refused.
 
-    Any size is allowed as long as it can be paid for ``ahead_s`` (default one hour) and ``keep`` executors (1) for the rest
-    of the day after it; so peaks are paid from what the night saved, and the end of the day never goes without.
-    What was used is counted from the registered executors between two ticks. The floor of ``bounds`` and ``keep`` stand
-    above it: a budget below their cost is exceeded.
+    Any size is allowed as long as it can be paid for ``ahead_s`` (default one hour) and ``keep``
+    executors (1) for the rest of the day after it; so peaks are paid from what the night saved, and
+    the end of the day never goes without. What was used is counted from the registered executors
+    between two ticks. The floor of ``bounds`` and ``keep`` stand above it: a budget below their
+    cost is exceeded.
     """
 
     slot_hours: float
@@ -29,25 +31,40 @@ class Budget:
 
     def __post_init__(self) -> None:
         if not (self.slot_hours > 0 and self.ahead_s > 0):
-            raise BadInput(f"budget's slot_hours and ahead_s must be above 0, but they are {self.slot_hours} and {self.ahead_s}")
+            raise BadInput(
+                f"budget's slot_hours and ahead_s must be above 0, but they are {self.slot_hours}"
+                f" and {self.ahead_s}"
+            )
         if self.keep < 0:
             raise BadInput(f"budget's keep must be at least 0 executors, but it is {self.keep}")
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision, or the largest size that the rest of the day's budget pays for."""
         slots = observation.slots_per_executor or 1
-        used_slot_s, left_s = self._used_slot_s(observation, slots, memory, now), _DAY_S - now % _DAY_S
+        used_slot_s, left_s = (
+            self._used_slot_s(observation, slots, memory, now),
+            _DAY_S - now % _DAY_S,
+        )
         remembered: dict[str, Any] = {"t_s": now, "used_slot_s": used_slot_s}
         ahead_s = min(self.ahead_s, left_s)
         spendable = self.slot_hours * 3600 - used_slot_s - self.keep * slots * (left_s - ahead_s)
         affordable = max(self.keep, 0, math.floor(round(spendable / (slots * ahead_s), 9)))
         if decision.target <= affordable:
             return decision, remembered
-        reason = f"{decision.reason}; {used_slot_s / 3600:.1f} of {self.slot_hours:g} slot-hours used today pay for {affordable}"
+        reason = (
+            f"{decision.reason}; {used_slot_s / 3600:.1f} of {self.slot_hours:g} slot-hours used"
+            f" today pay for {affordable}"
+        )
         return replace(decision, target=affordable, reason=reason), remembered
 
-    def _used_slot_s(self, observation: Observation, slots: int, memory: Memory, now: float) -> float:
-        """A clock that was put back counts nothing; of a span over midnight only the part after it belongs to today."""
+    def _used_slot_s(
+        self, observation: Observation, slots: int, memory: Memory, now: float
+    ) -> float:
+        """A clock that was put back counts nothing; of a span over midnight only the part after it
+        belongs to today.
+        """
         then: float = memory.get("t_s", now)
         midnight = now - now % _DAY_S
         used: float = memory.get("used_slot_s", 0.0) if then >= midnight else 0.0

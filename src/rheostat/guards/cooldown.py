@@ -10,11 +10,12 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Holds the size after a rescaling: ``out_s`` before the next scale-out (default 10 s), ``in_s`` before the next scale-in (60 s).
+    """Holds the size after a rescaling: ``out_s`` before the next scale-out (default 10 s),
+    ``in_s`` before the next scale-in (60 s).
 
-    Scaling out waits less: a job that falls behind cannot wait, while an executor too many costs little. The measures
-    after a change are those of cold executors and should not be decided upon at all (Koper §4.6 uses 120 and 240 s
-    for jobs that restart; this one does not restart).
+    Scaling out waits less: a job that falls behind cannot wait, while an executor too many costs
+    little. The measures after a change are those of cold executors and should not be decided upon
+    at all (Koper §4.6 uses 120 and 240 s for jobs that restart; this one does not restart).
     """
 
     out_s: float = 10.0
@@ -26,14 +27,27 @@ class Cooldown:
             if value < 0:
                 raise BadInput(f"cooldown {which} must be 0 seconds or more, but it is {value}")
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
-        """Return the decision, or the current target while the cooldown lasts; remembers when the size changed last."""
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision, or the current target while the cooldown lasts; remembers when the
+        size changed last.
+        """
         current = observation.size
         if current is None or decision.target == current:
             return decision, memory
         changed_s = memory.get("changed_s")
         wait_s = self.out_s if decision.target > current else self.in_s
-        if changed_s is not None and 0 <= now - changed_s < wait_s:  # a clock that was put back must not hold for hours
+        if (
+            changed_s is not None and 0 <= now - changed_s < wait_s
+        ):  # a clock that was put back must not hold for hours
             left_s = wait_s - (now - changed_s)
-            return replace(decision, target=current, reason=f"{decision.reason}; cooling down for {left_s:.0f} s more"), memory
+            return (
+                replace(
+                    decision,
+                    target=current,
+                    reason=f"{decision.reason}; cooling down for {left_s:.0f} s more",
+                ),
+                memory,
+            )
         return decision, {"changed_s": now}

@@ -11,7 +11,8 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class OverProvisioning:
-    """Makes a size that is asked for ``factor`` larger (default 0.2, rounded up); a scale-in stays one.
+    """Makes a size that is asked for ``factor`` larger (default 0.2, rounded up); a scale-in stays
+    one.
 
     A decision to keep the size is left alone: otherwise each tick would add to the last.
     """
@@ -21,9 +22,13 @@ class OverProvisioning:
 
     def __post_init__(self) -> None:
         if not self.factor >= 0:
-            raise BadInput(f"over-provisioning's factor must be at least 0, but it is {self.factor}")
+            raise BadInput(
+                f"over-provisioning's factor must be at least 0, but it is {self.factor}"
+            )
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision with its target enlarged."""
         current, asked = observation.size, decision.target
         if current is None or asked == current:
@@ -32,4 +37,11 @@ class OverProvisioning:
         target = larger if asked > current else min(current, larger)
         if target == asked:
             return decision, {}
-        return replace(decision, target=target, reason=f"{decision.reason}; {self.factor:.0%} over-provisioned"), {}
+        return (
+            replace(
+                decision,
+                target=target,
+                reason=f"{decision.reason}; {self.factor:.0%} over-provisioned",
+            ),
+            {},
+        )

@@ -16,7 +16,9 @@ _EPOCH_DAY = 3  # 1970-01-01 was a Thursday
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From ``begin_s`` to before ``end_s`` after midnight (past midnight: above a day), on the days on which it begins."""
+    """From ``begin_s`` to before ``end_s`` after midnight (past midnight: above a day), on the days
+    on which it begins.
+    """
 
     begin_s: int
     end_s: int
@@ -32,9 +34,11 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Keeps the size in the periods ``excluded``: times of day in UTC with optional weekdays, as ``08:00-09:30 Mon-Fri; 23:00-01:00``.
+    """Keeps the size in the periods ``excluded``: times of day in UTC with optional weekdays, as
+    ``08:00-09:30 Mon-Fri; 23:00-01:00``.
 
-    A period that ends before it begins ends on the next day. Raises BadInput for a text that is no period.
+    A period that ends before it begins ends on the next day. Raises BadInput for a text that is no
+    period.
     """
 
     excluded: str = ""
@@ -43,28 +47,51 @@ class Schedule:
     def __post_init__(self) -> None:
         parse_periods(self.excluded)
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision, or the size that stands while an excluded period holds."""
         current = observation.size
-        if current is None or decision.target == current or not any(period.holds(now) for period in parse_periods(self.excluded)):
+        if (
+            current is None
+            or decision.target == current
+            or not any(period.holds(now) for period in parse_periods(self.excluded))
+        ):
             return decision, {}
-        return replace(decision, target=current, reason=f"{decision.reason}; size kept: no changes at {self.excluded} UTC"), {}
+        return (
+            replace(
+                decision,
+                target=current,
+                reason=f"{decision.reason}; size kept: no changes at {self.excluded} UTC",
+            ),
+            {},
+        )
 
 
 @lru_cache(maxsize=64)
 def parse_periods(text: str) -> tuple[Period, ...]:
-    """Return the periods in a text with semicolons between them; raises BadInput for one that is none."""
+    """Return the periods in a text with semicolons between them; raises BadInput for one that is
+    none.
+    """
     return tuple(_parse(part.strip()) for part in text.split(";") if part.strip())
 
 
 def _parse(text: str) -> Period:
     found = re.fullmatch(r"(\d\d?):(\d\d)\s*-\s*(\d\d?):(\d\d)(?:\s+(\S.*))?", text)
     if found is None:
-        raise BadInput(f"a period is HH:MM-HH:MM with optional weekdays, like '08:00-09:30 Mon-Fri', but it is {text!r}")
+        raise BadInput(
+            "a period is HH:MM-HH:MM with optional weekdays, like '08:00-09:30 Mon-Fri', but it is"
+            f" {text!r}"
+        )
     begin_s, end_s = _seconds(found[1], found[2], text), _seconds(found[3], found[4], text)
     if begin_s == end_s:
-        raise BadInput(f"a period must end at another time than it begins, but it is {text!r} (a whole day: 00:00-24:00)")
-    return Period(begin_s, end_s if end_s > begin_s else end_s + _DAY_S, _days(found[5] or "Mon-Sun", text))
+        raise BadInput(
+            f"a period must end at another time than it begins, but it is {text!r} (a whole day:"
+            " 00:00-24:00)"
+        )
+    return Period(
+        begin_s, end_s if end_s > begin_s else end_s + _DAY_S, _days(found[5] or "Mon-Sun", text)
+    )
 
 
 def _seconds(hours: str, minutes: str, text: str) -> int:

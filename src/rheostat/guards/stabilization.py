@@ -11,7 +11,8 @@ from rheostat.signals.extremes import highest, lowest
 
 @dataclass(frozen=True, slots=True)
 class Stabilization:
-    """Scales in to the largest size asked for in the last ``in_s`` seconds (default 300), out to the smallest of ``out_s`` (0).
+    """Scales in to the largest size asked for in the last ``in_s`` seconds (default 300), out to
+    the smallest of ``out_s`` (0).
 
     The windows of Kubernetes' HorizontalPodAutoscaler, for any policy.
     """
@@ -23,16 +24,29 @@ class Stabilization:
     def __post_init__(self) -> None:
         for which, value in (("out_s", self.out_s), ("in_s", self.in_s)):
             if not value >= 0:
-                raise BadInput(f"stabilization {which} must be 0 seconds or more, but it is {value}")
+                raise BadInput(
+                    f"stabilization {which} must be 0 seconds or more, but it is {value}"
+                )
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
-        """Return the decision, or the size that its window allows; the first window begins with the size that was found."""
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision, or the size that its window allows; the first window begins with the
+        size that was found.
+        """
         current = observation.size
         if current is None:
             return decision, memory
         high = highest(memory.get("high") or [(now, current)], now, decision.target, self.in_s)
         low = lowest(memory.get("low") or [(now, current)], now, decision.target, self.out_s)
         target = int(min(max(current, low[0][1]), high[0][1]))
-        window = f"the last {self.in_s if target > decision.target else self.out_s:g} s asked for {target}"
-        changed = decision if target == decision.target else replace(decision, target=target, reason=f"{decision.reason}; {window}")
+        window = (
+            f"the last {self.in_s if target > decision.target else self.out_s:g} s asked for"
+            f" {target}"
+        )
+        changed = (
+            decision
+            if target == decision.target
+            else replace(decision, target=target, reason=f"{decision.reason}; {window}")
+        )
         return changed, {"high": high, "low": low}

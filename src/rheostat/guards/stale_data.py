@@ -10,16 +10,22 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class StaleData:
-    """Holds the current size when the observation is older than ``after_s`` (default 30 s) or holds a number below 0."""
+    """Holds the current size when the observation is older than ``after_s`` (default 30 s) or holds
+    a number below 0.
+    """
 
     after_s: float = 30.0
     name: str = "stale_data"
 
     def __post_init__(self) -> None:
         if not self.after_s > 0:
-            raise BadInput(f"stale data's after_s must be above 0 seconds, but it is {self.after_s}")
+            raise BadInput(
+                f"stale data's after_s must be above 0 seconds, but it is {self.after_s}"
+            )
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision, or the current target with the reason."""
         current = observation.size
         fault = self._fault(observation, now)

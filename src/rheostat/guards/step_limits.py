@@ -10,7 +10,9 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class StepLimits:
-    """Changes the size by at most ``out`` executors up and ``in_`` down in one decision; None (the default) is no limit."""
+    """Changes the size by at most ``out`` executors up and ``in_`` down in one decision; None (the
+    default) is no limit.
+    """
 
     out: int | None = None
     in_: int | None = None
@@ -21,14 +23,30 @@ class StepLimits:
             if value is not None and value < 1:
                 raise BadInput(f"step limit {which} must be at least 1 executor, but it is {value}")
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision, or the furthest size within one step."""
         current = observation.size
         if current is None:
             return decision, {}
         target = decision.target
         if self.out is not None and target > current + self.out:
-            return replace(decision, target=current + self.out, reason=f"{decision.reason}; at most {self.out} more at a time"), {}
+            return (
+                replace(
+                    decision,
+                    target=current + self.out,
+                    reason=f"{decision.reason}; at most {self.out} more at a time",
+                ),
+                {},
+            )
         if self.in_ is not None and target < current - self.in_:
-            return replace(decision, target=current - self.in_, reason=f"{decision.reason}; at most {self.in_} fewer at a time"), {}
+            return (
+                replace(
+                    decision,
+                    target=current - self.in_,
+                    reason=f"{decision.reason}; at most {self.in_} fewer at a time",
+                ),
+                {},
+            )
         return decision, {}

@@ -13,11 +13,13 @@ from rheostat.signals.windows import mean, within
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Takes a scale-out back after ``after_s`` seconds (default 180) where rows still wait and hardly more get through.
+    """Takes a scale-out back after ``after_s`` seconds (default 180) where rows still wait and
+    hardly more get through.
 
-    It did not help if the mean rate of processed rows rose by less than ``gain`` (0.1) of what the added executors promise
-    (twice the executors, twice the rows), lag fell by less than ``gain`` too, and rows wait at least ``lag_s`` seconds (5).
-    Larger sizes are then refused for ``hold_s`` (600 s). Rates and lag before and after are means over ``window_s`` (60 s).
+    It did not help if the mean rate of processed rows rose by less than ``gain`` (0.1) of what the
+    added executors promise (twice the executors, twice the rows), lag fell by less than ``gain``
+    too, and rows wait at least ``lag_s`` seconds (5). Larger sizes are then refused for ``hold_s``
+    (600 s). Rates and lag before and after are means over ``window_s`` (60 s).
     """
 
     after_s: float = 180.0
@@ -34,7 +36,9 @@ class Undo:
         if not self.lag_s >= 0:
             raise BadInput(f"undo's lag_s must be at least 0 seconds, but it is {self.lag_s}")
 
-    def __call__(self, decision: Decision, observation: Observation, memory: Memory, now: float) -> tuple[Decision, Memory]:
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
         """Return the decision, or the size before a scale-out that did not help."""
         kept = self._remember(observation, memory)
         trial, refused = self._trial(observation, memory, kept), memory.get("refused")
@@ -47,32 +51,62 @@ class Undo:
         kept = {**kept, "trial": trial, "refused": refused}
         if refused is None or decision.target <= refused["above"]:
             return decision, kept
-        reason = f"{decision.reason}; more than {refused['above']} did not help, for {refused['until_s'] - now:.0f} s not again"
+        reason = (
+            f"{decision.reason}; more than {refused['above']} did not help, for"
+            f" {refused['until_s'] - now:.0f} s not again"
+        )
         return replace(decision, target=refused["above"], reason=reason), kept
 
-    def _trial(self, observation: Observation, memory: Memory, kept: dict[str, Any]) -> dict[str, Any] | None:
+    def _trial(
+        self, observation: Observation, memory: Memory, kept: dict[str, Any]
+    ) -> dict[str, Any] | None:
         """Begin a trial when the size has grown; a size below that of its beginning ends it."""
         at_s, change = resized(observation, memory)
         trial: dict[str, Any] | None = memory.get("trial")
         if change > 0 and trial is None:
             before = {name: mean(memory.get(name, ())) for name in ("rate", "lag")}
-            return {"t_s": at_s, "from": (observation.size or 0) - change, "to": observation.size, **before}
+            return {
+                "t_s": at_s,
+                "from": (observation.size or 0) - change,
+                "to": observation.size,
+                **before,
+            }
         if trial is not None and change:
-            return {**trial, "t_s": at_s, "to": observation.size} if (observation.size or 0) > trial["from"] else None
+            return (
+                {**trial, "t_s": at_s, "to": observation.size}
+                if (observation.size or 0) > trial["from"]
+                else None
+            )
         return trial
 
     def _in_vain(self, trial: dict[str, Any], kept: dict[str, Any]) -> bool:
         rate, lag = mean(kept["rate"]), mean(kept["lag"])
-        if rate is None or lag is None or not trial["rate"] or trial["lag"] is None or not trial["from"]:
+        if (
+            rate is None
+            or lag is None
+            or not trial["rate"]
+            or trial["lag"] is None
+            or not trial["from"]
+        ):
             return False
         promised = trial["rate"] * (trial["to"] / trial["from"] - 1)
-        return rate - trial["rate"] < self.gain * promised and lag >= self.lag_s and lag > (1 - self.gain) * trial["lag"]
+        return (
+            rate - trial["rate"] < self.gain * promised
+            and lag >= self.lag_s
+            and lag > (1 - self.gain) * trial["lag"]
+        )
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now = observation.t_s
         rate, lag = observation.processed_rows_per_s, observation.lag_s
         return {
-            "rate": [*within(memory.get("rate", ()), now, self.window_s), *([] if rate is None else [(now, rate)])],
-            "lag": [*within(memory.get("lag", ()), now, self.window_s), *([] if lag is None else [(now, lag)])],
+            "rate": [
+                *within(memory.get("rate", ()), now, self.window_s),
+                *([] if rate is None else [(now, rate)]),
+            ],
+            "lag": [
+                *within(memory.get("lag", ()), now, self.window_s),
+                *([] if lag is None else [(now, lag)]),
+            ],
             "seen": seen(observation),
         }

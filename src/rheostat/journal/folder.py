@@ -1,4 +1,6 @@
-"""A journal in a local folder: append-only segments, the memory beside them, and the kill switch as a file."""
+"""A journal in a local folder: append-only segments, the memory beside them, and the kill switch as
+a file.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _MEMORY_SCHEMA = 1
 
 
 class FolderJournal:
-    """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is the kill switch."""
+    """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is
+    the kill switch.
+    """
 
     def __init__(self, folder: Path, records_per_segment: int = 10_000) -> None:
         self.folder = folder
@@ -25,9 +29,13 @@ class FolderJournal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadInput(f"the journal folder {folder} cannot be made: {error.strerror}") from None
+            raise BadInput(
+                f"the journal folder {folder} cannot be made: {error.strerror}"
+            ) from None
         # Old segments may have been deleted: never write into one that another run began.
-        self._segments = max((int(path.stem.rpartition("-")[2]) + 1 for path in segments(folder)), default=0)
+        self._segments = max(
+            (int(path.stem.rpartition("-")[2]) + 1 for path in segments(folder)), default=0
+        )
         self._records = 0
         self._file: TextIO | None = None
 
@@ -42,11 +50,17 @@ class FolderJournal:
             read = json.loads((self.folder / "memory.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        memory = read.get("memory") if isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA else None
+        memory = (
+            read.get("memory")
+            if isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA
+            else None
+        )
         return memory if isinstance(memory, dict) else {}
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Append a line and replace the memory file in one step, so that a crash leaves the old or the new one."""
+        """Append a line and replace the memory file in one step, so that a crash leaves the old or
+        the new one.
+        """
         file = self._segment()
         file.write(to_line(record) + "\n")
         file.flush()
@@ -69,7 +83,9 @@ class FolderJournal:
         if self._file is None or self._records >= self._records_per_segment:
             self.close()
             path = self.folder / f"segment-{self._segments:05d}.jsonl"
-            self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8")
+            self._file = os.fdopen(
+                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8"
+            )
             self._segments, self._records = self._segments + 1, 0
         return self._file
 

@@ -14,8 +14,8 @@ from rheostat.model import Record
 def records(path: Path) -> Iterator[tuple[str, Record]]:
     """Yield (place, record) of a journal's folder or of one file of JSON lines, in their order.
 
-    A last line that was cut off by a crash is left out. Raises BadInput, with file and line, for a whole line that is no
-    record, and for a path that holds no journal.
+    A last line that was cut off by a crash is left out. Raises BadInput, with file and line, for a
+    whole line that is no record, and for a path that holds no journal.
     """
     files = segments(path) if path.is_dir() else [path]
     if not files:
@@ -32,13 +32,21 @@ def _records_of(file: Path) -> Iterator[tuple[str, Record]]:
                     place = f"{file.name}, line {number}"
                     yield place, _record(line, place)
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"the journal {file} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}") from None
+        raise BadInput(
+            f"the journal {file} cannot be read:"
+            f" {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+        ) from None
 
 
 def _record(line: str, place: str) -> Record:
     try:
         return from_line(line)
     except KeyError as missing:
-        raise BadInput(f"{place}: this record of a journal has no {missing}: {line.strip()[:60]!r}") from None
+        raise BadInput(
+            f"{place}: this record of a journal has no {missing}: {line.strip()[:60]!r}"
+        ) from None
     except (ValueError, TypeError, AttributeError) as error:
-        raise BadInput(f"{place}: this is no record of a journal ({str(error).splitlines()[0]}): {line.strip()[:60]!r}") from None
+        raise BadInput(
+            f"{place}: this is no record of a journal ({str(error).splitlines()[0]}):"
+            f" {line.strip()[:60]!r}"
+        ) from None

@@ -1,4 +1,6 @@
-"""A record of the loop as one line of JSON, and back; a reader skips fields that it does not know."""
+"""A record of the loop as one line of JSON, and back; a reader skips fields that it does not
+know.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from rheostat.model import Decision, ExecutorSample, GuardChange, InFlight, Observation, Record, Rescaling, Stage
+from rheostat.model import (
+    Decision,
+    ExecutorSample,
+    GuardChange,
+    InFlight,
+    Observation,
+    Record,
+    Rescaling,
+    Stage,
+)
 
 SCHEMA = 1
 _T = TypeVar("_T")
@@ -20,7 +31,9 @@ def to_line(record: Record) -> str:
 
 
 def from_line(line: str) -> Record:
-    """Return the record of one line; raises ValueError for a line that is no record of this schema."""
+    """Return the record of one line; raises ValueError for a line that is no record of this
+    schema.
+    """
     read = json.loads(line)
     if not isinstance(read, dict) or read.get("schema") != SCHEMA:
         raise ValueError(f"not a journal record of schema {SCHEMA}: {line[:80]}")
@@ -37,27 +50,42 @@ def from_line(line: str) -> Record:
 
 
 def observation_from(read: Mapping[str, Any]) -> Observation:
-    """Return an observation of a mapping with the names of its fields; unknown names are skipped."""
+    """Return an observation of a mapping with the names of its fields; unknown names are
+    skipped.
+    """
     nested: dict[str, Any] = {}
     if read.get("in_flight"):
         nested["in_flight"] = _make(InFlight, read["in_flight"])
     if read.get("stages"):
-        nested["stages"] = tuple(_make(Stage, {**stage, "upstream": tuple(stage.get("upstream", ()))}) for stage in read["stages"])
+        nested["stages"] = tuple(
+            _make(Stage, {**stage, "upstream": tuple(stage.get("upstream", ()))})
+            for stage in read["stages"]
+        )
     if read.get("by_executor"):
-        nested["by_executor"] = {name: _make(ExecutorSample, sample) for name, sample in read["by_executor"].items()}
+        nested["by_executor"] = {
+            name: _make(ExecutorSample, sample) for name, sample in read["by_executor"].items()
+        }
     return _make(Observation, {**read, **nested})
 
 
 def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    values = {name: tuple(value) if name == "actions" else value for name, value in read.items() if name in known}
+    values = {
+        name: tuple(value) if name == "actions" else value
+        for name, value in read.items()
+        if name in known
+    }
     return kind(**values)
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         read = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {name: _plain(item) for name, item in read.items() if item is not None and item != () and item != {}}
+        return {
+            name: _plain(item)
+            for name, item in read.items()
+            if item is not None and item != () and item != {}
+        }
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,6 @@
-"""A record of the loop in words: what was seen, what the policy wanted, what each guard changed, where the rescaling stands."""
+"""A record of the loop in words: what was seen, what the policy wanted, what each guard changed,
+where the rescaling stands.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,23 @@ def explain(record: Record) -> list[str]:
     lines = [head, f"  seen: {seen(record.observation)}"]
     if record.raw:
         wanted = f"  the policy wanted {record.raw.target}: {record.raw.reason}"
-        numbers = ", ".join(f"{name} {_number(value)}" for name, value in record.raw.evidence.items() if value is not None)
+        numbers = ", ".join(
+            f"{name} {_number(value)}"
+            for name, value in record.raw.evidence.items()
+            if value is not None
+        )
         lines += [f"{wanted} [{numbers}]" if numbers else wanted]
-        lines += [f"  {change.guard} changed {change.before} to {change.after}: {change.reason}" for change in record.guards]
+        lines += [
+            f"  {change.guard} changed {change.before} to {change.after}: {change.reason}"
+            for change in record.guards
+        ]
         lines += [] if record.guards else ["  no guard changed that"]
     lines += [f"  also: {action}" for action in record.actions]
-    return [*lines, f"  rescaling: {record.rescaling.phase}" + (f", {record.rescaling.detail}" if record.rescaling.detail else "")]
+    return [
+        *lines,
+        f"  rescaling: {record.rescaling.phase}"
+        + (f", {record.rescaling.detail}" if record.rescaling.detail else ""),
+    ]
 
 
 def seen(observation: Observation | None) -> str:
@@ -39,22 +52,33 @@ def seen(observation: Observation | None) -> str:
         return "no query"
     o = observation
     parts = [
-        _said(o.executors, "executors"), _said(o.input_rows_per_s, "rows/s arrive"), _said(o.processed_rows_per_s, "rows/s are read"),
-        _said(o.lag_rows, "rows wait"), _said(o.lag_s, "s is their wait"), _said(o.latency_s, "s is the latency of a row"),
-        _said(o.batch_s, "s is the last batch"), _said(o.in_flight.elapsed_s if o.in_flight else None, "s has the next one run"),
-        _share(o.busy, "of the slots' time is busy"), _share(o.cpu, "CPU"), _said(o.backpressure_ms_per_s, "ms/s backpressure"),
-    ]  # fmt: skip
+        _said(o.executors, "executors"),
+        _said(o.input_rows_per_s, "rows/s arrive"),
+        _said(o.processed_rows_per_s, "rows/s are read"),
+        _said(o.lag_rows, "rows wait"),
+        _said(o.lag_s, "s is their wait"),
+        _said(o.latency_s, "s is the latency of a row"),
+        _said(o.batch_s, "s is the last batch"),
+        _said(o.in_flight.elapsed_s if o.in_flight else None, "s has the next one run"),
+        _share(o.busy, "of the slots' time is busy"),
+        _share(o.cpu, "CPU"),
+        _said(o.backpressure_ms_per_s, "ms/s backpressure"),
+    ]
     return ", ".join(part for part in parts if part) or "nothing but the time"
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that ask for another size than the one that stands, once while nothing changes, and the beginning of a halt."""
+    """Yield the records that ask for another size than the one that stands, once while nothing
+    changes, and the beginning of a halt.
+    """
     before: tuple[int | None, int | None] | None = None
     halted = False
     for record in records:
         asked = (record.observation.size if record.observation else None, record.target)
         is_halt = record.rescaling.phase == "halted"
-        if (record.target is not None and asked[0] != asked[1] and asked != before) or (is_halt and not halted):
+        if (record.target is not None and asked[0] != asked[1] and asked != before) or (
+            is_halt and not halted
+        ):
             yield record
         before, halted = asked, is_halt
 
@@ -64,11 +88,19 @@ def _verdict(size: int | None, target: int | None) -> str:
         return "nothing was decided"
     if size is None or target == size:
         return f"stay at {target} executor{'s' * (target != 1)}"
-    return f"{'out' if target > size else 'in'} from {size} to {target} executor{'s' * (target != 1)}"
+    return (
+        f"{'out' if target > size else 'in'} from {size} to {target} executor{'s' * (target != 1)}"
+    )
 
 
 def _number(value: float | int | str | None) -> str:
-    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1000 else f"{value:.0f}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:.4g}"
+        if isinstance(value, float) and abs(value) < 1000
+        else f"{value:.0f}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _said(value: float | None, what: str) -> str:

@@ -51,21 +51,26 @@ group.initial.rebalance.delay.ms=0
 broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=500
 """
-# The session: after a kill -9 the controller takes the broker back only when the old session has run out (9 s by default).
+# The session: after a kill -9 the controller takes the broker back only when the old session has
+# run out (9 s by default).
 
 
 class Broker:
-    """A Kafka broker that ends with this process; its data stay in ``folder``, or in a temporary one that goes with it.
+    """A Kafka broker that ends with this process; its data stay in ``folder``, or in a temporary
+    one that goes with it.
 
-    ``port`` is the one that clients use (default: a free one). The same folder can be started again, also after a
-    ``kill -9``: the topics and their records are still there. Raises ``BadInput`` for a port that is taken, a missing
-    Java, and no network at the first use; ``RheostatError`` if the broker does not answer within ``START_DEADLINE_S``.
+    ``port`` is the one that clients use (default: a free one). The same folder can be started
+    again, also after a ``kill -9``: the topics and their records are still there. Raises
+    ``BadInput`` for a port that is taken, a missing Java, and no network at the first use;
+    ``RheostatError`` if the broker does not answer within ``START_DEADLINE_S``.
     """
 
     def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
         self.port = free_port() if port is None else claim_port(port, "Kafka")
         self._temporary = folder is None
-        self.folder = Path(tempfile.mkdtemp(prefix="rheostat-kafka-")) if folder is None else folder.resolve()
+        self.folder = (
+            Path(tempfile.mkdtemp(prefix="rheostat-kafka-")) if folder is None else folder.resolve()
+        )
         self._child: Child | None = None
 
     @property
@@ -88,7 +93,9 @@ class Broker:
         if self.alive:
             return self
         try:
-            self._child = Child(prepare(self.folder, self.port), log=self.folder / LOG, folder=self.folder)
+            self._child = Child(
+                prepare(self.folder, self.port), log=self.folder / LOG, folder=self.folder
+            )
             _wait(self.bootstrap, lambda: self.alive, self.folder / LOG)
         except BaseException:
             self.stop()
@@ -111,21 +118,29 @@ class Broker:
             self._child.stop()
 
     def create_topic(self, name: str, partitions: int) -> None:
-        """Create a topic with that many partitions; raises ``BadInput`` if it exists or the broker refuses it."""
+        """Create a topic with that many partitions; raises ``BadInput`` if it exists or the broker
+        refuses it.
+        """
         create_topic(self.bootstrap, name, partitions)
 
     def __enter__(self) -> Broker:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
 
 def up(port: int | None = None, folder: Path | None = None) -> str:
     """Start a broker that outlives this process and return its bootstrap address; ``down`` ends it.
 
-    ``port`` defaults to 9092, or to a free one if that is taken; ``folder`` to one under the state folder. The data are
-    kept and found again by the next ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up.
+    ``port`` defaults to 9092, or to a free one if that is taken; ``folder`` to one under the state
+    folder. The data are kept and found again by the next ``up`` with the same folder. Raises like
+    ``Broker``, and ``BadInput`` if one is up.
     """
     service.require_none(NAME)
     folder = (folder or folders.state_folder() / NAME).resolve()
@@ -141,28 +156,48 @@ def up(port: int | None = None, folder: Path | None = None) -> str:
 
 
 def down() -> str | None:
-    """End the broker that ``up`` started, keep its data, and return the address it had; None if none was up."""
+    """End the broker that ``up`` started, keep its data, and return the address it had; None if
+    none was up.
+    """
     ended = service.end(NAME)
     return ended.url if ended else None
 
 
 def create_topic(bootstrap: str, name: str, partitions: int) -> None:
-    """Create a topic with one replica; raises ``BadInput`` if the broker refuses it (it exists, or the name is not allowed)."""
+    """Create a topic with one replica; raises ``BadInput`` if the broker refuses it (it exists, or
+    the name is not allowed).
+    """
     admin = AdminClient(settings({"bootstrap.servers": bootstrap}))
     try:
-        admin.create_topics([NewTopic(name, partitions, 1)], operation_timeout=20)[name].result(timeout=30)
+        admin.create_topics([NewTopic(name, partitions, 1)], operation_timeout=20)[name].result(
+            timeout=30
+        )
     except KafkaException as error:
-        raise BadInput(f"the topic {name!r} with {partitions} partitions cannot be created: {error.args[0].str()}") from None
+        raise BadInput(
+            f"the topic {name!r} with {partitions} partitions cannot be created:"
+            f" {error.args[0].str()}"
+        ) from None
 
 
 def prepare(folder: Path, port: int) -> list[str]:
-    """Write the broker's configuration, format its storage if that is new, and return the command that runs it in that folder."""
-    java = [str(find_jdk().java), *JVM_OPTIONS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", str(broker_jars()[0].parent / "*")]
+    """Write the broker's configuration, format its storage if that is new, and return the command
+    that runs it in that folder.
+    """
+    java = [
+        str(find_jdk().java),
+        *JVM_OPTIONS,
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        "-cp",
+        str(broker_jars()[0].parent / "*"),
+    ]
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     properties = folder / "server.properties"
-    # The controller's port may change between two starts: it is in this file only, not in the formatted storage.
-    properties.write_text(_PROPERTIES.format(host=LOOPBACK, port=port, controller_port=free_port(), data=data))
+    # The controller's port may change between two starts: it is in this file only, not in the
+    # formatted storage.
+    properties.write_text(
+        _PROPERTIES.format(host=LOOPBACK, port=port, controller_port=free_port(), data=data)
+    )
     if not (data / "meta.properties").exists():
         _format(java, properties)
     return [*java, "kafka.Kafka", str(properties)]
@@ -170,10 +205,23 @@ def prepare(folder: Path, port: int) -> list[str]:
 
 def _format(java: list[str], properties: Path) -> None:
     cluster = base64.urlsafe_b64encode(b"rheostat" + os.urandom(8)).decode().rstrip("=")
-    command = [*java, "kafka.tools.StorageTool", "format", "--cluster-id", cluster, "--config", str(properties)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=START_DEADLINE_S)
+    command = [
+        *java,
+        "kafka.tools.StorageTool",
+        "format",
+        "--cluster-id",
+        cluster,
+        "--config",
+        str(properties),
+    ]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=START_DEADLINE_S
+    )
     if done.returncode != 0:
-        raise RheostatError(f"Kafka's storage in {properties.parent} could not be formatted: {(done.stderr or done.stdout).strip()[-200:]}")
+        raise RheostatError(
+            f"Kafka's storage in {properties.parent} could not be formatted:"
+            f" {(done.stderr or done.stdout).strip()[-200:]}"
+        )
 
 
 def _usual_or_free() -> int:
@@ -184,8 +232,18 @@ def _usual_or_free() -> int:
 
 
 def _wait(bootstrap: str, alive: Callable[[], bool], log: Path) -> None:
-    """Return as soon as the broker answers and knows itself; raise ``RheostatError`` if it ends or the deadline has passed."""
-    admin = AdminClient(settings({"bootstrap.servers": bootstrap, "reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200"}))
+    """Return as soon as the broker answers and knows itself; raise ``RheostatError`` if it ends or
+    the deadline has passed.
+    """
+    admin = AdminClient(
+        settings(
+            {
+                "bootstrap.servers": bootstrap,
+                "reconnect.backoff.ms": "50",
+                "reconnect.backoff.max.ms": "200",
+            }
+        )
+    )
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and alive():
         try:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Without a logger librdkafka writes a line to standard error at every failed connection, twenty times a second while a
-# broker is away. A logger or an error callback would collect them in a queue that nobody empties; level 0 drops them.
-# The wait before the first new attempt, 100 ms by default, sets the CPU time of a client without a broker: 9 ms a second, so 2.
-_QUIET: Mapping[str, str] = {"log_level": "0", "reconnect.backoff.ms": "500", "reconnect.backoff.max.ms": "1000"}
+# Without a logger librdkafka writes a line to standard error at every failed connection, twenty
+# times a second while a broker is away. A logger or an error callback would collect them in a queue
+# that nobody empties; level 0 drops them. The wait before the first new attempt, 100 ms by default,
+# sets the CPU time of a client without a broker: 9 ms a second, so 2.
+_QUIET: Mapping[str, str] = {
+    "log_level": "0",
+    "reconnect.backoff.ms": "500",
+    "reconnect.backoff.max.ms": "1000",
+}
 
 
 def settings(config: Mapping[str, str]) -> dict[str, str | int | float | bool]:
-    """Return librdkafka settings that keep a client silent while its broker is away; what ``config`` says goes first."""
+    """Return librdkafka settings that keep a client silent while its broker is away; what
+    ``config`` says goes first.
+    """
     return {**_QUIET, **config}

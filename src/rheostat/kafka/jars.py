@@ -1,4 +1,6 @@
-"""JARs of a Kafka broker and of Spark's Kafka source, fetched once with the Ivy inside the PySpark wheel: no Maven needed."""
+"""JARs of a Kafka broker and of Spark's Kafka source, fetched once with the Ivy inside the PySpark
+wheel: no Maven needed.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +39,20 @@ _MODULE = """<ivy-module version="2.0">
 _BROKER = f"""
     <dependency org="org.apache.kafka" name="kafka_2.13" rev="{KAFKA_VERSION}" conf="jars->default"/>
     <dependency org="org.apache.kafka" name="kafka-storage" rev="{KAFKA_VERSION}" conf="jars->default"/>
-    <dependency org="org.slf4j" name="slf4j-simple" rev="1.7.36" conf="jars->default"/>"""
+    <dependency org="org.slf4j" name="slf4j-simple" rev="1.7.36" conf="jars->default"/>"""  # noqa: E501
 
 # Everything but these four is in the PySpark wheel already, and another copy of it may clash.
 _SOURCE = """
     <dependency org="org.apache.spark" name="spark-sql-kafka-0-10_{scala}" rev="release()" conf="jars->default"/>
     <exclude module="^(?!spark-sql-kafka|spark-token-provider-kafka|kafka-clients|commons-pool2).*" matcher="regexp"/>
-    <override org="org.apache.spark" module="spark-token-provider-kafka-0-10_{scala}" rev="release()"/>"""
+    <override org="org.apache.spark" module="spark-token-provider-kafka-0-10_{scala}" rev="release()"/>"""  # noqa: E501
 
 
 @dataclass(frozen=True, slots=True)
 class SourceJars:
-    """Spark's Kafka source: its JARs, its version, and one line for the user if that is not the version of PySpark."""
+    """Spark's Kafka source: its JARs, its version, and one line for the user if that is not the
+    version of PySpark.
+    """
 
     paths: tuple[Path, ...]
     version: str
@@ -64,18 +68,31 @@ def broker_jars() -> tuple[Path, ...]:
 
 
 def source_jars(spark_version: str | None = None) -> SourceJars:
-    """Return the JARs of Spark's Kafka source for a Spark version (default: the installed PySpark), fetched at the first call.
+    """Return the JARs of Spark's Kafka source for a Spark version (default: the installed PySpark),
+    fetched at the first call.
 
-    The version is that of Spark if it can be had, else the newest below it with the same major number; the Kafka token
-    provider goes by the same rule. What was chosen stays chosen until the folder is removed from the cache. Raises
-    ``BadInput`` for a version that is none or that no source fits, and if there is no network at the first call.
+    The version is that of Spark if it can be had, else the newest below it with the same major
+    number; the Kafka token provider goes by the same rule. What was chosen stays chosen until the
+    folder is removed from the cache. Raises ``BadInput`` for a version that is none or that no
+    source fits, and if there is no network at the first call.
     """
     wanted = spark_version or pyspark_version()
     major, *_ = numbers = _numbers(wanted)
     scala = "2.12" if major == 3 else "2.13"
     paths = _cached("source", wanted, _SOURCE.format(scala=scala), up_to(*numbers))
-    version = next(found[1] for path in paths if (found := re.fullmatch(r"spark-sql-kafka-0-10_.*-(\d+\.\d+\.\d+)\.jar", path.name)))
-    note = None if version == wanted else f"Spark's Kafka source {wanted} cannot be had, so {version} is used, the newest one below it"
+    version = next(
+        found[1]
+        for path in paths
+        if (found := re.fullmatch(r"spark-sql-kafka-0-10_.*-(\d+\.\d+\.\d+)\.jar", path.name))
+    )
+    note = (
+        None
+        if version == wanted
+        else (
+            f"Spark's Kafka source {wanted} cannot be had, so {version} is used, the newest one"
+            " below it"
+        )
+    )
     return SourceJars(paths, version, note)
 
 
@@ -88,7 +105,9 @@ def pyspark_version() -> str:
 
 
 def up_to(major: int, minor: int, patch: int) -> str:
-    """Return a regular expression for the releases from major.0.0 up to a version: no previews, no candidates."""
+    """Return a regular expression for the releases from major.0.0 up to a version: no previews, no
+    candidates.
+    """
     minors = "|".join(map(str, range(minor)))
     patches = "|".join(map(str, range(patch + 1)))
     older = rf"(?:{minors})\.\d+|" if minors else ""
@@ -124,7 +143,8 @@ def complete_jars(folder: Path) -> tuple[Path, ...]:
 def _fetch(name: str, folder: Path, dependencies: str, release: str) -> tuple[Path, ...]:
     java = find_jdk().java
     folder.mkdir(parents=True, exist_ok=True)
-    # Beside the target, so that moving a JAR is one step; a second process that fetches the same does no harm.
+    # Beside the target, so that moving a JAR is one step; a second process that fetches the same
+    # does no harm.
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder.parent) as scratch:
         fetched = _run_ivy(java, Path(scratch), name, dependencies, release)
         for path in fetched:
@@ -138,12 +158,32 @@ def _fetch(name: str, folder: Path, dependencies: str, release: str) -> tuple[Pa
 def _run_ivy(java: Path, scratch: Path, name: str, dependencies: str, release: str) -> list[Path]:
     (scratch / "settings.xml").write_text(_SETTINGS.format(release=release))
     (scratch / "ivy.xml").write_text(_MODULE.format(name=name, dependencies=dependencies))
-    command = [str(java), "-jar", str(_ivy_jar()), "-settings", "settings.xml", "-ivy", "ivy.xml", "-cache", str(scratch / "cache")]
+    command = [
+        str(java),
+        "-jar",
+        str(_ivy_jar()),
+        "-settings",
+        "settings.xml",
+        "-ivy",
+        "ivy.xml",
+        "-cache",
+        str(scratch / "cache"),
+    ]
     command += ["-retrieve", "lib/[artifact]-[revision].[ext]", "-types", "jar", "bundle"]
     try:
-        done = subprocess.run(command, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=FETCH_DEADLINE_S)
+        done = subprocess.run(
+            command,
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=FETCH_DEADLINE_S,
+        )
     except subprocess.TimeoutExpired:
-        raise BadInput(f"the JARs of the Kafka {name} did not arrive within {FETCH_DEADLINE_S:.0f} s; try a faster network") from None
+        raise BadInput(
+            f"the JARs of the Kafka {name} did not arrive within {FETCH_DEADLINE_S:.0f} s; try a"
+            " faster network"
+        ) from None
     if done.returncode != 0:
         raise _said(name, done.stdout + done.stderr)
     return sorted((scratch / "lib").iterdir())
@@ -153,7 +193,10 @@ def _said(name: str, output: str) -> RheostatError:
     """Turn what Ivy printed into one line."""
     trouble = re.search(r"\((java\.net\.\w+|javax\.net\.\w+)[^)]*\)", output)
     if trouble or "UnknownHost" in output:
-        return BadInput(f"the JARs of the Kafka {name} must be fetched once, but there is no network; connect and try again")
+        return BadInput(
+            f"the JARs of the Kafka {name} must be fetched once, but there is no network; connect"
+            " and try again"
+        )
     missing = re.search(r":: (\S+#\S+): (.+)", output)
     what = f"{missing[1]} ({missing[2]})" if missing else output.strip()[-200:].replace("\n", " ")
     return RheostatError(f"the JARs of the Kafka {name} could not be fetched: {what}")
@@ -164,5 +207,8 @@ def _ivy_jar() -> Path:
     folders = list(spec.submodule_search_locations or ()) if spec else []
     found = [path for folder in folders for path in Path(folder).glob("jars/ivy-*.jar")]
     if not found:
-        raise BadInput("no Ivy in the installed PySpark, which should be the full one (pip install pyspark, not pyspark-client)")
+        raise BadInput(
+            "no Ivy in the installed PySpark, which should be the full one (pip install pyspark,"
+            " not pyspark-client)"
+        )
     return found[0]

@@ -1,4 +1,6 @@
-"""The newest offsets of topics, asked of the broker: the lag between two progress events of Spark."""
+"""The newest offsets of topics, asked of the broker: the lag between two progress events of
+Spark.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +16,42 @@ PARTITIONS_KEPT_S = 60.0
 
 
 class Offsets:
-    """Asks a Kafka cluster for the newest offsets of topics, cheaply enough to be called every second.
+    """Asks a Kafka cluster for the newest offsets of topics, cheaply enough to be called every
+    second.
 
-    ``bootstrap_config`` are librdkafka settings: ``bootstrap.servers`` and whatever security needs. ``deadline_s`` is
-    how long one call may take. One request per broker that leads a partition: with 16 partitions 0.4 ms of CPU, and
-    0.2 ms a second while idle. Reads only, and belongs to no consumer group. Not for use by two threads at once.
+    ``bootstrap_config`` are librdkafka settings: ``bootstrap.servers`` and whatever security needs.
+    ``deadline_s`` is how long one call may take. One request per broker that leads a partition:
+    with 16 partitions 0.4 ms of CPU, and 0.2 ms a second while idle. Reads only, and belongs to no
+    consumer group. Not for use by two threads at once.
     """
 
     def __init__(self, bootstrap_config: Mapping[str, str], deadline_s: float = 1.0) -> None:
-        # A consumer that never subscribes: the client demands a group's name, the broker never hears of it.
-        self._consumer = Consumer(settings({**bootstrap_config, "group.id": "rheostat", "enable.auto.commit": "false"}))
+        # A consumer that never subscribes: the client demands a group's name, the broker never
+        # hears of it.
+        self._consumer = Consumer(
+            settings({**bootstrap_config, "group.id": "rheostat", "enable.auto.commit": "false"})
+        )
         self._deadline_s = deadline_s
         self._partitions: dict[str, tuple[float, int]] = {}
 
     def latest(self, topics: Iterable[str]) -> dict[tuple[str, int], int] | None:
-        """Return the offset that the next record will get, by topic and partition; None if not all can be had before the deadline.
+        """Return the offset that the next record will get, by topic and partition; None if not all
+        can be had before the deadline.
 
-        Fails when: a topic grows or is made anew with fewer partitions; that is noticed within ``PARTITIONS_KEPT_S``.
+        Fails when: a topic grows or is made anew with fewer partitions; that is noticed within
+        ``PARTITIONS_KEPT_S``.
         """
         deadline = time.monotonic() + self._deadline_s
         try:
             counts = {topic: self._count(topic, deadline) for topic in topics}
-            asked = [TopicPartition(topic, number, OFFSET_END) for topic, count in counts.items() for number in range(count)]
-            answers = self._consumer.offsets_for_times(asked, timeout=_left(deadline)) if asked else []
+            asked = [
+                TopicPartition(topic, number, OFFSET_END)
+                for topic, count in counts.items()
+                for number in range(count)
+            ]
+            answers = (
+                self._consumer.offsets_for_times(asked, timeout=_left(deadline)) if asked else []
+            )
         except KafkaException:
             return None
         if not all(counts.values()):  # no such topic (yet)
@@ -50,7 +65,9 @@ class Offsets:
         """Return the number of partitions of a topic, 0 if there is none of that name."""
         asked_s, count = self._partitions.get(topic, (0.0, 0))
         if not count or time.monotonic() - asked_s > PARTITIONS_KEPT_S:
-            count = len(self._consumer.list_topics(topic, timeout=_left(deadline)).topics[topic].partitions)
+            count = len(
+                self._consumer.list_topics(topic, timeout=_left(deadline)).topics[topic].partitions
+            )
             self._partitions[topic] = (time.monotonic(), count)
         return count
 

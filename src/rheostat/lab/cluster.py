@@ -1,4 +1,6 @@
-"""A Spark Standalone cluster on this computer: one master, one worker or several, from the PySpark wheel, loopback only."""
+"""A Spark Standalone cluster on this computer: one master, one worker or several, from the PySpark
+wheel, loopback only.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ USUAL_PORT = 7077
 START_DEADLINE_S = 90.0
 POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024
-"""Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask for."""
+"""Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask
+for."""
+
 HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
 """Loopback addresses of this computer that are three hosts to Spark."""
 
@@ -38,19 +42,26 @@ _WORKER = "org.apache.spark.deploy.worker.Worker"
 
 
 class Cluster:
-    """A master and a worker with ``cores`` cores that end with this process, executors and their files included.
+    """A master and a worker with ``cores`` cores that end with this process, executors and their
+    files included.
 
-    ``hosts`` are loopback addresses, each of which gets a worker with its part of the cores, rounded up: to Spark these are hosts.
+    ``hosts`` are loopback addresses, each of which gets a worker with its part of the cores,
+    rounded up: to Spark these are hosts.
 
-    ``port`` is the master's and ``ui_port`` its web page's (default: free ones). The worker has memory for ``cores``
-    executors of ``memory_mib``: that is bookkeeping, nothing is reserved. Raises ``BadInput`` for a port that is taken,
-    no PySpark or no Java; ``RheostatError`` if the worker has not registered within ``START_DEADLINE_S``.
+    ``port`` is the master's and ``ui_port`` its web page's (default: free ones). The worker has
+    memory for ``cores`` executors of ``memory_mib``: that is bookkeeping, nothing is reserved.
+    Raises ``BadInput`` for a port that is taken, no PySpark or no Java; ``RheostatError`` if the
+    worker has not registered within ``START_DEADLINE_S``.
     """
 
     def __init__(
-        self, cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = None, ui_port: int | None = None,
+        self,
+        cores: int = 8,
+        memory_mib: int = DEFAULT_MEMORY_MIB,
+        port: int | None = None,
+        ui_port: int | None = None,
         hosts: Sequence[str] = (LOOPBACK,),
-    ) -> None:  # fmt: skip
+    ) -> None:
         if cores < 1:
             raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
         self.cores = cores
@@ -70,21 +81,32 @@ class Cluster:
     @property
     def alive(self) -> bool:
         """Whether master and workers run."""
-        return len(self._children) == 1 + len(self.hosts) and all(child.alive for child in self._children)
+        return len(self._children) == 1 + len(self.hosts) and all(
+            child.alive for child in self._children
+        )
 
     @property
     def worker_pid(self) -> int | None:
-        """The process id of the first worker's Java, whose children its executors are; None if it does not run."""
+        """The process id of the first worker's Java, whose children its executors are; None if it
+        does not run.
+        """
         return self._children[1].pid if self.alive else None
 
     def driver_environment(self) -> dict[str, str]:
-        """Return what a driver of this cluster needs in its environment; its temporary files go with the cluster."""
+        """Return what a driver of this cluster needs in its environment; its temporary files go
+        with the cluster.
+        """
         return driver_environment(self._home.jdk, self.folder / "driver")
 
     def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first; a child that one has just forked looks like it and is none."""
+        """List the processes of the executors, oldest first; a child that one has just forked looks
+        like it and is none.
+        """
         workers = [child.pid for child in self._children[1:]] if self.alive else []
-        found = {process.pid: process for process in filter(_is_executor, chain.from_iterable(map(_descendants, workers)))}
+        found = {
+            process.pid: process
+            for process in filter(_is_executor, chain.from_iterable(map(_descendants, workers)))
+        }
         own = [process for process in found.values() if _parent(process) not in found]
         return sorted(own, key=lambda process: process.create_time())
 
@@ -96,11 +118,17 @@ class Cluster:
         return self._folder
 
     def start(self) -> Cluster:
-        """Start master and worker and wait until the worker has registered; does nothing if they run."""
+        """Start master and worker and wait until the worker has registered; does nothing if they
+        run.
+        """
         if self.alive:
             return self
         try:
-            self._start_child("master", master_command(self._home, self.port, self.ui_port), lambda: _listens(self.ui_port))
+            self._start_child(
+                "master",
+                master_command(self._home, self.port, self.ui_port),
+                lambda: _listens(self.ui_port),
+            )
             for number, host in enumerate(self.hosts, 1):
                 self._start_worker(number, host)
         except BaseException:
@@ -114,9 +142,15 @@ class Cluster:
         command = worker_command(self._home, self.port, cores, self.memory_mib, self.folder, host)
         self._start_child(name, command, lambda: _registered(self.ui_port, number), host)
 
-    def _start_child(self, name: str, command: list[str], ready: Callable[[], bool], host: str = LOOPBACK) -> None:
+    def _start_child(
+        self, name: str, command: list[str], ready: Callable[[], bool], host: str = LOOPBACK
+    ) -> None:
         log = self.folder / f"{name}.log"
-        environment = {**self._home.environment(self.folder), "SPARK_LOCAL_IP": host, "SPARK_PUBLIC_DNS": host}
+        environment = {
+            **self._home.environment(self.folder),
+            "SPARK_LOCAL_IP": host,
+            "SPARK_PUBLIC_DNS": host,
+        }
         child = Child(command, log=log, environment=environment, folder=self.folder)
         self._children.append(child)
         _wait(name, ready, lambda: child.alive, log)
@@ -132,14 +166,25 @@ class Cluster:
     def __enter__(self) -> Cluster:
         return self.start()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
 
-def up(cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = None, ui_port: int | None = None) -> str:
+def up(
+    cores: int = 8,
+    memory_mib: int = DEFAULT_MEMORY_MIB,
+    port: int | None = None,
+    ui_port: int | None = None,
+) -> str:
     """Start a cluster that outlives this process and return its URL; ``down`` ends it.
 
-    ``port`` defaults to 7077, or to a free one if that is taken. Raises like ``Cluster``, and ``BadInput`` if one is up.
+    ``port`` defaults to 7077, or to a free one if that is taken. Raises like ``Cluster``, and
+    ``BadInput`` if one is up.
     """
     service.require_none(NAME)
     service.end(WORKER_NAME)
@@ -149,10 +194,20 @@ def up(cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = 
     folder = (folders.state_folder() / NAME).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    commands = {NAME: master_command(home, port, ui_port), WORKER_NAME: worker_command(home, port, cores, memory_mib, folder)}
+    commands = {
+        NAME: master_command(home, port, ui_port),
+        WORKER_NAME: worker_command(home, port, cores, memory_mib, folder),
+    }
     try:
         _start_service(NAME, commands[NAME], _url(port), home, folder, lambda: _listens(ui_port))
-        _start_service(WORKER_NAME, commands[WORKER_NAME], _url(port), home, folder, lambda: _registered(ui_port))
+        _start_service(
+            WORKER_NAME,
+            commands[WORKER_NAME],
+            _url(port),
+            home,
+            folder,
+            lambda: _registered(ui_port),
+        )
     except BaseException:
         down()
         raise
@@ -160,26 +215,50 @@ def up(cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB, port: int | None = 
 
 
 def down() -> str | None:
-    """End the cluster that ``up`` started, its executors too, remove its files, and return its URL; None if none was up."""
+    """End the cluster that ``up`` started, its executors too, remove its files, and return its URL;
+    None if none was up.
+    """
     ended = [service.end(WORKER_NAME), service.end(NAME)]
     shutil.rmtree(folders.state_folder() / NAME, ignore_errors=True)
     return next((each.url for each in ended if each), None)
 
 
-def _start_service(name: str, command: list[str], url: str, home: SparkHome, folder: Path, ready: Callable[[], bool]) -> None:
+def _start_service(
+    name: str,
+    command: list[str],
+    url: str,
+    home: SparkHome,
+    folder: Path,
+    ready: Callable[[], bool],
+) -> None:
     log = folder / f"{name}.log"
-    service.start(name, command, url=url, folder=folder, log=log, environment=home.environment(folder))
+    service.start(
+        name, command, url=url, folder=folder, log=log, environment=home.environment(folder)
+    )
     _wait(name, ready, lambda: service.find(name) is not None, log)
 
 
 def master_command(home: SparkHome, port: int, ui_port: int) -> list[str]:
     """Return the command of a master on loopback."""
-    return home.daemon(_MASTER, "--host", LOOPBACK, "--port", str(port), "--webui-port", str(ui_port))
+    return home.daemon(
+        _MASTER, "--host", LOOPBACK, "--port", str(port), "--webui-port", str(ui_port)
+    )
 
 
-def worker_command(home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path, host: str = LOOPBACK) -> list[str]:
-    """Return the command of a worker that registers with the master at ``port`` and keeps its executors' files in ``folder``."""
-    size = ("--cores", str(cores), "--memory", f"{cores * memory_mib}m", "--work-dir", str(folder / f"work-{host}"))
+def worker_command(
+    home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path, host: str = LOOPBACK
+) -> list[str]:
+    """Return the command of a worker that registers with the master at ``port`` and keeps its
+    executors' files in ``folder``.
+    """
+    size = (
+        "--cores",
+        str(cores),
+        "--memory",
+        f"{cores * memory_mib}m",
+        "--work-dir",
+        str(folder / f"work-{host}"),
+    )
     return home.daemon(_WORKER, "--host", host, "--webui-port", "0", *size, _url(port))
 
 
@@ -220,25 +299,35 @@ def _usual_or_free() -> int:
 
 
 def _listens(ui_port: int) -> bool:
-    """Tell whether the master answers; a worker that comes earlier waits five seconds or more before it asks again."""
+    """Tell whether the master answers; a worker that comes earlier waits five seconds or more
+    before it asks again.
+    """
     return _status(ui_port) is not None
 
 
 def _registered(ui_port: int, workers: int = 1) -> bool:
     status = _status(ui_port)
-    return status is not None and sum(worker["state"] == "ALIVE" for worker in status["workers"]) >= workers
+    return (
+        status is not None
+        and sum(worker["state"] == "ALIVE" for worker in status["workers"]) >= workers
+    )
 
 
 def _status(ui_port: int) -> dict[str, Any] | None:
     """Return what the master says of itself (``/json/``), None as long as it does not answer."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with contextlib.suppress(OSError, ValueError), opener.open(f"http://{LOOPBACK}:{ui_port}/json/", timeout=10) as answer:
+    with (
+        contextlib.suppress(OSError, ValueError),
+        opener.open(f"http://{LOOPBACK}:{ui_port}/json/", timeout=10) as answer,
+    ):
         return dict(json.load(answer))
     return None
 
 
 def _wait(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:
-    """Return as soon as the process is ready; raise ``RheostatError`` if it ends or the deadline has passed."""
+    """Return as soon as the process is ready; raise ``RheostatError`` if it ends or the deadline
+    has passed.
+    """
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and alive():
         if ready():
@@ -251,7 +340,9 @@ def _wait(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: 
 def _trouble(log: Path) -> str:
     """Return the line of a log that says best what went wrong."""
     try:
-        lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        lines = [
+            line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()
+        ]
     except OSError:
         lines = []
     said = [line for line in lines if "Exception" in line or "ERROR" in line or "Error" in line]

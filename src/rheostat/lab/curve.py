@@ -14,7 +14,9 @@ EVERY_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """At ``t_s`` (Unix seconds) ``rows`` had been created, the broker had acknowledged ``acked`` of them, and ``rate_per_s`` was asked."""
+    """At ``t_s`` (Unix seconds) ``rows`` had been created, the broker had acknowledged ``acked`` of
+    them, and ``rate_per_s`` was asked.
+    """
 
     t_s: float
     rows: int
@@ -24,7 +26,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A run's start (Unix seconds), its marks (seconds from the start, by name) and its points, in their order."""
+    """A run's start (Unix seconds), its marks (seconds from the start, by name) and its points, in
+    their order.
+    """
 
     start_s: float
     marks: Mapping[str, float]
@@ -32,7 +36,9 @@ class Curve:
 
 
 class CurveFile:
-    """Writes the curve of a run, a line at most every ``EVERY_S`` seconds; raises BadInput if the file cannot be written."""
+    """Writes the curve of a run, a line at most every ``EVERY_S`` seconds; raises BadInput if the
+    file cannot be written.
+    """
 
     def __init__(self, path: Path, start_s: float, marks: Mapping[str, float]) -> None:
         try:
@@ -55,16 +61,30 @@ class CurveFile:
         self._file.close()
 
     def _point(self, point: Point) -> None:
-        # What waits in a producer also counts its call-backs, so the difference can step back by a few.
+        # What waits in a producer also counts its call-backs, so the difference can step back by a
+        # few.
         self._acked = max(self._acked, point.acked)
-        self._write({"t_s": round(point.t_s, 3), "rows": point.rows, "acked": self._acked, "rate_per_s": round(point.rate_per_s, 3)})
+        self._write(
+            {
+                "t_s": round(point.t_s, 3),
+                "rows": point.rows,
+                "acked": self._acked,
+                "rate_per_s": round(point.rate_per_s, 3),
+            }
+        )
 
     def _write(self, value: Mapping[str, object]) -> None:
         self._file.write(json.dumps(value) + "\n")
 
 
 def read_curve(path: Path) -> Curve:
-    """Return the curve of a run that is over or still goes on (a last line that is not whole is left out)."""
+    """Return the curve of a run that is over or still goes on (a last line that is not whole is
+    left out).
+    """
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     values = [json.loads(line) for line in lines if line.endswith("\n")]
-    return Curve(start_s=values[0]["start_s"], marks=values[0]["marks"], points=tuple(Point(**value) for value in values[1:]))
+    return Curve(
+        start_s=values[0]["start_s"],
+        marks=values[0]["marks"],
+        points=tuple(Point(**value) for value in values[1:]),
+    )

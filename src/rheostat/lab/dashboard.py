@@ -61,7 +61,13 @@ class Dashboard:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the numbers first; what does not fit below them is left out."""
         width, height = options.max_width, options.height or options.size.height
-        lines = [self._head(width), Text(""), *self._numbers(width), Text(""), *self._decisions(width)]
+        lines = [
+            self._head(width),
+            Text(""),
+            *self._numbers(width),
+            Text(""),
+            *self._decisions(width),
+        ]
         if self.note:
             lines += [Text(""), Text(self.note, style="yellow")]
         for line in lines[: max(1, height - 1)]:
@@ -72,12 +78,23 @@ class Dashboard:
         share = min(1.0, self.elapsed_s / self.total_s) if self.total_s else 0.0
         done = f"{clock(self.elapsed_s)} of {clock(self.total_s)}"
         room = max(0, min(24, width - len(self.title) - len(done) - 6))
-        return Text.assemble((self.title, "bold"), "  ", bar(share, 1.0, room, "cyan"), "  ", (done, "dim"))
+        return Text.assemble(
+            (self.title, "bold"), "  ", bar(share, 1.0, room, "cyan"), "  ", (done, "dim")
+        )
 
     def _numbers(self, width: int) -> list[Text]:
         seen = self.record.observation if self.record else None
         if seen is None:
-            return [Text(self.record.rescaling.detail if self.record else "waiting for the first decision", style="dim")]
+            return [
+                Text(
+                    (
+                        self.record.rescaling.detail
+                        if self.record
+                        else "waiting for the first decision"
+                    ),
+                    style="dim",
+                )
+            ]
         room = max(8, min(40, width - 44))
         late = "red" if seen.latency_s is not None and seen.latency_s > self.objective_s else ""
         running = seen.in_flight
@@ -97,8 +114,18 @@ class Dashboard:
                 f" objective {self.objective_s:g} s",
                 late,
             ),
-            _line("executors", self._executors(seen.executors), self._slots(seen.executors or 0), self._phase()),
-            _line("batch", _s(seen.batch_s), Text(""), "  ".join(part for part in (f"{rows(seen.batch_rows)} rows", ago) if part)),
+            _line(
+                "executors",
+                self._executors(seen.executors),
+                self._slots(seen.executors or 0),
+                self._phase(),
+            ),
+            _line(
+                "batch",
+                _s(seen.batch_s),
+                Text(""),
+                "  ".join(part for part in (f"{rows(seen.batch_rows)} rows", ago) if part),
+            ),
         ]
 
     def _executors(self, now: int | None) -> str:
@@ -111,21 +138,35 @@ class Dashboard:
         wanted = self.target if self.target is not None else now
         kept, coming, leaving = min(now, wanted), max(0, wanted - now), max(0, now - wanted)
         room = max(0, self.max_executors - max(now, wanted))
-        return Text.assemble(("■" * kept, "green"), ("□" * coming, "green"), ("■" * leaving, "yellow"), ("·" * room, "dim"))
+        return Text.assemble(
+            ("■" * kept, "green"),
+            ("□" * coming, "green"),
+            ("■" * leaving, "yellow"),
+            ("·" * room, "dim"),
+        )
 
     def _phase(self) -> str:
         phase = self.record.rescaling.phase if self.record else ""
         return "" if phase == "steady" else f" {phase}"
 
     def _decisions(self, width: int) -> list[Text]:
-        last = [Text.assemble(("now       ", "dim"), reason_of(self.record))] if self.record and self.record.raw else []
+        last = (
+            [Text.assemble(("now       ", "dim"), reason_of(self.record))]
+            if self.record and self.record.raw
+            else []
+        )
         return last + [decision(one) for one in reversed(tuple(self.decided))]
 
 
 def decision(one: Decided) -> Text:
     """Return a decision as one line: when, from, to, why."""
     colour = "green" if one.after > one.before else "yellow"
-    return Text.assemble((f"{clock(one.elapsed_s):>5} ", "dim"), (f"{one.before} → {one.after}".ljust(8), colour), "  ", one.reason)
+    return Text.assemble(
+        (f"{clock(one.elapsed_s):>5} ", "dim"),
+        (f"{one.before} → {one.after}".ljust(8), colour),
+        "  ",
+        one.reason,
+    )
 
 
 def plain_line(record: Record, elapsed_s: float, total_s: float) -> str:
@@ -134,7 +175,8 @@ def plain_line(record: Record, elapsed_s: float, total_s: float) -> str:
     if seen is None:
         return f"{at}  {record.rescaling.detail}"
     size = (
-        f"executors {UNKNOWN if seen.executors is None else seen.executors} of {UNKNOWN if record.target is None else record.target} wanted"
+        f"executors {UNKNOWN if seen.executors is None else seen.executors} of"
+        f" {UNKNOWN if record.target is None else record.target} wanted"
     )
     numbers = (
         f"in {rows(seen.input_rows_per_s, '/s')}",
@@ -149,7 +191,9 @@ def sparkline(values: Iterable[float], width: int) -> str:
     """Return the last values as ``width`` block characters, from 0 to their maximum."""
     shown = list(values)[-width:]
     top = max(shown, default=0.0)
-    return "".join(_BLOCKS[round(value / top * (len(_BLOCKS) - 1)) if top > 0 else 0] for value in shown)
+    return "".join(
+        _BLOCKS[round(value / top * (len(_BLOCKS) - 1)) if top > 0 else 0] for value in shown
+    )
 
 
 def bar(value: float, full: float, width: int, style: str) -> Text:
@@ -171,7 +215,11 @@ def rows(count: float | None, unit: str = "") -> str:
 
 def _line(name: str, number: str, picture: Text, words: str, style: str = "") -> Text:
     return Text.assemble(
-        (f"{name:<10}", "dim"), (f"{number:>10}", f"bold {style}".strip()), "  ", picture, (f" {words}" if picture.plain else words, "dim")
+        (f"{name:<10}", "dim"),
+        (f"{number:>10}", f"bold {style}".strip()),
+        "  ",
+        picture,
+        (f" {words}" if picture.plain else words, "dim"),
     )
 
 

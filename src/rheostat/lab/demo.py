@@ -1,4 +1,6 @@
-"""The demo: a real Kafka load with a day and a night, a real Spark cluster under it, and the autoscaler between."""
+"""The demo: a real Kafka load with a day and a night, a real Spark cluster under it, and the
+autoscaler between.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +44,12 @@ from rheostat.spark.session import attach
 MEMORY_BYTES = 6 * 1024**3
 _DRIVER_MEMORY_MIB = 768
 _LINGER_S = {"q1": 1.0, "q11": 5.0}
-"""How long a leaving executor stays at least; q1 has no shuffle whose files it would have to keep."""
+"""How long a leaving executor stays at least; q1 has no shuffle whose files it would have to
+keep."""
+
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """A driver of four minutes on two shared cores: compiling well costs more than it brings."""
+
 _TOPIC = "bids"
 _WARM_UP_TOPIC = "warm-up"
 _TICK_S = 0.25
@@ -57,30 +62,47 @@ _CLOSING_S = 60.0
 class Demo:
     """What the demo does; everything it states, it states from here."""
 
-    query: str = field(default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"})
+    query: str = field(
+        default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
+    )
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
     low: float = field(default=120.0, metadata={"help": "bids per second at night"})
     peak: float = field(default=1500.0, metadata={"help": "bids per second at the peak"})
-    service_ms: float = field(default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"})
+    service_ms: float = field(
+        default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
+    )
     partitions: int = field(default=16, metadata={"help": "partitions of the topic"})
     trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
     slo_s: float = field(default=10.0, metadata={"help": "latency objective"})
     policy: str = field(default="measured-throughput", metadata={"help": "policy"})
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0})
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0}
+    )
     min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
     max_executors: int = field(default=8, metadata={"help": "ceiling of the number of executors"})
     interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
-    cooldown_out_s: float = field(default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"})
-    cooldown_in_s: float = field(default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"})
+    cooldown_out_s: float = field(
+        default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
+    )
+    cooldown_in_s: float = field(
+        default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
+    )
     seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
-    guards: GuardOptions = field(default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"})
-    out: Path = field(default=Path("out/demo"), metadata={"help": "folder of the report, the plot and the summary"})
+    guards: GuardOptions = field(
+        default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"}
+    )
+    out: Path = field(
+        default=Path("out/demo"),
+        metadata={"help": "folder of the report, the plot and the summary"},
+    )
 
     def __post_init__(self) -> None:
         if self.query not in QUERIES:
             raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
         if self.seconds < 30:
-            raise BadInput(f"a day of {self.seconds:g} seconds is too short to see anything; take 30 or more")
+            raise BadInput(
+                f"a day of {self.seconds:g} seconds is too short to see anything; take 30 or more"
+            )
         guards_of(self.limits, self.guards)  # refused before anything starts
 
     @property
@@ -96,19 +118,27 @@ class Demo:
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
-            f"Nexmark {self.query}, a day in {self.seconds / 60:g} minutes: {self.low:g} to {self.peak:g} bids/s; each waits "
-            f"{self.service_ms:g} ms, standing for a call to an outside system; trigger {self.trigger_s:g} s, objective {self.slo_s:g} s, "
-            f"policy {self.policy}, {self.min_executors} to {self.max_executors} executors, a decision every {self.interval_s:g} s"
+            f"Nexmark {self.query}, a day in {self.seconds / 60:g} minutes: {self.low:g} to"
+            f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
+            f" outside system; trigger {self.trigger_s:g} s, objective {self.slo_s:g} s, policy"
+            f" {self.policy}, {self.min_executors} to {self.max_executors} executors, a decision"
+            f" every {self.interval_s:g} s"
         )
 
 
 class Lab:
-    """The parts that several runs share: a broker that is kept alive, a cluster, the JARs, and how executors start."""
+    """The parts that several runs share: a broker that is kept alive, a cluster, the JARs, and how
+    executors start.
+    """
 
     def __init__(self, demo: Demo, view: View, stack: ExitStack) -> None:
         self.demo = demo
         self.view = view
-        self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-demo-", ignore_cleanup_errors=True)))
+        self.folder = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="rheostat-demo-", ignore_cleanup_errors=True)
+            )
+        )
         view.step("looking for a Java and for memory")
         find_jdk()
         require_memory(MEMORY_BYTES, "the demo")
@@ -133,19 +163,33 @@ class Lab:
 
     def feed(self, name: str) -> Child:
         """Start a small steady load on the topic for warming up; it ends with the context."""
-        command = [*_load_command(self.broker.bootstrap, _WARM_UP_TOPIC), "--workload", "constant", "--set", "rate=200", "--seconds", "180"]
+        command = [
+            *_load_command(self.broker.bootstrap, _WARM_UP_TOPIC),
+            "--workload",
+            "constant",
+            "--set",
+            "rate=200",
+            "--seconds",
+            "180",
+        ]
         return Child(command, log=self.folder / f"{name}-feed.log")
 
     def train(self, application: str) -> None:
-        """Let an executor of a warmed-up session write the class archive that later ones start from (first time only)."""
+        """Let an executor of a warmed-up session write the class archive that later ones start from
+        (first time only).
+        """
         if self.warm and not self.warm.trained:
-            self.view.step("training the class archive that makes executors start faster (first time only)")
+            self.view.step(
+                "training the class archive that makes executors start faster (first time only)"
+            )
             if not self.warm.train(application, "0"):
                 self.view.note("executors start cold: the class archive could not be trained")
 
 
 def play(lab: Lab, name: str, size: int | None = None) -> Run:
-    """Play the day once and return what happened: autoscaled, or at a fixed size; the load is the same each time."""
+    """Play the day once and return what happened: autoscaled, or at a fixed size; the load is the
+    same each time.
+    """
     demo, folder = lab.demo, lab.folder / name
     folder.mkdir()
     topic = f"{_TOPIC}-{name}"
@@ -162,7 +206,12 @@ def play(lab: Lab, name: str, size: int | None = None) -> Run:
     )
     options |= {**local_files().settings, **(lab.warm.settings if lab.warm else {})}
     records: list[Record] = []
-    with Pipeline(demo.query, lab.broker.bootstrap, topic, folder, demo.service_ms, demo.trigger_s) as pipeline, ExitStack() as stack:
+    with (
+        Pipeline(
+            demo.query, lab.broker.bootstrap, topic, folder, demo.service_ms, demo.trigger_s
+        ) as pipeline,
+        ExitStack() as stack,
+    ):
         lab.view.step("starting the Spark session and warming it up")
         pipeline.start(lab.cluster.url, options)
         with lab.feed(name):
@@ -173,14 +222,29 @@ def play(lab: Lab, name: str, size: int | None = None) -> Run:
         start_s = time.time() + 3.0
         curve = folder / "curve.jsonl"
         load = [
-            *_load_command(lab.broker.bootstrap, topic), "--workload", "day", "--set", f"low={demo.low}", "--set", f"peak={demo.peak}",
-            "--set", f"day_s={demo.seconds}", "--seed", str(demo.seed), "--start-at", str(start_s), "--curve", str(curve),
-        ]  # fmt: skip
+            *_load_command(lab.broker.bootstrap, topic),
+            "--workload",
+            "day",
+            "--set",
+            f"low={demo.low}",
+            "--set",
+            f"peak={demo.peak}",
+            "--set",
+            f"day_s={demo.seconds}",
+            "--seed",
+            str(demo.seed),
+            "--start-at",
+            str(start_s),
+            "--curve",
+            str(curve),
+        ]
         producer = stack.enter_context(Child(load, log=folder / "load.log"))
         handle = _attach(lab, pipeline, records, start_s) if size is None else None
         _watch(lab, pipeline, producer)
         _close_sessions(lab, pipeline, topic, curve)
-        overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s) if handle else None
+        overhead = (
+            Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s) if handle else None
+        )
         if handle:
             handle.stop()
         return _run(lab, pipeline, topic, curve, records, overhead, limits)
@@ -196,7 +260,11 @@ def _attach(lab: Lab, pipeline: Pipeline, records: list[Record], start_s: float)
         limits=demo.limits,
         kafka={"bootstrap.servers": lab.broker.bootstrap},
         journal=demo.out / "journal",
-        loop=LoopOptions(interval_s=demo.interval_s, cooldown_out_s=demo.cooldown_out_s, cooldown_in_s=demo.cooldown_in_s),
+        loop=LoopOptions(
+            interval_s=demo.interval_s,
+            cooldown_out_s=demo.cooldown_out_s,
+            cooldown_in_s=demo.cooldown_in_s,
+        ),
         guards=demo.guards,
     )
 
@@ -230,11 +298,15 @@ def _rows_produced(producer: Child) -> int:
     try:
         return int(json.loads(lines[-1])["rows"])
     except (IndexError, ValueError, KeyError):
-        raise RheostatError(f"the load producer failed: {lines[-1] if lines else 'it said nothing'}") from None
+        raise RheostatError(
+            f"the load producer failed: {lines[-1] if lines else 'it said nothing'}"
+        ) from None
 
 
 def _close_sessions(lab: Lab, pipeline: Pipeline, topic: str, curve: Path) -> None:
-    """Append one bid from the future to a query with sessions, which closes all others, and let the query come to rest."""
+    """Append one bid from the future to a query with sessions, which closes all others, and let the
+    query come to rest.
+    """
     if pipeline.name == "q11":
         sent = open_topic(lab.broker.bootstrap, topic, lab.demo.seed)
         sent.write(read_curve(curve).points[-1].rows, 1, int((time.time() + _CLOSING_S) * 1000))
@@ -243,7 +315,13 @@ def _close_sessions(lab: Lab, pipeline: Pipeline, topic: str, curve: Path) -> No
 
 
 def _run(
-    lab: Lab, pipeline: Pipeline, topic: str, curve_file: Path, records: list[Record], overhead: Overhead | None, limits: Limits
+    lab: Lab,
+    pipeline: Pipeline,
+    topic: str,
+    curve_file: Path,
+    records: list[Record],
+    overhead: Overhead | None,
+    limits: Limits,
 ) -> Run:
     demo, curve, batches = lab.demo, read_curve(curve_file), pipeline.batches()
     executors, failed_tasks = pipeline.executors(records)
@@ -253,21 +331,39 @@ def _run(
     marks = {name: curve.start_s + at_s for name, at_s in curve.marks.items()}
     return Run(
         title=f"Nexmark {demo.query}: a day in {demo.seconds / 60:g} minutes",
-        query=demo.query, policy=demo.policy, slo=demo.slo, limits=limits, trigger_s=demo.trigger_s,
-        interval_s=demo.interval_s, service_ms=demo.service_ms, start_s=curve.start_s, end_s=produced[-1].commit_s,
-        warm_up_s=min(_WARM_UP_S, demo.seconds / 8), records=[r for r in records if r.t_s <= produced[-1].commit_s],
-        curve=[(point.t_s, float(point.acked)) for point in curve.points], batches=produced, executors=executors,
-        ramp=Ramp(marks["ramp_start_s"], marks["ramp_end_s"]), failed_tasks=failed_tasks, failed_batches=pipeline.failures,
-        overhead=overhead, verdict=verdict, versions=_versions(lab),
-    )  # fmt: skip
+        query=demo.query,
+        policy=demo.policy,
+        slo=demo.slo,
+        limits=limits,
+        trigger_s=demo.trigger_s,
+        interval_s=demo.interval_s,
+        service_ms=demo.service_ms,
+        start_s=curve.start_s,
+        end_s=produced[-1].commit_s,
+        warm_up_s=min(_WARM_UP_S, demo.seconds / 8),
+        records=[r for r in records if r.t_s <= produced[-1].commit_s],
+        curve=[(point.t_s, float(point.acked)) for point in curve.points],
+        batches=produced,
+        executors=executors,
+        ramp=Ramp(marks["ramp_start_s"], marks["ramp_end_s"]),
+        failed_tasks=failed_tasks,
+        failed_batches=pipeline.failures,
+        overhead=overhead,
+        verdict=verdict,
+        versions=_versions(lab),
+    )
 
 
 def measured_baselines(lab: Lab, run: Run) -> dict[int, Latency]:
-    """Play the same day at the fixed maximum and at the fixed mean of a run and return their latencies."""
+    """Play the same day at the fixed maximum and at the fixed mean of a run and return their
+    latencies.
+    """
     sizes = {baseline.executors for baseline in summarize(run).baselines}
     found = {}
     for size in sorted(sizes):
-        lab.view.note(f"the same load at a fixed size of {size} executors ({lab.demo.seconds:g} seconds)")
+        lab.view.note(
+            f"the same load at a fixed size of {size} executors ({lab.demo.seconds:g} seconds)"
+        )
         found[size] = latency(play(lab, f"fixed{size}", size))
     return found
 
@@ -280,7 +376,9 @@ def publish(run: Run, summary: Summary, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     draw_png(run, summary, out / "plot.png")
     write_report(run, summary, out / "report.html")
-    (out / "summary.json").write_text(json.dumps(to_json(summary), indent=2) + "\n", encoding="utf-8")
+    (out / "summary.json").write_text(
+        json.dumps(to_json(summary), indent=2) + "\n", encoding="utf-8"
+    )
 
 
 def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
@@ -303,5 +401,12 @@ def _versions(lab: Lab) -> Mapping[str, str]:
     from importlib.metadata import version
 
     python = ".".join(map(str, sys.version_info[:3]))
-    java = subprocess.run([str(find_jdk().java), "-version"], capture_output=True, text=True).stderr.splitlines()
-    return {"PySpark": version("pyspark"), "Kafka source": lab.jars.version, "Python": python, "Java": java[0] if java else "?"}
+    java = subprocess.run(
+        [str(find_jdk().java), "-version"], capture_output=True, text=True
+    ).stderr.splitlines()
+    return {
+        "PySpark": version("pyspark"),
+        "Kafka source": lab.jars.version,
+        "Python": python,
+        "Java": java[0] if java else "?",
+    }

@@ -1,8 +1,10 @@
-"""How much a rescaling disturbs the batches of a query: DESIGN's statistic, with its control, from batch times and windows.
+"""How much a rescaling disturbs the batches of a query: DESIGN's statistic, with its control, from
+batch times and windows.
 
-The disturbance of a rescale is the greatest T / T_ref over the batches of its window, minus the median of the same greatest ratio
-over windows of as many batches in which nothing was rescaled. T_ref is the median steady batch at the same slots in the same
-run. So a rescale that does nothing has the quantiles of the control windows, which are given beside its own.
+The disturbance of a rescale is the greatest T / T_ref over the batches of its window, minus the
+median of the same greatest ratio over windows of as many batches in which nothing was rescaled.
+T_ref is the median steady batch at the same slots in the same run. So a rescale that does nothing
+has the quantiles of the control windows, which are given beside its own.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ MANY = 30
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A finished batch: start and commit in Unix seconds, and T, its duration; after a restart T counts from the stop of the query."""
+    """A finished batch: start and commit in Unix seconds, and T, its duration; after a restart T
+    counts from the stop of the query.
+    """
 
     start_s: float
     commit_s: float
@@ -28,7 +32,9 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A rescale: from ``begin_s`` to ``end_s`` (Unix seconds), its T_ref taken at ``slots``; ``kind`` is in, out or out_start."""
+    """A rescale: from ``begin_s`` to ``end_s`` (Unix seconds), its T_ref taken at ``slots``;
+    ``kind`` is in, out or out_start.
+    """
 
     kind: str
     begin_s: float
@@ -42,7 +48,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """The statistic of one direction over ``n`` rescales; ``p95`` from 30 on, else the greatest value ``max``; likewise the control's."""
+    """The statistic of one direction over ``n`` rescales; ``p95`` from 30 on, else the greatest
+    value ``max``; likewise the control's.
+    """
 
     n: int
     median: float | None
@@ -54,26 +62,42 @@ class Disturbance:
     control_max: float | None
     control_median_ratio: float | None
     """What has been subtracted."""
+
     values: tuple[float, ...]
     control_values: tuple[float, ...]
 
 
 def references_s(steady: Mapping[int, Sequence[Timed]]) -> dict[int, float]:
     """Return T_ref per number of slots, from the steady batches of each."""
-    return {slots: statistics.median(batch.duration_s for batch in batches) for slots, batches in steady.items() if batches}
+    return {
+        slots: statistics.median(batch.duration_s for batch in batches)
+        for slots, batches in steady.items()
+        if batches
+    }
 
 
-def disturbance(batches: Sequence[Timed], windows: Sequence[Window], steady: Mapping[int, Sequence[Timed]]) -> Disturbance:
-    """Return the disturbance over ``windows`` of one kind; ``steady`` are the batches without a rescale, per number of slots.
+def disturbance(
+    batches: Sequence[Timed], windows: Sequence[Window], steady: Mapping[int, Sequence[Timed]]
+) -> Disturbance:
+    """Return the disturbance over ``windows`` of one kind; ``steady`` are the batches without a
+    rescale, per number of slots.
 
     Windows without a batch, and windows whose slots have no steady batch, do not count.
     """
     references = references_s(steady)
-    inside = [(window, [batch for batch in batches if window.holds(batch)]) for window in windows if window.slots in references]
+    inside = [
+        (window, [batch for batch in batches if window.holds(batch)])
+        for window in windows
+        if window.slots in references
+    ]
     inside = [(window, held) for window, held in inside if held]
     length = round(statistics.median(len(held) for _, held in inside)) if inside else 0
     peaks = [_peak(held, references[window.slots]) for window, held in inside]
-    quiet = [_peak(chunk, references[slots]) for slots, calm in steady.items() for chunk in _chunks(calm, length)]
+    quiet = [
+        _peak(chunk, references[slots])
+        for slots, calm in steady.items()
+        for chunk in _chunks(calm, length)
+    ]
     subtracted = statistics.median(quiet) if quiet else None
     values, control = _above(peaks, subtracted), _above(quiet, subtracted)
     return Disturbance(
@@ -96,7 +120,9 @@ def _peak(batches: Sequence[Timed], reference_s: float) -> float:
 
 
 def _chunks(batches: Sequence[Timed], length: int) -> list[Sequence[Timed]]:
-    """Cut steady batches, which may come from several pauses, into windows that do not overlap; too few are one shorter window."""
+    """Cut steady batches, which may come from several pauses, into windows that do not overlap; too
+    few are one shorter window.
+    """
     if not length or not batches:
         return []
     return [batches[i : i + length] for i in range(0, max(1, len(batches) - length + 1), length)]

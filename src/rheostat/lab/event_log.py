@@ -1,7 +1,8 @@
-"""What tasks did, from Spark's own event log (JSON lines, neither rolled nor compressed): when, where, how they ended.
+"""What tasks did, from Spark's own event log (JSON lines, neither rolled nor compressed): when,
+where, how they ended.
 
-The log tells of every task, also of those that the UI has forgotten, and costs the driver a few milliseconds a batch. Source:
-Spark's ``JsonProtocol``; times there are Unix milliseconds.
+The log tells of every task, also of those that the UI has forgotten, and costs the driver a few
+milliseconds a batch. Source: Spark's ``JsonProtocol``; times there are Unix milliseconds.
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ OPTIONS: Mapping[str, str] = {
     "spark.eventLog.compress": "false",
     "spark.eventLog.logStageExecutorMetrics": "false",
 }
-"""Static options of a session whose log is to be read here; ``spark.eventLog.dir`` is the caller's."""
+"""Static options of a session whose log is to be read here; ``spark.eventLog.dir`` is the
+caller's."""
+
 _HARMLESS = ("Success", "TaskKilled", "Resubmitted")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A finished task: its stage's attempt, its partition, its executor, launch and finish in Unix seconds, its thread's CPU seconds."""
+    """A finished task: its stage's attempt, its partition, its executor, launch and finish in Unix
+    seconds, its thread's CPU seconds.
+    """
 
     stage: tuple[int, int]
     index: int
@@ -38,7 +43,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class StageRun:
-    """An attempt of a stage: tasks, the batch it belongs to (run id of the query, batch id), times in Unix seconds."""
+    """An attempt of a stage: tasks, the batch it belongs to (run id of the query, batch id), times
+    in Unix seconds.
+    """
 
     stage: tuple[int, int]
     tasks: int
@@ -68,15 +75,20 @@ class EventLog:
     _batches: dict[int, tuple[str, int] | None] = field(default_factory=dict)
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Of each stage: the group of its job, and the job's description."""
+
     _offset: int = 0
 
     @property
     def failed_tasks(self) -> list[Task]:
-        """The tasks that failed; those that were killed because nobody needed them any more did not."""
+        """The tasks that failed; those that were killed because nobody needed them any more did
+        not.
+        """
         return [task for task in self.tasks if task.failure is not None]
 
     def follow(self, folder: Path) -> EventLog:
-        """Read what has been written since the last call by the application whose log is the newest file of ``folder``."""
+        """Read what has been written since the last call by the application whose log is the newest
+        file of ``folder``.
+        """
         for file in files(folder)[-1:]:
             with file.open("rb") as log:
                 log.seek(self._offset)
@@ -102,8 +114,14 @@ class EventLog:
                 readers[name](json.loads(line))
 
     def state_tasks(self, partitions: int) -> dict[tuple[str, int], dict[int, Task]]:
-        """Return the tasks of the state stage of each batch, by partition: of its last stage with that many tasks."""
-        wanted = {stage.stage: stage.batch for stage in self.stages.values() if stage.tasks == partitions and stage.batch}
+        """Return the tasks of the state stage of each batch, by partition: of its last stage with
+        that many tasks.
+        """
+        wanted = {
+            stage.stage: stage.batch
+            for stage in self.stages.values()
+            if stage.tasks == partitions and stage.batch
+        }
         last = {batch: stage for stage, batch in sorted(wanted.items())}
         found: dict[tuple[str, int], dict[int, Task]] = {}
         for task in self.tasks:
@@ -114,14 +132,23 @@ class EventLog:
 
     def partition_holders(self, partitions: int) -> dict[tuple[str, int], dict[int, str]]:
         """Return who ran each of ``state_tasks``."""
-        return {batch: {i: task.executor for i, task in tasks.items()} for batch, tasks in self.state_tasks(partitions).items()}
+        return {
+            batch: {i: task.executor for i, task in tasks.items()}
+            for batch, tasks in self.state_tasks(partitions).items()
+        }
 
     def moves(self, partitions: int) -> int:
-        """Count the state partitions whose task ran on another executor than in the batch before."""
+        """Count the state partitions whose task ran on another executor than in the batch
+        before.
+        """
         held: dict[int, str] = {}
         moves = 0
-        for _, holders in sorted(self.partition_holders(partitions).items(), key=lambda batch: batch[0][1]):
-            moves += sum(held.get(partition, executor) != executor for partition, executor in holders.items())
+        for _, holders in sorted(
+            self.partition_holders(partitions).items(), key=lambda batch: batch[0][1]
+        ):
+            moves += sum(
+                held.get(partition, executor) != executor for partition, executor in holders.items()
+            )
             held.update(holders)
         return moves
 
@@ -139,10 +166,16 @@ class EventLog:
 
     def _job_started(self, event: Mapping[str, Any]) -> None:
         properties = event.get("Properties") or {}
-        number, run = properties.get("streaming.sql.batchId"), properties.get("sql.streaming.runId") or properties.get("spark.jobGroup.id")
+        number, run = (
+            properties.get("streaming.sql.batchId"),
+            properties.get("sql.streaming.runId") or properties.get("spark.jobGroup.id"),
+        )
         batch = (str(run), int(number)) if number is not None else None
         self._batches.update(dict.fromkeys(event["Stage IDs"], batch))
-        job = (str(properties.get("spark.jobGroup.id", "")), str(properties.get("spark.job.description", "")))
+        job = (
+            str(properties.get("spark.jobGroup.id", "")),
+            str(properties.get("spark.job.description", "")),
+        )
         self._jobs.update(dict.fromkeys(event["Stage IDs"], job))
 
     def _job_ended(self, event: Mapping[str, Any]) -> None:
@@ -152,7 +185,9 @@ class EventLog:
         told = event["Stage Info"]
         stage = (told["Stage ID"], told["Stage Attempt ID"])
         submitted_s = told.get("Submission Time", 0) / 1000
-        self.stages[stage] = StageRun(stage, told["Number of Tasks"], self._batches.get(stage[0]), submitted_s)
+        self.stages[stage] = StageRun(
+            stage, told["Number of Tasks"], self._batches.get(stage[0]), submitted_s
+        )
 
     def _stage_completed(self, event: Mapping[str, Any]) -> None:
         self.failed_stages += "Failure Reason" in event["Stage Info"]
@@ -174,7 +209,9 @@ class EventLog:
 
     def _executor_added(self, event: Mapping[str, Any]) -> None:
         told = event["Executor Info"]
-        self.executors[event["Executor ID"]] = Life(told["Host"], told["Total Cores"], event["Timestamp"] / 1000)
+        self.executors[event["Executor ID"]] = Life(
+            told["Host"], told["Total Cores"], event["Timestamp"] / 1000
+        )
 
     def _executor_removed(self, event: Mapping[str, Any]) -> None:
         if event["Executor ID"] in self.executors:

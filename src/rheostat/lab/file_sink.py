@@ -15,11 +15,13 @@ _ENTRY = re.compile(r"(\d+)(\.compact)?")
 
 
 def committed_files(sink: Path) -> list[Path]:
-    """Return the data files of the batches that are committed; what tasks that were killed left behind is none of them.
+    """Return the data files of the batches that are committed; what tasks that were killed left
+    behind is none of them.
 
-    The log holds one file a batch, ``N`` or ``N.compact``; a compact one stands for all batches up to its own. The first
-    line is ``v1``, each other line a file that was added, or deleted again. Source: Spark's ``FileStreamSinkLog``. Raises RheostatError
-    for a log that is absent, has a gap, is of another version, or names a file that is not there.
+    The log holds one file a batch, ``N`` or ``N.compact``; a compact one stands for all batches up
+    to its own. The first line is ``v1``, each other line a file that was added, or deleted again.
+    Source: Spark's ``FileStreamSinkLog``. Raises RheostatError for a log that is absent, has a gap,
+    is of another version, or names a file that is not there.
     """
     entries = _entries(sink / LOG)
     added: dict[Path, None] = {}
@@ -49,7 +51,10 @@ def _entries(log: Path) -> list[Path]:
     if rest != expected:
         lost = next(batch for batch, there in zip(expected, rest, strict=True) if batch != there)
         raise RheostatError(f"the log of batch {lost} is not in {log}")
-    return [*(compact[last_compact] for _ in range(last_compact >= 0)), *(plain[batch] for batch in rest)]
+    return [
+        *(compact[last_compact] for _ in range(last_compact >= 0)),
+        *(plain[batch] for batch in rest),
+    ]
 
 
 def _numbered(log: Path, compact: bool) -> dict[int, Path]:

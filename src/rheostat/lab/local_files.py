@@ -1,7 +1,9 @@
-"""Files of a local disk without a process for each, as on a cluster's file system: for jobs of ours on this computer.
+"""Files of a local disk without a process for each, as on a cluster's file system: for jobs of ours
+on this computer.
 
-Hadoop without its native library starts ``chmod`` twice for each file that it creates (``RawLocalFileSystem.setPermission``,
-for the file and for its checksum): a hundred processes in a batch of 24 state partitions.
+Hadoop without its native library starts ``chmod`` twice for each file that it creates
+(``RawLocalFileSystem.setPermission``, for the file and for its checksum): a hundred processes in a
+batch of 24 state partitions.
 """
 
 from __future__ import annotations
@@ -25,20 +27,25 @@ _SOURCE = Path(__file__).parent / "java" / "LocalFiles.java"
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """What a session needs: ``jars`` on the class path of driver and executors, and ``settings``; both empty where there is no compiler."""
+    """What a session needs: ``jars`` on the class path of driver and executors, and ``settings``;
+    both empty where there is no compiler.
+    """
 
     jars: tuple[Path, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def local_files() -> LocalFiles:
-    """Return what makes files cheap, compiled at the first call; nothing, and a line in the log, where this computer has no compiler.
+    """Return what makes files cheap, compiled at the first call; nothing, and a line in the log,
+    where this computer has no compiler.
 
     Not for a session whose class paths others may set: without the class it starts no executor.
     """
     home = find_spark_home()
     try:
-        jar = build_jar([_SOURCE], CLASS, f"{home.folder / 'jars'}/*", home.jdk, folders.cache_folder() / "java")
+        jar = build_jar(
+            [_SOURCE], CLASS, f"{home.folder / 'jars'}/*", home.jdk, folders.cache_folder() / "java"
+        )
     except (RheostatError, OSError) as fault:
         _log.info("rheostat: each file of a local disk costs two processes: %s", fault)
         return LocalFiles()
@@ -46,5 +53,7 @@ def local_files() -> LocalFiles:
 
 
 def class_path() -> tuple[Path, ...]:
-    """Return the JARs of driver and executors beside Spark's own: those of the Kafka source, and ours."""
+    """Return the JARs of driver and executors beside Spark's own: those of the Kafka source, and
+    ours.
+    """
     return (*source_jars().paths, *local_files().jars)

@@ -1,4 +1,6 @@
-"""The pipeline of the lab: a Nexmark query from Kafka into a Parquet folder, restarted from its checkpoint if it fails."""
+"""The pipeline of the lab: a Nexmark query from Kafka into a Parquet folder, restarted from its
+checkpoint if it fails.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from rheostat.lab.session import start_session
 from rheostat.model import Record
 from rheostat.spark import progress
 from rheostat.spark.executors import ExecutorsEndpoint
-from rheostat.spark.shape import CHANGELOG, FILES, PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS, checkpoint_files_class
+from rheostat.spark.shape import (
+    CHANGELOG,
+    FILES,
+    PROVIDER,
+    ROCKSDB,
+    SHUFFLE_PARTITIONS,
+    checkpoint_files_class,
+)
 
 QUERIES = {"q1": queries.q1, "q11": queries.q11}
 _KEPT_BATCHES = 100_000
@@ -28,25 +37,54 @@ QUERY_OPTIONS = {
     PROVIDER: ROCKSDB,
     CHANGELOG: "true",
     "spark.sql.session.timeZone": "UTC",
-    # Every tenth batch would write the file sink's whole log anew: 2 s of it after 900 batches, whatever the size.
+    # Every tenth batch would write the file sink's whole log anew: 2 s of it after 900 batches,
+    # whatever the size.
     "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
-    # Generated code has to be compiled in each new executor: 0.2 of the 0.95 CPU-seconds of its first task.
+    # Generated code has to be compiled in each new executor: 0.2 of the 0.95 CPU-seconds of its
+    # first task.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 
-def start_query(spark: Any, name: str, bootstrap: str, topic: str, folder: str, service_ms: float, trigger_s: float) -> Any:
-    """Start a Nexmark query from Kafka into ``folder``/sink and return it; each bid waits ``service_ms`` on its way."""
+def start_query(
+    spark: Any,
+    name: str,
+    bootstrap: str,
+    topic: str,
+    folder: str,
+    service_ms: float,
+    trigger_s: float,
+) -> Any:
+    """Start a Nexmark query from Kafka into ``folder``/sink and return it; each bid waits
+    ``service_ms`` on its way.
+    """
     bids = queries.with_service_time(queries.read_bids(spark, bootstrap, topic), service_ms)
-    writer = QUERIES[name](bids).writeStream.format("parquet").queryName(name).trigger(processingTime=f"{trigger_s:g} seconds")
-    return writer.option("path", f"{folder}/sink").option("checkpointLocation", f"{folder}/checkpoint").start()
+    writer = (
+        QUERIES[name](bids)
+        .writeStream.format("parquet")
+        .queryName(name)
+        .trigger(processingTime=f"{trigger_s:g} seconds")
+    )
+    return (
+        writer.option("path", f"{folder}/sink")
+        .option("checkpointLocation", f"{folder}/checkpoint")
+        .start()
+    )
 
 
 class Pipeline:
     """One session and one query; ``folder`` takes checkpoint and sink."""
 
-    def __init__(self, name: str, bootstrap: str, topic: str, folder: Path, service_ms: float, trigger_s: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        bootstrap: str,
+        topic: str,
+        folder: Path,
+        service_ms: float,
+        trigger_s: float,
+    ) -> None:
         self.name = name
         self.sink = folder / "sink"
         self.failures = 0
@@ -61,13 +99,19 @@ class Pipeline:
     def start(self, master: str, options: Mapping[str, str]) -> None:
         """Start the session."""
         files = {FILES: checkpoint_files_class(pyspark.__version__)}
-        self.spark = start_session(master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}")
+        self.spark = start_session(
+            master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}"
+        )
         self.spark.sparkContext.setLogLevel("OFF")
 
     def warm_up(self, topic: str, batches: int = 10, deadline_s: float = 60.0) -> None:
-        """Run the same query on another topic for some batches: what a young JVM costs is not what is shown."""
+        """Run the same query on another topic for some batches: what a young JVM costs is not what
+        is shown.
+        """
         folder = str(self._folder / "warm-up")
-        query = start_query(self.spark, self.name, self._bootstrap, topic, folder, 0.0, self._trigger_s / 2)
+        query = start_query(
+            self.spark, self.name, self._bootstrap, topic, folder, 0.0, self._trigger_s / 2
+        )
         deadline = time.monotonic() + deadline_s
         while query.isActive and time.monotonic() < deadline:
             if sum(1 for event in query.recentProgress if progress.batch_of(event).rows) >= batches:
@@ -78,11 +122,21 @@ class Pipeline:
     def start_query(self) -> None:
         """Start the query, from its checkpoint if there is one."""
         self._queries.append(
-            start_query(self.spark, self.name, self._bootstrap, self._topic, str(self._folder), self._service_ms, self._trigger_s)
+            start_query(
+                self.spark,
+                self.name,
+                self._bootstrap,
+                self._topic,
+                str(self._folder),
+                self._service_ms,
+                self._trigger_s,
+            )
         )
 
     def keep_running(self) -> str | None:
-        """Restart the query from its checkpoint if it has failed; return why, in one line, else None."""
+        """Restart the query from its checkpoint if it has failed; return why, in one line, else
+        None.
+        """
         query = self._queries[-1]
         if query.isActive:
             return None
@@ -97,7 +151,9 @@ class Pipeline:
         return sum(progress.batch_of(last).committed.values()) if last else 0
 
     def drain(self) -> None:
-        """Return when everything in the topic is processed, the batch without data that closes sessions included."""
+        """Return when everything in the topic is processed, the batch without data that closes
+        sessions included.
+        """
         self._queries[-1].processAllAvailable()
 
     def batches(self) -> list[Batch]:
@@ -108,15 +164,24 @@ class Pipeline:
                 batch = progress.batch_of(event)
                 end = sum(batch.committed.values())
                 if batch.rows:
-                    found[batch.batch_id] = Batch(end - batch.rows, end, batch.start_s, batch.commit_s, batch.rows)
+                    found[batch.batch_id] = Batch(
+                        end - batch.rows, end, batch.start_s, batch.commit_s, batch.rows
+                    )
         return [found[batch_id] for batch_id in sorted(found)]
 
     def executors(self, records: list[Record]) -> tuple[list[ExecutorLife], int]:
         """Return the life of every executor, and the tasks that failed on any."""
-        endpoint = ExecutorsEndpoint(self.spark.sparkContext.uiWebUrl, self.spark.sparkContext.applicationId)
+        endpoint = ExecutorsEndpoint(
+            self.spark.sparkContext.uiWebUrl, self.spark.sparkContext.applicationId
+        )
         found = endpoint.all() or []
         lives = [
-            ExecutorLife(executor.id, None, _unix_s(executor.registered_s), _unix_s(executor.removed_s) if executor.removed_s else None)
+            ExecutorLife(
+                executor.id,
+                None,
+                _unix_s(executor.registered_s),
+                _unix_s(executor.removed_s) if executor.removed_s else None,
+            )
             for executor in sorted(found, key=lambda executor: executor.registered_s)
         ]
         return requested(lives, records), endpoint.failed_tasks() or 0
@@ -132,19 +197,31 @@ class Pipeline:
     def __enter__(self) -> Pipeline:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()
 
 
 def requested(lives: list[ExecutorLife], records: list[Record]) -> list[ExecutorLife]:
-    """Return the lives with the time of the request: the last raise of the target before the executor registered; None for the first."""
+    """Return the lives with the time of the request: the last raise of the target before the
+    executor registered; None for the first.
+    """
     raises = [
         record.t_s
         for before, record in pairwise(records)
         if before.target is not None and record.target is not None and record.target > before.target
     ]
     return [
-        ExecutorLife(life.id, max((t_s for t_s in raises if t_s <= life.registered_s), default=None), life.registered_s, life.removed_s)
+        ExecutorLife(
+            life.id,
+            max((t_s for t_s in raises if t_s <= life.registered_s), default=None),
+            life.registered_s,
+            life.removed_s,
+        )
         for life in lives
     ]
 

@@ -1,4 +1,6 @@
-"""The Spark session of a replay that runs as a job: quiet, and on loopback where it is this computer's."""
+"""The Spark session of a replay that runs as a job: quiet, and on loopback where it is this
+computer's.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,26 @@ from pyspark.sql import SparkSession
 from rheostat.lab.session import start_session
 from rheostat.machine.jdk import find_jdk
 
-_LOG = f"-Drheostat.log.level=off -Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"
+_LOG = (
+    "-Drheostat.log.level=off"
+    f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"  # noqa: E501
+)
 
 
 @contextmanager
 def replay_session(master: str) -> Iterator[SparkSession]:
-    """Hand out a session on ``master`` and stop it; its errors are those that its caller raises, not those of a log.
+    """Hand out a session on ``master`` and stop it; its errors are those that its caller raises,
+    not those of a log.
 
-    Raises BadInput without a Java. Fails when: the workers of a remote master have no Rheostat installed.
+    Raises BadInput without a Java. Fails when: the workers of a remote master have no Rheostat
+    installed.
     """
     os.environ["JAVA_HOME"] = str(find_jdk().home)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    options = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower()}
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+    }
     options["spark.driver.extraJavaOptions"] = _LOG
     if master.startswith("local"):
         options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}

@@ -31,21 +31,31 @@ class Step:
 def write_report(run: Run, summary: Summary, path: Path) -> None:
     """Write the report; it holds its pictures and styles and refers to nothing outside."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(html(run, summary, svg(run, summary, LIGHT), svg(run, summary, DARK)), encoding="utf-8")
+    path.write_text(
+        html(run, summary, svg(run, summary, LIGHT), svg(run, summary, DARK)), encoding="utf-8"
+    )
 
 
 def html(run: Run, summary: Summary, light: bytes, dark: bytes) -> str:
-    """Return the report as HTML with the picture as SVG for light and dark screens; every text of the run is escaped."""
+    """Return the report as HTML with the picture as SVG for light and dark screens; every text of
+    the run is escaped.
+    """
     # PackageLoader finds the template in an installed package too; autoescape is on for all.
     environment = Environment(
-        loader=PackageLoader("rheostat.lab"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("rheostat.lab"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template("report.html").render(
         run=run,
         summary=summary,
         verdict=run.verdict,
         headline=headline(run.title, summary),
-        when=dt.datetime.fromtimestamp(run.start_s, dt.timezone.utc).strftime("%d %B %Y, %H:%M UTC"),
+        when=dt.datetime.fromtimestamp(run.start_s, dt.timezone.utc).strftime(
+            "%d %B %Y, %H:%M UTC"
+        ),
         figures=figures(summary),
         rows=table(summary),
         steps=[_step(run, change) for change in rescalings(run.records)],
@@ -58,20 +68,36 @@ def html(run: Run, summary: Summary, light: bytes, dark: bytes) -> str:
 
 def settings(run: Run) -> Mapping[str, str]:
     """Return what the run was set to, in words."""
-    wait = "none" if run.service_ms == 0 else f"{run.service_ms:g} ms a row: a wait that stands for a call to an outside system"
+    wait = (
+        "none"
+        if run.service_ms == 0
+        else f"{run.service_ms:g} ms a row: a wait that stands for a call to an outside system"
+    )
     capacity = (
-        {} if run.service_ms == 0 else {"Capacity of a slot": f"at most {1000 / run.service_ms:,.0f} rows/s, set by the service time"}
+        {}
+        if run.service_ms == 0
+        else {
+            "Capacity of a slot": (
+                f"at most {1000 / run.service_ms:,.0f} rows/s, set by the service time"
+            )
+        }
     )
     return {
         "Query": run.query,
         "Policy": run.policy,
         "Latency objective": f"99 % of rows within {run.slo.latency_s:g} s",
-        "Limits": f"{run.limits.min_executors} to {run.limits.max_executors} executors of {_slots(run.slots_per_executor)}",
+        "Limits": (
+            f"{run.limits.min_executors} to {run.limits.max_executors} executors of"
+            f" {_slots(run.slots_per_executor)}"
+        ),
         "Trigger": f"every {run.trigger_s:g} s" if run.trigger_s else "batches back to back",
         "Decision interval": f"{run.interval_s:g} s",
         "Service time": wait,
         **capacity,
-        "Measured time": f"{run.duration_s:.0f} s, the first {run.warm_up_s:g} s left out of latencies as warm-up",
+        "Measured time": (
+            f"{run.duration_s:.0f} s, the first {run.warm_up_s:g} s left out of latencies as"
+            " warm-up"
+        ),
         **run.settings,
     }
 
@@ -90,14 +116,21 @@ def _number(value: float | int | str | None) -> str:
     if value is None:
         return "unknown"
     return (
-        f"{value:,.4g}" if isinstance(value, float) and abs(value) < 1000 else f"{value:,.0f}" if isinstance(value, int | float) else value
+        f"{value:,.4g}"
+        if isinstance(value, float) and abs(value) < 1000
+        else f"{value:,.0f}"
+        if isinstance(value, int | float)
+        else value
     )
 
 
 def _overhead(run: Run) -> tuple[tuple[str, str], ...]:
     if run.overhead is None or run.overhead.elapsed_s <= 0:
         return ()
-    return tuple((part, core_share(cpu_s / run.overhead.elapsed_s)) for part, cpu_s in run.overhead.cpu_s.items())
+    return tuple(
+        (part, core_share(cpu_s / run.overhead.elapsed_s))
+        for part, cpu_s in run.overhead.cpu_s.items()
+    )
 
 
 def _data(picture: bytes) -> str:

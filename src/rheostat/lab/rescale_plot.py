@@ -1,4 +1,6 @@
-"""The picture of ``benchmarks/live_rescale.py``: disturbances per way and direction with their control, and the batches over time."""
+"""The picture of ``benchmarks/live_rescale.py``: disturbances per way and direction with their
+control, and the batches over time.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,18 @@ def draw(whole: Mapping[str, Any], path: Path) -> None:
     """Write the picture of a result as PNG."""
     ways = whole["ways"]
     figure = Figure(figsize=(11, 3.2 + 2.2 * len(ways)), dpi=120)
-    panels = figure.subplots(1 + len(ways), 1, gridspec_kw={"height_ratios": [1.5, *[1] * len(ways)]}, squeeze=False)[:, 0]
+    panels = figure.subplots(
+        1 + len(ways), 1, gridspec_kw={"height_ratios": [1.5, *[1] * len(ways)]}, squeeze=False
+    )[:, 0]
     _disturbances(panels[0], ways)
     for panel, (way, found) in zip(panels[1:], ways.items(), strict=True):
         _batches(panel, way, found)
     told = whole["what"]
     low, high = told["executors"]
-    figure.suptitle(f"Spark {told['spark']}, {told['query']}, {told['state_mb']:g} MB of state, {low} to {high} executors")
+    figure.suptitle(
+        f"Spark {told['spark']}, {told['query']}, {told['state_mb']:g} MB of state, {low} to {high}"
+        " executors"
+    )
     figure.tight_layout()
     FigureCanvasAgg(figure).print_png(path)
 
@@ -33,8 +40,13 @@ def _disturbances(panel: Any, ways: Mapping[str, Any]) -> None:
     for way, found in ways.items():
         for kind, colour in _DIRECTIONS.items():
             at = len(labels)
-            for values, shift, shade in ((found[kind]["values"], -0.12, colour), (found[kind]["control_values"], 0.18, "#c5ccd3")):
-                panel.scatter([at + shift] * len(values), values, s=14, color=shade, alpha=0.7, linewidths=0)
+            for values, shift, shade in (
+                (found[kind]["values"], -0.12, colour),
+                (found[kind]["control_values"], 0.18, "#c5ccd3"),
+            ):
+                panel.scatter(
+                    [at + shift] * len(values), values, s=14, color=shade, alpha=0.7, linewidths=0
+                )
             labels.append(f"{way}\n{kind} n={found[kind]['n']}")
     panel.set_xticks(range(len(labels)), labels, fontsize=8)
     panel.set_ylabel("max T / T_ref - control\n(grey: no rescale)")
@@ -49,10 +61,25 @@ def _batches(panel: Any, way: str, found: Mapping[str, Any]) -> None:
     if not curve:
         return
     end_s = curve[-1][0]
-    shown = [(start_s - end_s, seconds) for start_s, seconds in curve if start_s >= end_s - _SHOWN_S]
-    panel.plot([at for at, _ in shown], [seconds for _, seconds in shown], linewidth=0.8, marker=".", markersize=3, color="#1f2933")
+    shown = [
+        (start_s - end_s, seconds) for start_s, seconds in curve if start_s >= end_s - _SHOWN_S
+    ]
+    panel.plot(
+        [at for at, _ in shown],
+        [seconds for _, seconds in shown],
+        linewidth=0.8,
+        marker=".",
+        markersize=3,
+        color="#1f2933",
+    )
     for kind, requested_s, settled_s in found["marks"]:
         if settled_s >= end_s - _SHOWN_S:
-            panel.axvspan(requested_s - end_s, settled_s - end_s, color=_DIRECTIONS[kind], alpha=0.2, linewidth=0)
+            panel.axvspan(
+                requested_s - end_s,
+                settled_s - end_s,
+                color=_DIRECTIONS[kind],
+                alpha=0.2,
+                linewidth=0,
+            )
     panel.set_ylabel(f"{way}\nbatch, s")
     panel.set_xlim(-_SHOWN_S if shown[0][0] < -_SHOWN_S / 2 else shown[0][0], 0)

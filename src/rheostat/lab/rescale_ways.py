@@ -1,4 +1,6 @@
-"""The ways to change the size of a running stateful query: Rheostat's, Spark's own two, and a restart of the query."""
+"""The ways to change the size of a running stateful query: Rheostat's, Spark's own two, and a
+restart of the query.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A rescale: when it was asked for, when it had settled (Unix seconds), and the sizes before and after."""
+    """A rescale: when it was asked for, when it had settled (Unix seconds), and the sizes before
+    and after.
+    """
 
     before: int
     after: int
@@ -58,16 +62,31 @@ class Way(Protocol):
 
 
 class Live:
-    """The production loop with a scripted policy: with placement (``force``) or without (``off``)."""
+    """The production loop with a scripted policy: with placement (``force``) or without
+    (``off``).
+    """
 
     def __init__(
-        self, job: StatefulJob, executors: int, limits: tuple[int, int], placement: str, journal: Path, deadline_s: float = 600.0
+        self,
+        job: StatefulJob,
+        executors: int,
+        limits: tuple[int, int],
+        placement: str,
+        journal: Path,
+        deadline_s: float = 600.0,
     ) -> None:
         self._job = job
         self._deadline_s = deadline_s
         self._policy = Scripted(executors)
         self._records: list[Record] = []
-        self.handle: Handle = attach(job.spark, policy=self._policy, limits=limits, placement=placement, journal=journal, loop=LOOP)
+        self.handle: Handle = attach(
+            job.spark,
+            policy=self._policy,
+            limits=limits,
+            placement=placement,
+            journal=journal,
+            loop=LOOP,
+        )
         self.handle.watch(self._records.append)
         self.await_steady(executors)
 
@@ -78,7 +97,13 @@ class Live:
         self.await_steady(executors)
         news = self._records[seen:]
         first = next(record for record in news if record.target == executors)
-        return Mark(before, executors, first.t_s, news[-1].t_s, "; ".join(dict.fromkeys(record.rescaling.detail for record in news)))
+        return Mark(
+            before,
+            executors,
+            first.t_s,
+            news[-1].t_s,
+            "; ".join(dict.fromkeys(record.rescaling.detail for record in news)),
+        )
 
     @property
     def last(self) -> Record | None:
@@ -90,16 +115,32 @@ class Live:
         self._policy.executors = executors
 
     def await_steady(self, executors: int) -> None:
-        """Wait until the loop calls that size steady; raises RheostatError after the deadline, with where the change stood."""
+        """Wait until the loop calls that size steady; raises RheostatError after the deadline, with
+        where the change stood.
+        """
         try:
-            self._job.until(f"steady at {executors} executors", lambda: self._is_steady(executors), self._deadline_s)
+            self._job.until(
+                f"steady at {executors} executors",
+                lambda: self._is_steady(executors),
+                self._deadline_s,
+            )
         except RheostatError as fault:
-            stood = f"{self.last.rescaling.phase}, {self.last.rescaling.detail}" if self.last else "no decision yet"
-            raise RheostatError(f"{fault}; {len(self._job.executors())} registered; {stood}") from None
+            stood = (
+                f"{self.last.rescaling.phase}, {self.last.rescaling.detail}"
+                if self.last
+                else "no decision yet"
+            )
+            raise RheostatError(
+                f"{fault}; {len(self._job.executors())} registered; {stood}"
+            ) from None
 
     def _is_steady(self, executors: int) -> bool:
         last = self._records[-2:]  # the first record of a target may still tell of the one before
-        steady = len(last) == 2 and all(record.target == executors for record in last) and last[-1].rescaling.phase == "steady"
+        steady = (
+            len(last) == 2
+            and all(record.target == executors for record in last)
+            and last[-1].rescaling.phase == "steady"
+        )
         return steady and len(self._job.executors()) == executors
 
     def stop(self) -> None:
@@ -108,14 +149,18 @@ class Live:
 
 
 class Restart:
-    """What an operator does: bring the executors, then stop the query and start it again from its checkpoint, in the same application."""
+    """What an operator does: bring the executors, then stop the query and start it again from its
+    checkpoint, in the same application.
+    """
 
     def __init__(self, job: StatefulJob, executors: int) -> None:
         self._job = job
         self._executors = executors
 
     def rescale(self, executors: int) -> Mark:
-        """Executors first and restart when they have come; the other way round when they are to go."""
+        """Executors first and restart when they have come; the other way round when they are to
+        go.
+        """
         job, before, requested_s = self._job, self._executors, time.time()
         self._executors = executors
         job.jvm.request_total(executors)
@@ -134,11 +179,15 @@ class Restart:
         """Nothing is left to stop."""
 
 
-def open_way(name: str, job: StatefulJob, executors: int, limits: tuple[int, int], folder: Path) -> Way:
+def open_way(
+    name: str, job: StatefulJob, executors: int, limits: tuple[int, int], folder: Path
+) -> Way:
     """Return a way of ``WAYS`` on a running job that has ``executors`` executors."""
     if name == "restart":
         return Restart(job, executors)
-    return Live(job, executors, limits, "force" if name == "rheostat" else "off", folder / "journal")
+    return Live(
+        job, executors, limits, "force" if name == "rheostat" else "off", folder / "journal"
+    )
 
 
 def options_of(name: str) -> dict[str, str]:

@@ -1,4 +1,6 @@
-"""The rescalings of a run: each executed change of target, with its reason (DESIGN: how we keep score)."""
+"""The rescalings of a run: each executed change of target, with its reason (DESIGN: how we keep
+score).
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,32 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
     found: list[Change] = []
     size: int | None = None
     for record in records:
-        if record.target is None or record.observation is None or record.rescaling.phase in _NOT_EXECUTED:
+        if (
+            record.target is None
+            or record.observation is None
+            or record.rescaling.phase in _NOT_EXECUTED
+        ):
             continue
         size = record.observation.size if size is None else size
         if size is not None and record.target != size:
             evidence = record.raw.evidence if record.raw else {}
-            found.append(Change(t_s=record.t_s, before=size, after=record.target, reason=reason_of(record), evidence=evidence))
+            found.append(
+                Change(
+                    t_s=record.t_s,
+                    before=size,
+                    after=record.target,
+                    reason=reason_of(record),
+                    evidence=evidence,
+                )
+            )
         size = record.target
     return found
 
 
 def reason_of(record: Record) -> str:
-    """Return why the target is what it is, in words: the policy's, or the last guard's that changed it."""
+    """Return why the target is what it is, in words: the policy's, or the last guard's that changed
+    it.
+    """
     if record.guards:
         return record.guards[-1].reason
     return record.raw.reason if record.raw else record.rescaling.detail

@@ -1,4 +1,6 @@
-"""A finished run as values: what was asked, what was recorded, and how it ended; everything that is shown is made from this."""
+"""A finished run as values: what was asked, what was recorded, and how it ended; everything that is
+shown is made from this.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from rheostat.model import Limits, Record, Slo
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A finished micro-batch; rows are counted from the topic's creation, over all partitions: ``first_row`` to ``end_row`` - 1."""
+    """A finished micro-batch; rows are counted from the topic's creation, over all partitions:
+    ``first_row`` to ``end_row`` - 1.
+    """
 
     first_row: int
     end_row: int
@@ -23,7 +27,8 @@ class Batch:
 class ExecutorLife:
     """When an executor was requested, registered and gone, in Unix seconds.
 
-    An unknown request is None, and the registration counts for it; an executor that outlived the run has no ``removed_s``.
+    An unknown request is None, and the registration counts for it; an executor that outlived the
+    run has no ``removed_s``.
     """
 
     id: str
@@ -55,10 +60,12 @@ class Overhead:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the sink holds exactly what a batch computation over the same topic gives, and where it does not.
+    """Whether the sink holds exactly what a batch computation over the same topic gives, and where
+    it does not.
 
-    ``rows_in`` are the bids in the topic, ``rows_out`` the distinct bids in the sink (with sessions: the bids they count).
-    ``missing`` rows lack, ``duplicated`` rows are there again, ``wrong`` rows have other contents or should not be there.
+    ``rows_in`` are the bids in the topic, ``rows_out`` the distinct bids in the sink (with
+    sessions: the bids they count). ``missing`` rows lack, ``duplicated`` rows are there again,
+    ``wrong`` rows have other contents or should not be there.
     """
 
     exact: bool
@@ -72,7 +79,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A finished run; times are Unix seconds, ``start_s`` to ``end_s`` is what is measured (the load's begin to the last row's commit)."""
+    """A finished run; times are Unix seconds, ``start_s`` to ``end_s`` is what is measured (the
+    load's begin to the last row's commit).
+    """
 
     title: str
     query: str
@@ -86,10 +95,12 @@ class Run:
     end_s: float
     warm_up_s: float = 0.0
     """Rows that arrived in the first seconds and are left out of the latencies."""
+
     slots_per_executor: int = 1
     records: Sequence[Record]
     curve: Sequence[tuple[float, float]]
     """The arrival curve: (Unix seconds, rows so far)."""
+
     batches: Sequence[Batch]
     executors: Sequence[ExecutorLife]
     ramp: Ramp | None = None
@@ -99,6 +110,7 @@ class Run:
     verdict: Verdict | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     """More settings in words, for the report."""
+
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property

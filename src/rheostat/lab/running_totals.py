@@ -1,4 +1,6 @@
-"""A stateful processor in pandas: rows, sum of their numbers and greatest value of each key, in two kinds of state."""
+"""A stateful processor in pandas: rows, sum of their numbers and greatest value of each key, in two
+kinds of state.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,21 @@ from pyspark.sql.streaming import StatefulProcessor
 
 
 class RunningTotals(StatefulProcessor):  # type: ignore[misc]
-    """Says ``key,n,total,md5`` of a key with every batch that has rows of it: a value of two numbers, and a list of all values."""
+    """Says ``key,n,total,md5`` of a key with every batch that has rows of it: a value of two
+    numbers, and a list of all values.
+    """
 
     def init(self, handle: Any) -> None:
         """Name the states."""
         self._totals = handle.getValueState("totals", "n BIGINT, total BIGINT")
         self._payloads = handle.getListState("payloads", "payload STRING")
 
-    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
         """Add the rows of a key to what it has."""
         n, total = self._totals.get() if self._totals.exists() else (0, 0)
         for frame in rows:

@@ -11,7 +11,9 @@ from rheostat.lab.run import ExecutorLife, Run
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A number over time: ``counts[i]`` holds from ``times_s[i]`` to ``times_s[i + 1]``; one time more than counts."""
+    """A number over time: ``counts[i]`` holds from ``times_s[i]`` to ``times_s[i + 1]``; one time
+    more than counts.
+    """
 
     times_s: tuple[float, ...]
     counts: tuple[int, ...]
@@ -19,7 +21,12 @@ class Steps:
     @property
     def integral_s(self) -> float:
         """The sum of count x seconds."""
-        return sum(count * (late - early) for count, (early, late) in zip(self.counts, itertools.pairwise(self.times_s), strict=True))
+        return sum(
+            count * (late - early)
+            for count, (early, late) in zip(
+                self.counts, itertools.pairwise(self.times_s), strict=True
+            )
+        )
 
     @property
     def mean(self) -> float:
@@ -33,12 +40,16 @@ def registered(run: Run) -> Steps:
 
 
 def paid(run: Run) -> Steps:
-    """Return the executors that cost: from the request that was accepted to the process that is gone."""
+    """Return the executors that cost: from the request that was accepted to the process that is
+    gone.
+    """
     return _steps(run, [(_asked_s(life), _gone_s(run, life)) for life in run.executors])
 
 
 def _asked_s(life: ExecutorLife) -> float:
-    return life.registered_s if life.requested_s is None else min(life.requested_s, life.registered_s)
+    return (
+        life.registered_s if life.requested_s is None else min(life.requested_s, life.registered_s)
+    )
 
 
 def _gone_s(run: Run, life: ExecutorLife) -> float:

@@ -1,4 +1,6 @@
-"""A stateful query under a light load, for benchmarks and soaks: one session, one query, its batches, and a verdict at the end."""
+"""A stateful query under a light load, for benchmarks and soaks: one session, one query, its
+batches, and a verdict at the end.
+"""
 
 from __future__ import annotations
 
@@ -36,21 +38,32 @@ TOPIC_PARTITIONS = 8
 DEADLINE_S = 300.0
 POLL_S = 0.1
 DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A driver that lives for minutes, on cores that it shares with all executors: compiling well costs more than it brings."""
+"""A driver that lives for minutes, on cores that it shares with all executors: compiling well costs
+more than it brings."""
+
 MOST_FAILURES = 5
 _STATE = "spark.sql.streaming.stateStore"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How the query runs; ``checkpoint_format`` 2 needs Spark 4.0 and RocksDB, elsewhere it is always 1."""
+    """How the query runs; ``checkpoint_format`` 2 needs Spark 4.0 and RocksDB, elsewhere it is
+    always 1.
+    """
 
-    trigger_s: float = field(default=2.0, metadata={"help": "trigger interval; 0: batches back to back"})
+    trigger_s: float = field(
+        default=2.0, metadata={"help": "trigger interval; 0: batches back to back"}
+    )
     service_ms: float = field(default=0.0, metadata={"help": "wait per row in its task"})
     partitions: int = field(default=PARTITIONS, metadata={"help": "state partitions"})
-    maintenance_s: float = field(default=20.0, metadata={"help": "interval of the state stores' maintenance, which makes snapshots"})
+    maintenance_s: float = field(
+        default=20.0,
+        metadata={"help": "interval of the state stores' maintenance, which makes snapshots"},
+    )
     checkpoint_format: int = field(default=2, metadata={"help": "format of the state's checkpoint"})
-    provider: str = field(default="rocksdb", metadata={"help": "rocksdb or hdfs (Spark's default provider)"})
+    provider: str = field(
+        default="rocksdb", metadata={"help": "rocksdb or hdfs (Spark's default provider)"}
+    )
     options: Mapping[str, str] = field(default_factory=dict)
     archive_flags: Sequence[str] = ()
 
@@ -64,21 +77,37 @@ class Setting:
             "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
             FILES: checkpoint_files_class(pyspark.__version__),
             f"{_STATE}.maintenanceInterval": f"{round(self.maintenance_s * 1000)}ms",
-            **({f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)} if formats else {}),
+            **(
+                {f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)}
+                if formats
+                else {}
+            ),
             "spark.eventLog.dir": log.as_uri(),
         }
-        plain = {name: value for name, value in QUERY_OPTIONS.items() if self.provider == "rocksdb" or not name.startswith(_STATE)}
+        plain = {
+            name: value
+            for name, value in QUERY_OPTIONS.items()
+            if self.provider == "rocksdb" or not name.startswith(_STATE)
+        }
         return {**plain, **event_log.OPTIONS, **own, **self.options}
 
 
 class StatefulJob:
-    """A session with one stateful query that is fed; ``batches`` are those finished so far, over all restarts of the query.
+    """A session with one stateful query that is fed; ``batches`` are those finished so far, over
+    all restarts of the query.
 
     Waiting for anything goes through ``until``, which looks at the query's progress while it waits.
     """
 
     def __init__(
-        self, shape: Shape, setting: Setting, broker: Broker, cluster: Cluster, folder: Path, limits: Limits, initial: int | None = None
+        self,
+        shape: Shape,
+        setting: Setting,
+        broker: Broker,
+        cluster: Cluster,
+        folder: Path,
+        limits: Limits,
+        initial: int | None = None,
     ) -> None:
         self.shape, self.setting, self.folder = shape, setting, folder
         self._broker, self._cluster, self._limits, self._initial = broker, cluster, limits, initial
@@ -97,12 +126,16 @@ class StatefulJob:
         self.jvm: Any = None
 
     def start(self) -> None:
-        """Make the topics, start the session and the query, load the state and wait until its snapshots are written."""
+        """Make the topics, start the session and the query, load the state and wait until its
+        snapshots are written.
+        """
         for topic in (*self.rows.topics, self.out_topic):
             self._broker.create_topic(topic, TOPIC_PARTITIONS // len(self.rows.topics))
         os.environ.update(self._cluster.driver_environment())
         self.rows.load()
-        self.spark = start_session(self._cluster.url, self._options(), f"rheostat {self.shape.query}")
+        self.spark = start_session(
+            self._cluster.url, self._options(), f"rheostat {self.shape.query}"
+        )
         self.spark.sparkContext.setLogLevel("OFF")
         self.jvm = Jvm(self.spark)
         self.start_query()
@@ -112,18 +145,28 @@ class StatefulJob:
 
     def _options(self) -> dict[str, str]:
         scaling = session_options(
-            self._limits, self._initial, jars=class_path(), archive_flags=self.setting.archive_flags, quiet=True,
+            self._limits,
+            self._initial,
+            jars=class_path(),
+            archive_flags=self.setting.archive_flags,
+            quiet=True,
             user={"spark.driver.extraJavaOptions": DRIVER_FLAGS, **self.setting.options},
-        )  # fmt: skip
+        )
         return {**local_files().settings, **self.setting.spark_options(self.folder), **scaling}
 
     def start_query(self) -> None:
         """Start the query, from its checkpoint if there is one."""
         topics = ",".join(self.rows.topics)
         self.query = start_stateful_query(
-            self.spark, self.shape.query, self._broker.bootstrap, topics, str(self.folder), self.setting.trigger_s, self.out_topic,
+            self.spark,
+            self.shape.query,
+            self._broker.bootstrap,
+            topics,
+            str(self.folder),
+            self.setting.trigger_s,
+            self.out_topic,
             self.setting.service_ms,
-        )  # fmt: skip
+        )
 
     def stop_query(self) -> None:
         """Stop the query; the next batch counts from here."""
@@ -138,7 +181,9 @@ class StatefulJob:
             self.start_query()
 
     def observe(self) -> None:
-        """Take in the last progress; raises RheostatError if the query has failed more often than ``MOST_FAILURES``."""
+        """Take in the last progress; raises RheostatError if the query has failed more often than
+        ``MOST_FAILURES``.
+        """
         last = self.query.lastProgress
         if last is not None:
             batch = progress.batch_of(last)
@@ -179,7 +224,9 @@ class StatefulJob:
         self.until(f"{batches} more batches", lambda: self.last_batch >= reached)
 
     def timed(self) -> list[Timed]:
-        """Return all batches in their order; the first after a stop of the query counts from the stop."""
+        """Return all batches in their order; the first after a stop of the query counts from the
+        stop.
+        """
         self._complete()
         found = []
         for number, batch in sorted(self.batches.items()):
@@ -196,10 +243,14 @@ class StatefulJob:
                     self.batches[batch.batch_id] = batch
 
     def state_bytes(self) -> int:
-        """Return the size of all state on the executors' disks, as RocksDB told with the last batch; 0 for another provider."""
+        """Return the size of all state on the executors' disks, as RocksDB told with the last
+        batch; 0 for another provider.
+        """
         last = self.query.lastProgress
         operators = last["stateOperators"] if last is not None else ()
-        return sum(int(operator["customMetrics"].get("rocksdbSstFileSize", 0)) for operator in operators)
+        return sum(
+            int(operator["customMetrics"].get("rocksdbSstFileSize", 0)) for operator in operators
+        )
 
     def executors(self) -> list[str]:
         """Return the registered executors, oldest first."""
@@ -216,7 +267,9 @@ class StatefulJob:
         shutil.copy(event_log.files(self.folder / "events")[-1], file)
 
     def finish(self) -> Verdict:
-        """Stop the load, touch every loaded key, close all windows, let the query process all of it, and judge what it wrote."""
+        """Stop the load, touch every loaded key, close all windows, let the query process all of
+        it, and judge what it wrote.
+        """
         self.feed.stop()
         self.rows.touch()
         self.until("the last touch of every key", lambda: self.processed() >= self.rows.written)
@@ -224,7 +277,11 @@ class StatefulJob:
         self.query.processAllAvailable()
         self.observe()
         return verify_stateful(
-            self.shape.query, self._broker.bootstrap, self.rows.topics, sink=self.folder / "sink", out_topic=self.out_topic
+            self.shape.query,
+            self._broker.bootstrap,
+            self.rows.topics,
+            sink=self.folder / "sink",
+            out_topic=self.out_topic,
         )
 
     def stop(self) -> None:
@@ -232,7 +289,9 @@ class StatefulJob:
         if self.feed.running:
             self.feed.stop()
         if self.spark is not None:
-            with suppress(Exception):  # a run that was ended in the middle of a call has no usable connection any more
+            with suppress(
+                Exception
+            ):  # a run that was ended in the middle of a call has no usable connection any more
                 self.query.stop()
                 self.spark.stop()
             self.spark = None
@@ -240,7 +299,10 @@ class StatefulJob:
     def _has_snapshots(self) -> bool:
         state = self.folder / "checkpoint" / "state" / "0"
         kind = "*.zip" if self.setting.provider == "rocksdb" else "*.snapshot"
-        return all(any((state / str(partition)).rglob(kind)) for partition in range(self.setting.partitions))
+        return all(
+            any((state / str(partition)).rglob(kind))
+            for partition in range(self.setting.partitions)
+        )
 
     def __enter__(self) -> StatefulJob:
         return self

@@ -1,7 +1,9 @@
-"""Rows for queries with much state: few large values that are loaded once, and a light steady load of small rows after that.
+"""Rows for queries with much state: few large values that are loaded once, and a light steady load
+of small rows after that.
 
-A record is ``key,seq,time_ms,gap_s,payload``; the key is ``pN`` of a loaded one, ``lN`` of a live one. Only loaded rows have a payload,
-each key one, of random letters that no codec makes smaller: the size of the state is theirs.
+A record is ``key,seq,time_ms,gap_s,payload``; the key is ``pN`` of a loaded one, ``lN`` of a live
+one. Only loaded rows have a payload, each key one, of random letters that no codec makes smaller:
+the size of the state is theirs.
 """
 
 from __future__ import annotations
@@ -22,36 +24,51 @@ from rheostat.lab.topic_bids import read_to_end
 
 LIVE_GAP_S = 10
 LOADED_GAP_S = 100 * 86_400
-"""Sessions of loaded keys, and the far future of loaded rows of a join: nothing closes them before the end of a run."""
+"""Sessions of loaded keys, and the far future of loaded rows of a join: nothing closes them before
+the end of a run."""
+
 CLOSING_KEY = "end"
 KEEPING = ("count", "session", "join", "transform")
 """Queries whose state keeps the loaded values: a state of a size that can be chosen."""
+
 QUERIES = (*KEEPING, "window", "distinct", "several")
 _POOL_BYTES = 8 << 20
 _FLUSH_S = 120.0
 _ANSWER_WITHIN_S = 20.0
 _SETTINGS: dict[str, Any] = {
-    "enable.idempotence": True, "linger.ms": 20, "queue.buffering.max.messages": 500_000, "queue.buffering.max.kbytes": 1 << 20,
-}  # fmt: skip
+    "enable.idempotence": True,
+    "linger.ms": 20,
+    "queue.buffering.max.messages": 500_000,
+    "queue.buffering.max.kbytes": 1 << 20,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The state and the load of a run; rows of the light load go to a loaded key once in ``touch_every`` (0: never)."""
+    """The state and the load of a run; rows of the light load go to a loaded key once in
+    ``touch_every`` (0: never).
+    """
 
     query: str = field(default="count", metadata={"help": "one of QUERIES"})
-    state_mb: float = field(default=256.0, metadata={"help": "MB of values that are loaded into the state"})
+    state_mb: float = field(
+        default=256.0, metadata={"help": "MB of values that are loaded into the state"}
+    )
     value_bytes: int = field(default=4096, metadata={"help": "bytes of a value"})
     rate_per_s: int = field(default=400, metadata={"help": "rows per second of the light load"})
     live_keys: int = field(default=20_000, metadata={"help": "keys of the light load"})
-    touch_every: int = field(default=50, metadata={"help": "one row in so many goes to a loaded key"})
+    touch_every: int = field(
+        default=50, metadata={"help": "one row in so many goes to a loaded key"}
+    )
     seed: int = field(default=7, metadata={"help": "seed of keys and values"})
 
     def __post_init__(self) -> None:
         if self.query not in QUERIES:
             raise BadInput(f"the query is {', '.join(QUERIES)}, but {self.query!r} was asked for")
         if self.value_bytes < 1 or self.state_mb < 0 or self.rate_per_s < 0 or self.live_keys < 1:
-            raise BadInput("sizes and rates of the rows must not be negative, and there must be a byte of value and a live key")
+            raise BadInput(
+                "sizes and rates of the rows must not be negative, and there must be a byte of"
+                " value and a live key"
+            )
 
     @property
     def loaded_keys(self) -> int:
@@ -81,7 +98,10 @@ class Records(Protocol):
 
 
 class Rows:
-    """Writes the rows of a shape; ``suffix`` keeps the topics of several runs on one broker apart. ``written`` counts the rows."""
+    """Writes the rows of a shape; ``suffix`` keeps the topics of several runs on one broker apart.
+
+    ``written`` counts the rows.
+    """
 
     def __init__(self, shape: Shape, producer: Records, suffix: str = "") -> None:
         self.shape = shape
@@ -96,7 +116,13 @@ class Rows:
         """Write every loaded key with its value."""
         for n in range(self.shape.loaded_keys):
             start = self._random.randrange(len(self._pool) - self.shape.value_bytes)
-            self._write(self.topics[0], f"p{n}", LOADED_GAP_S, self._pool[start : start + self.shape.value_bytes], self._loaded_ms)
+            self._write(
+                self.topics[0],
+                f"p{n}",
+                LOADED_GAP_S,
+                self._pool[start : start + self.shape.value_bytes],
+                self._loaded_ms,
+            )
         self.flush()
 
     def trickle(self, count: int) -> None:
@@ -104,14 +130,18 @@ class Rows:
         shape, touched = self.shape, self.shape.loaded_keys and self.shape.touch_every
         for _ in range(count):
             if touched and len(self.topics) == 1 and self._random.randrange(shape.touch_every) == 0:
-                self._write(self.topics[0], f"p{self._random.randrange(shape.loaded_keys)}", LOADED_GAP_S)
+                self._write(
+                    self.topics[0], f"p{self._random.randrange(shape.loaded_keys)}", LOADED_GAP_S
+                )
                 continue
             for topic in self.topics:
                 self._write(topic, f"l{self._random.randrange(shape.live_keys)}", LIVE_GAP_S)
         self._producer.poll(0)
 
     def touch(self) -> None:
-        """Write one small row to every loaded key: what the query gives for it then shows whether its state is whole."""
+        """Write one small row to every loaded key: what the query gives for it then shows whether
+        its state is whole.
+        """
         for n in range(self.shape.loaded_keys):
             self._write(self.topics[-1], f"p{n}", LOADED_GAP_S, b"", self._loaded_ms)
         self.flush()
@@ -124,7 +154,9 @@ class Rows:
 
     @property
     def _loaded_ms(self) -> int | None:
-        """The time of rows of loaded keys: far ahead for a join, whose state is given up once its watermark is past; else now."""
+        """The time of rows of loaded keys: far ahead for a join, whose state is given up once its
+        watermark is past; else now.
+        """
         return self._far_ms if self.shape.query == "join" else None
 
     def flush(self) -> None:
@@ -133,7 +165,9 @@ class Rows:
         if left:
             raise BadInput(f"{left} rows did not reach the broker within {_FLUSH_S:.0f} s")
 
-    def _write(self, topic: str, key: str, gap_s: int, payload: bytes = b"", t_ms: int | None = None) -> None:
+    def _write(
+        self, topic: str, key: str, gap_s: int, payload: bytes = b"", t_ms: int | None = None
+    ) -> None:
         t_ms = int(time.time() * 1000) if t_ms is None else t_ms
         value = b"%b,%d,%d,%d,%b" % (key.encode(), self.written, t_ms, gap_s, payload)
         while True:
@@ -151,7 +185,9 @@ def open_rows(shape: Shape, bootstrap: str, suffix: str = "") -> Rows:
 
 
 class Feed:
-    """The light load in a thread, at the shape's rate from ``start`` to ``stop``; pauses keep what is due from piling up."""
+    """The light load in a thread, at the shape's rate from ``start`` to ``stop``; pauses keep what
+    is due from piling up.
+    """
 
     TICK_S = 0.1
 
@@ -190,7 +226,12 @@ class Feed:
 
 def read_values(bootstrap: str, topic: str) -> Iterator[bytes]:
     """Yield the value of every record of a topic, each partition from its begin to its end."""
-    config = {"bootstrap.servers": bootstrap, "group.id": "rheostat-rows", "enable.auto.commit": "false", "enable.partition.eof": "true"}
+    config = {
+        "bootstrap.servers": bootstrap,
+        "group.id": "rheostat-rows",
+        "enable.auto.commit": "false",
+        "enable.partition.eof": "true",
+    }
     consumer = Consumer(settings({**config, "queued.max.messages.kbytes": "65536"}))
     try:
         partitions = consumer.list_topics(topic, timeout=_ANSWER_WITHIN_S).topics[topic].partitions

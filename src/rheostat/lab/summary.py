@@ -20,7 +20,9 @@ RECOVERED_LAG_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Mean and 99 % quantile over rows, in seconds, and the share of rows within the objective; None where there are no rows."""
+    """Mean and 99 % quantile over rows, in seconds, and the share of rows within the objective;
+    None where there are no rows.
+    """
 
     mean_s: float | None = None
     p99_s: float | None = None
@@ -29,7 +31,9 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A fixed number of executors for the whole run: its cost is arithmetic, its latency None unless it was run."""
+    """A fixed number of executors for the whole run: its cost is arithmetic, its latency None
+    unless it was run.
+    """
 
     name: str
     executors: int
@@ -60,15 +64,19 @@ class Summary:
     overhead_core_share: float | None
     overhead_cpu_s: Mapping[str, float]
     """CPU seconds of the autoscaler, by part."""
+
     slot_hours: float
     slot_hours_saved_share: float | None
     """Share of the fixed maximum's slot-hours that this run did not use."""
+
     duration_s: float
     baselines: tuple[Baseline, ...]
 
 
 def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summary:
-    """Return the numbers of a run; ``measured`` holds the latencies of runs at fixed sizes, by executors."""
+    """Return the numbers of a run; ``measured`` holds the latencies of runs at fixed sizes, by
+    executors.
+    """
     size, took, verdict = registered(run), latency(run), run.verdict
     slot_hours = paid(run).integral_s * run.slots_per_executor / 3600
     fixed = baselines(run, max(size.counts), size.mean, measured or {})
@@ -91,32 +99,44 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
         overhead_core_share=run.overhead.core_share if run.overhead else None,
         overhead_cpu_s=dict(run.overhead.cpu_s) if run.overhead else {},
         slot_hours=slot_hours,
-        slot_hours_saved_share=1 - slot_hours / fixed[0].slot_hours if fixed[0].slot_hours else None,
+        slot_hours_saved_share=(
+            1 - slot_hours / fixed[0].slot_hours if fixed[0].slot_hours else None
+        ),
         duration_s=run.duration_s,
         baselines=fixed,
     )
 
 
 def latency(run: Run) -> Latency:
-    """Return the latency over rows: commit time of a row's batch minus its append time; rows of the warm-up are left out."""
-    spreads = [spread for part in batch_latencies(run, run.start_s + run.warm_up_s) for spread in part]
-    return Latency(mean_s(spreads), quantile_s(spreads, 0.99), share_within(spreads, run.slo.latency_s))
+    """Return the latency over rows: commit time of a row's batch minus its append time; rows of the
+    warm-up are left out.
+    """
+    spreads = [
+        spread for part in batch_latencies(run, run.start_s + run.warm_up_s) for spread in part
+    ]
+    return Latency(
+        mean_s(spreads), quantile_s(spreads, 0.99), share_within(spreads, run.slo.latency_s)
+    )
 
 
 def batch_latencies(run: Run, from_s: float = -math.inf) -> list[list[Spread]]:
     """Return the latencies of each batch's rows, of rows that arrived at ``from_s`` or later."""
     curve = ArrivalCurve(run.curve)
     first = rows_at(run, from_s) if run.curve and from_s > run.curve[0][0] else -math.inf
-    return [curve.latencies(max(first, batch.first_row), batch.end_row, batch.commit_s) for batch in run.batches]
+    return [
+        curve.latencies(max(first, batch.first_row), batch.end_row, batch.commit_s)
+        for batch in run.batches
+    ]
 
 
 def lag_recovery_s(run: Run) -> float | None:
-    """Return the seconds from the ramp's end to the commit of the third batch in a row that left under one second of arrivals.
+    """Return the seconds from the ramp's end to the commit of the third batch in a row that left
+    under one second of arrivals.
 
-    The lag is taken right after a batch's commit: rows that had arrived by then minus the rows that are committed. It is
-    under one second of arrivals exactly if all that had arrived one second before the commit is committed. None if that
-    never happened, and without a marked ramp. Fails when: batches take longer than a second; rows that arrive while a batch
-    runs wait for the next.
+    The lag is taken right after a batch's commit: rows that had arrived by then minus the rows that
+    are committed. It is under one second of arrivals exactly if all that had arrived one second
+    before the commit is committed. None if that never happened, and without a marked ramp. Fails
+    when: batches take longer than a second; rows that arrive while a batch runs wait for the next.
     """
     if run.ramp is None:
         return None
@@ -124,7 +144,9 @@ def lag_recovery_s(run: Run) -> float | None:
     for batch in run.batches:
         if batch.commit_s < run.ramp.end_s:
             continue
-        in_a_row = in_a_row + 1 if batch.end_row >= rows_at(run, batch.commit_s - RECOVERED_LAG_S) else 0
+        in_a_row = (
+            in_a_row + 1 if batch.end_row >= rows_at(run, batch.commit_s - RECOVERED_LAG_S) else 0
+        )
         if in_a_row == RECOVERED_BATCHES:
             return batch.commit_s - run.ramp.end_s
     return None
@@ -138,12 +160,17 @@ def rows_at(run: Run, t_s: float) -> float:
     return float(np.interp(t_s, times, rows))
 
 
-def baselines(run: Run, most: int, mean: float, measured: Mapping[int, Latency]) -> tuple[Baseline, ...]:
+def baselines(
+    run: Run, most: int, mean: float, measured: Mapping[int, Latency]
+) -> tuple[Baseline, ...]:
     """Return the fixed maximum and the fixed mean (rounded up) over the same time."""
     sizes = {"fixed maximum": most, "fixed mean": math.ceil(mean)}
     hours = run.duration_s * run.slots_per_executor / 3600
     took = {size: measured.get(size, Latency()) for size in sizes.values()}
-    return tuple(Baseline(name, size, size * hours, took[size].mean_s, took[size].p99_s) for name, size in sizes.items())
+    return tuple(
+        Baseline(name, size, size * hours, took[size].mean_s, took[size].p99_s)
+        for name, size in sizes.items()
+    )
 
 
 def to_json(summary: Summary) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""What this computer has of what Rheostat uses: the lines of ``rheostat doctor`` before any session."""
+"""What this computer has of what Rheostat uses: the lines of ``rheostat doctor`` before any
+session.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from rheostat.machine.jdk import find_jdk
 from rheostat.spark.shape import Finding
 
 _EXTRAS = {
-    "confluent_kafka": ("confluent-kafka", "the lag is asked of the broker, in mid-batch too", "the lag is told from finished batches"),
+    "confluent_kafka": (
+        "confluent-kafka",
+        "the lag is asked of the broker, in mid-batch too",
+        "the lag is told from finished batches",
+    ),
     "duckdb": ("duckdb", "the lab compares outputs", "the lab cannot compare outputs"),
     "scipy": ("scipy", "simulations can be fitted", "simulations cannot be fitted"),
 }
@@ -25,7 +31,11 @@ def surroundings() -> Iterator[Finding]:
         yield _found(topic, look)
     for module, (name, with_it, without) in _EXTRAS.items():
         there = importlib.util.find_spec(module) is not None
-        line = f"{name} {importlib.metadata.version(name)}: {with_it}" if there else f"{name} is not installed: {without}"
+        line = (
+            f"{name} {importlib.metadata.version(name)}: {with_it}"
+            if there
+            else f"{name} is not installed: {without}"
+        )
         yield Finding(topic=name, state="good" if there else "idle", line=line)
 
 
@@ -40,7 +50,10 @@ def _java() -> Finding:
     jdk = find_jdk()
     if jdk.has_jcmd:
         return Finding(topic="Java", state="good", line=f"JDK {jdk.version} in {jdk.home}")
-    line = f"{jdk.home} is a JRE {jdk.version}: no class archive can be trained, executors start about a CPU-second slower; a JDK has jcmd"
+    line = (
+        f"{jdk.home} is a JRE {jdk.version}: no class archive can be trained, executors start about"
+        " a CPU-second slower; a JDK has jcmd"
+    )
     return Finding(topic="Java", state="idle", line=line)
 
 
@@ -54,4 +67,8 @@ def _kafka_source() -> Finding:
     home, topic = find_spark_home(), "Kafka source"
     if complete_jars(cache_folder() / f"source-{home.version}"):
         return Finding(topic=topic, state="good", line="its JARs are in the cache")
-    return Finding(topic=topic, state="idle", line="its JARs are not in the cache: the first local run fetches them (15 MB)")
+    return Finding(
+        topic=topic,
+        state="idle",
+        line="its JARs are not in the cache: the first local run fetches them (15 MB)",
+    )

@@ -1,4 +1,6 @@
-"""What tasks took where state had moved and where executors were new, beside the same tasks elsewhere: from Spark's event log."""
+"""What tasks took where state had moved and where executors were new, beside the same tasks
+elsewhere: from Spark's event log.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,12 @@ class Times:
 
 
 def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> dict[str, Times]:
-    """Return the times of state tasks of the batches in which partitions ran elsewhere than before, from ``since_s`` (Unix) on.
+    """Return the times of state tasks of the batches in which partitions ran elsewhere than before,
+    from ``since_s`` (Unix) on.
 
-    ``moved`` are those of the partitions that moved, ``others`` those of the same batches that did not. Fails when: the query has several
-    stateful operators in stages of their own; only the last one's are seen.
+    ``moved`` are those of the partitions that moved, ``others`` those of the same batches that did
+    not. Fails when: the query has several stateful operators in stages of their own; only the last
+    one's are seen.
     """
     held: dict[int, str] = {}
     found: dict[str, list[Task]] = {"moved": [], "others": []}
@@ -37,18 +41,26 @@ def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> di
 
 
 def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:
-    """Return the time of the first task of each executor that registered after ``since_s`` (Unix), by what it was for.
+    """Return the time of the first task of each executor that registered after ``since_s`` (Unix),
+    by what it was for.
 
-    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had to do it cold. A task that only
-    held the executor is none: it has prepared nothing.
+    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had
+    to do it cold. A task that only held the executor is none: it has prepared nothing.
     """
     first: dict[str, Task] = {}
     for task in sorted(log.tasks, key=lambda task: task.launch_s):
         if log.purpose(task) != HOLDS:
             first.setdefault(task.executor, task)
-    new = [task for name, task in first.items() if name in log.executors and log.executors[name].added_s >= since_s]
+    new = [
+        task
+        for name, task in first.items()
+        if name in log.executors and log.executors[name].added_s >= since_s
+    ]
     purposes = sorted({log.purpose(task) for task in new})
-    return {purpose: times([task for task in new if log.purpose(task) == purpose]) for purpose in purposes}
+    return {
+        purpose: times([task for task in new if log.purpose(task) == purpose])
+        for purpose in purposes
+    }
 
 
 def times(tasks: Sequence[Task]) -> Times:

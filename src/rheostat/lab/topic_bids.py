@@ -37,12 +37,20 @@ class Source(Protocol):
 def read_bids(bootstrap: str, topic: str) -> pa.Table:
     """Return all bids of a topic: id, auction, bidder, price, date_time (timestamp, UTC), extra.
 
-    Reads each partition from offset 0 to its end (to be called when nothing is written any more). Raises RheostatError if
-    the broker does not answer, the topic has lost its begin, or a record is no bid.
+    Reads each partition from offset 0 to its end (to be called when nothing is written any more).
+    Raises RheostatError if the broker does not answer, the topic has lost its begin, or a record is
+    no bid.
     """
-    config = {"bootstrap.servers": bootstrap, "group.id": "rheostat-verdict", "enable.auto.commit": "false", "enable.partition.eof": "true"}
+    config = {
+        "bootstrap.servers": bootstrap,
+        "group.id": "rheostat-verdict",
+        "enable.auto.commit": "false",
+        "enable.partition.eof": "true",
+    }
     # Small queues: the records are held once, as the table.
-    consumer = Consumer(settings({**config, "queued.max.messages.kbytes": "16384", "check.crcs": "true"}))
+    consumer = Consumer(
+        settings({**config, "queued.max.messages.kbytes": "16384", "check.crcs": "true"})
+    )
     try:
         partitions = _partitions(consumer, topic)
         consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
@@ -58,12 +66,14 @@ def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
     ended: set[int | None] = set()
     silent = 0
     while len(ended) < partitions:
-        # A consumer waits out its time until it has all the messages that were asked for, so the time is short.
+        # A consumer waits out its time until it has all the messages that were asked for, so the
+        # time is short.
         messages = source.consume(_CHUNK // 5, _POLL_S)
         silent = 0 if messages else silent + 1
         if silent * _POLL_S > ANSWER_WITHIN_S:
             raise RheostatError(
-                f"the broker sent nothing for {ANSWER_WITHIN_S:.0f} s, and {partitions - len(ended)} partitions have not ended"
+                f"the broker sent nothing for {ANSWER_WITHIN_S:.0f} s, and"
+                f" {partitions - len(ended)} partitions have not ended"
             )
         for message in messages:
             error = message.error()
@@ -109,7 +119,11 @@ def _partitions(consumer: Consumer, topic: str) -> list[int]:
     if described.error is not None:
         raise KafkaException(described.error)
     for partition in described.partitions:
-        low, _ = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=ANSWER_WITHIN_S)
+        low, _ = consumer.get_watermark_offsets(
+            TopicPartition(topic, partition), timeout=ANSWER_WITHIN_S
+        )
         if low > 0:
-            raise RheostatError(f"topic {topic} has lost its first {low} records of partition {partition}")
+            raise RheostatError(
+                f"topic {topic} has lost its first {low} records of partition {partition}"
+            )
     return sorted(described.partitions)

@@ -19,7 +19,9 @@ PLAIN_EVERY_S = 5.0
 
 
 class View(Protocol):
-    """What the demo tells the one who watches; a context manager, whose end gives the terminal back."""
+    """What the demo tells the one who watches; a context manager, whose end gives the terminal
+    back.
+    """
 
     def step(self, text: str) -> None:
         """Say which step of the set-up begins; the one before is done."""
@@ -39,25 +41,39 @@ class View(Protocol):
 
     def __enter__(self) -> View: ...
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
 
 
-def open_view(title: str, max_executors: int, objective_s: float, console: Console | None = None) -> View:
-    """Return the view that fits standard output: full screen on a terminal, else plain lines without control codes."""
+def open_view(
+    title: str, max_executors: int, objective_s: float, console: Console | None = None
+) -> View:
+    """Return the view that fits standard output: full screen on a terminal, else plain lines
+    without control codes.
+    """
     console = console or Console(highlight=False)
     if console.is_terminal and not console.is_dumb_terminal and console.encoding.startswith("utf"):
-        return ScreenView(Dashboard(title=title, max_executors=max_executors, objective_s=objective_s), console)
+        return ScreenView(
+            Dashboard(title=title, max_executors=max_executors, objective_s=objective_s), console
+        )
     return PlainView(console)
 
 
 class ScreenView:
-    """Steps as lines that stay, then the run on the alternate screen, redrawn once a second whatever the loop does.
+    """Steps as lines that stay, then the run on the alternate screen, redrawn once a second
+    whatever the loop does.
 
-    The whole screen is drawn each time, so that a resize or a stray line on the terminal heals within a second. Notes are
-    printed again when the screen is given back.
+    The whole screen is drawn each time, so that a resize or a stray line on the terminal heals
+    within a second. Notes are printed again when the screen is given back.
     """
 
-    def __init__(self, dashboard: Dashboard, console: Console, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, dashboard: Dashboard, console: Console, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._dashboard = dashboard
         self._console = console
         self._now = now
@@ -107,7 +123,11 @@ class ScreenView:
     def _start(self, screen: bool) -> None:
         if self._live is None:
             self._live = Live(
-                get_renderable=self._render, console=self._console, refresh_per_second=REDRAWS_PER_S, screen=screen, transient=True
+                get_renderable=self._render,
+                console=self._console,
+                refresh_per_second=REDRAWS_PER_S,
+                screen=screen,
+                transient=True,
             )
             self._live.start(refresh=True)
 
@@ -122,7 +142,9 @@ class ScreenView:
         text, since_s = self._step
         self._stop()
         self._step = None
-        self._console.print(Text.assemble(("✓ ", "green"), text, (f"  {self._now() - since_s:.1f} s", "dim")))
+        self._console.print(
+            Text.assemble(("✓ ", "green"), text, (f"  {self._now() - since_s:.1f} s", "dim"))
+        )
 
     def _end(self) -> None:
         self._end_step()
@@ -134,7 +156,12 @@ class ScreenView:
     def __enter__(self) -> ScreenView:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if error is not None and self._step is not None:
             self._stop()
             self._console.print(Text.assemble(("✗ ", "red"), self._step[0]))
@@ -158,7 +185,10 @@ class PlainView:
         """Print a decision at once, and the state if five seconds have passed."""
         decided = self._dashboard.see(record, elapsed_s, total_s)
         if decided:
-            self._print(f"{clock(elapsed_s)}/{clock(total_s)}  {decided.before} -> {decided.after} executors: {decided.reason}")
+            self._print(
+                f"{clock(elapsed_s)}/{clock(total_s)}  {decided.before} -> {decided.after}"
+                f" executors: {decided.reason}"
+            )
         if self._printed_s is None or elapsed_s - self._printed_s >= PLAIN_EVERY_S:
             self._printed_s = elapsed_s
             self._print(plain_line(record, elapsed_s, total_s))
@@ -178,4 +208,9 @@ class PlainView:
     def __enter__(self) -> PlainView:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

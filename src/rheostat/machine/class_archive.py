@@ -1,6 +1,8 @@
-"""Class archives (application class data sharing), written by a running JVM: what it has loaded, mapped by the next one.
+"""Class archives (application class data sharing), written by a running JVM: what it has loaded,
+mapped by the next one.
 
-The JVM must have been started with ``RECORD``. One that is told of an archive cannot record, and Java 17 refuses to start with both.
+The JVM must have been started with ``RECORD``. One that is told of an archive cannot record, and
+Java 17 refuses to start with both.
 """
 
 from __future__ import annotations
@@ -20,19 +22,23 @@ _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:clas
 # Mapped where it was made for, its pages are shared by all JVMs and need no relocation.
 _AT_ITS_ADDRESS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
 _LINE = re.compile(r"^[|\- ]*(?P<name>[\w.$]+)/(?P<loader>null|0x[0-9a-f]+)$")
-_MADE_UP = re.compile(r"\$\$(Lambda|FastClass|Enhancer)|LambdaForm|\$Proxy|GeneratedClass|SpecificUnsafe|Generated[CMS][a-z]+Accessor")
+_MADE_UP = re.compile(
+    r"\$\$(Lambda|FastClass|Enhancer)|LambdaForm|\$Proxy|GeneratedClass|SpecificUnsafe|Generated[CMS][a-z]+Accessor"
+)
 
 
 def use(archive: Path) -> tuple[str, ...]:
-    """Return the JVM options for an archive; where it does not fit, the JVM starts without it and says nothing."""
+    """Return the JVM options for an archive; where it does not fit, the JVM starts without it and
+    says nothing.
+    """
     return (f"-XX:SharedArchiveFile={archive}", *_AT_ITS_ADDRESS, *_SILENT)
 
 
 def dump(pid: int, archive: Path, jdk: Jdk) -> None:
     """Make a JVM write its archive, which takes seconds in which it does nothing else.
 
-    The file is put in place only when it is whole: a truncated one kills the JVMs that map it. Raises ``RheostatError`` if the JVM
-    does not record, has gone, or does not answer.
+    The file is put in place only when it is whole: a truncated one kills the JVMs that map it.
+    Raises ``RheostatError`` if the JVM does not record, has gone, or does not answer.
     """
     partial = archive.with_suffix(f".{os.getpid()}.partial")
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -46,26 +52,34 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
 
 
 def loaded_classes(pid: int, jdk: Jdk, near: str) -> list[str]:
-    """Return the names of the classes that a JVM has loaded from its own libraries and from the class path that ``near`` came from.
+    """Return the names of the classes that a JVM has loaded from its own libraries and from the
+    class path that ``near`` came from.
 
-    Generated classes, lambdas and proxies are left out. Raises ``RheostatError`` as ``dump`` does, or if ``near`` is not among them.
+    Generated classes, lambdas and proxies are left out. Raises ``RheostatError`` as ``dump`` does,
+    or if ``near`` is not among them.
     """
     return named(_jcmd(jdk, pid, "VM.class_hierarchy"), near)
 
 
 def named(hierarchy: str, near: str) -> list[str]:
     """Return the classes of ``jcmd PID VM.class_hierarchy``, as ``loaded_classes`` says."""
-    found = [match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match]
+    found = [
+        match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match
+    ]
     loaders = {loader for name, loader in found if name == near} | {"null"}
     if len(loaders) == 1:
         raise RheostatError(f"the JVM has not loaded {near}")
-    return sorted({name for name, loader in found if loader in loaders and not _MADE_UP.search(name)})
+    return sorted(
+        {name for name, loader in found if loader in loaders and not _MADE_UP.search(name)}
+    )
 
 
 def _jcmd(jdk: Jdk, pid: int, *command: str) -> str:
     line = [str(jdk.home / "bin" / "jcmd"), str(pid), *command]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=DUMP_DEADLINE_S, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            line, capture_output=True, text=True, timeout=DUMP_DEADLINE_S, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise RheostatError(f"jcmd cannot be run: {fault}") from None
     if done.returncode != 0:

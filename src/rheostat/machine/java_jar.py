@@ -19,20 +19,42 @@ _RELEASE = "17"
 def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, folder: Path) -> Path:
     """Return the JAR of some sources: the one in ``folder``, or one compiled now in a few seconds.
 
-    ``main`` is the class it is named after, its package included; as an agent the JAR begins with its ``premain``, if it has one.
-    ``class_path`` is what the sources need (as ``javac -cp`` takes it). The JAR runs on Java 17 and later; its name changes with the
-    sources. Raises ``RheostatError`` with the compiler's first error, or if there is no compiler.
+    ``main`` is the class it is named after, its package included; as an agent the JAR begins with
+    its ``premain``, if it has one. ``class_path`` is what the sources need (as ``javac -cp`` takes
+    it). The JAR runs on Java 17 and later; its name changes with the sources. Raises
+    ``RheostatError`` with the compiler's first error, or if there is no compiler.
     """
-    digest = hashlib.sha256("\n".join([class_path, *(source.read_text(encoding="utf-8") for source in sources)]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(
+        "\n".join(
+            [class_path, *(source.read_text(encoding="utf-8") for source in sources)]
+        ).encode()
+    ).hexdigest()[:16]
     jar = folder / f"{main.rpartition('.')[2]}-{digest}.jar"
     if jar.exists():
         return jar
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        classes, manifest, partial = Path(scratch) / "classes", Path(scratch) / "manifest", Path(scratch) / jar.name
+        classes, manifest, partial = (
+            Path(scratch) / "classes",
+            Path(scratch) / "manifest",
+            Path(scratch) / jar.name,
+        )
         manifest.write_text(f"Premain-Class: {main}\n")
         tools = jdk.home / "bin"
-        _run([tools / "javac", "-proc:none", "-nowarn", "--release", _RELEASE, "-d", classes, "-cp", class_path, *sources])
+        _run(
+            [
+                tools / "javac",
+                "-proc:none",
+                "-nowarn",
+                "--release",
+                _RELEASE,
+                "-d",
+                classes,
+                "-cp",
+                class_path,
+                *sources,
+            ]
+        )
         _run([tools / "jar", "cfm", partial, manifest, "-C", classes, "."])
         partial.replace(jar)
     return jar
@@ -41,14 +63,29 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
 def _run(command: Sequence[str | Path]) -> None:
     line = list(map(str, command))
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=COMPILE_DEADLINE_S, stdin=subprocess.DEVNULL, env=_plain())
+        done = subprocess.run(
+            line,
+            capture_output=True,
+            text=True,
+            timeout=COMPILE_DEADLINE_S,
+            stdin=subprocess.DEVNULL,
+            env=_plain(),
+        )
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise RheostatError(f"{Path(line[0]).name} cannot be run: {fault}") from None
     if done.returncode != 0:
-        said = [each for each in (done.stdout + done.stderr).splitlines() if "error" in each] or ["it said nothing"]
+        said = [each for each in (done.stdout + done.stderr).splitlines() if "error" in each] or [
+            "it said nothing"
+        ]
         raise RheostatError(f"{Path(line[0]).name} failed: {said[0].strip()[:200]}")
 
 
 def _plain() -> dict[str, str]:
-    """Return the environment without options for any JVM: an agent among them would run in the compiler, too."""
-    return {name: value for name, value in os.environ.items() if name not in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")}
+    """Return the environment without options for any JVM: an agent among them would run in the
+    compiler, too.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
+    }

@@ -19,12 +19,17 @@ USUAL_PLACES = (
     "/opt/homebrew/opt/openjdk@*/libexec/openjdk.jdk/Contents/Home",
     "/usr/local/opt/openjdk@*/libexec/openjdk.jdk/Contents/Home",
 )
-HOW_TO_GET_ONE = "apt-get install openjdk-17-jdk-headless (Debian, Ubuntu), brew install openjdk@17 (macOS), or point JAVA_HOME at one"
+HOW_TO_GET_ONE = (
+    "apt-get install openjdk-17-jdk-headless (Debian, Ubuntu), brew install openjdk@17 (macOS), or"
+    " point JAVA_HOME at one"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Jdk:
-    """A Java installation: its folder, its major version, and whether it has ``jcmd`` (a JDK has, a JRE has not)."""
+    """A Java installation: its folder, its major version, and whether it has ``jcmd`` (a JDK has, a
+    JRE has not).
+    """
 
     home: Path
     version: int
@@ -36,11 +41,15 @@ class Jdk:
         return self.home / "bin" / "java"
 
 
-def find_jdk(environment: Mapping[str, str] | None = None, places: tuple[str, ...] = USUAL_PLACES) -> Jdk:
-    """Return a Java 17 or 21: the one of JAVA_HOME if it is one, else a JDK before a JRE, the one on PATH first.
+def find_jdk(
+    environment: Mapping[str, str] | None = None, places: tuple[str, ...] = USUAL_PLACES
+) -> Jdk:
+    """Return a Java 17 or 21: the one of JAVA_HOME if it is one, else a JDK before a JRE, the one
+    on PATH first.
 
-    ``environment`` defaults to this process's, ``places`` are glob patterns of Java folders. Raises ``BadInput`` with
-    what was found instead. Whoever starts Java must hand ``home`` on as JAVA_HOME: the ``java`` on PATH may be another.
+    ``environment`` defaults to this process's, ``places`` are glob patterns of Java folders. Raises
+    ``BadInput`` with what was found instead. Whoever starts Java must hand ``home`` on as
+    JAVA_HOME: the ``java`` on PATH may be another.
     """
     environment = os.environ if environment is None else environment
     found = list(_installed(environment, places))
@@ -79,7 +88,9 @@ def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iter
 
 
 def _version(home: Path) -> int | None:
-    """Return the major version, from the ``release`` file (fast) or from the program itself; None if there is no Java."""
+    """Return the major version, from the ``release`` file (fast) or from the program itself; None
+    if there is no Java.
+    """
     if not (home / "bin" / "java").exists():
         return None
     try:
@@ -91,13 +102,21 @@ def _version(home: Path) -> int | None:
 
 def _asked(java: Path) -> str:
     try:
-        answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+        answer = subprocess.run(
+            [str(java), "-version"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return answer.stderr + answer.stdout
 
 
 def _major(text: str) -> int | None:
-    """Read ``JAVA_VERSION="17.0.15"`` or ``version "1.8.0_392"``; Java 8 and older called themselves 1.8."""
+    """Read ``JAVA_VERSION="17.0.15"`` or ``version "1.8.0_392"``; Java 8 and older called
+    themselves 1.8.
+    """
     match = re.search(r'(?:JAVA_VERSION=| version )"(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None

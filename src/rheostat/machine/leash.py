@@ -1,12 +1,14 @@
 """Runs a command that cannot outlive its parent: ``python leash.py -- command...``.
 
-The leash starts the command in a session of its own and prints its process id on standard output; what the command
-prints goes to the leash's standard error. It ends the whole session (SIGTERM, after 8 s SIGKILL) as soon as its own
-standard input reaches end of file, which the kernel sees to when the parent dies in whatever way, ``kill -9``
-included; also when it is adopted by another process, gets SIGTERM, or the command itself has ended and left children.
-It exits with the command's code, 128 + n if signal n ended it, 127 if it could not be started.
+The leash starts the command in a session of its own and prints its process id on standard output;
+what the command prints goes to the leash's standard error. It ends the whole session (SIGTERM,
+after 8 s SIGKILL) as soon as its own standard input reaches end of file, which the kernel sees to
+when the parent dies in whatever way, ``kill -9`` included; also when it is adopted by another
+process, gets SIGTERM, or the command itself has ended and left children. It exits with the
+command's code, 128 + n if signal n ended it, 127 if it could not be started.
 
-A Ctrl-C of the terminal does nothing here: the parent orders the shutdown. Standard library only, for a quick start.
+A Ctrl-C of the terminal does nothing here: the parent orders the shutdown. Standard library only,
+for a quick start.
 """
 
 from __future__ import annotations
@@ -37,12 +39,19 @@ def main(arguments: list[str]) -> int:
     for passed_over in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
         signal.signal(passed_over, lambda *_: None)
     try:
-        command = subprocess.Popen(arguments[1:], stdin=subprocess.DEVNULL, stdout=2, stderr=2, start_new_session=True)
+        command = subprocess.Popen(
+            arguments[1:], stdin=subprocess.DEVNULL, stdout=2, stderr=2, start_new_session=True
+        )
     except OSError as error:
         os.write(1, f"cannot start {arguments[1]}: {error.strerror}\n".encode())
         return 127
     os.write(1, f"{command.pid}\n".encode())
-    while command.poll() is None and not asked and os.getppid() == parent and not _parent_closed(woken):
+    while (
+        command.poll() is None
+        and not asked
+        and os.getppid() == parent
+        and not _parent_closed(woken)
+    ):
         pass
     _end(command)
     return command.returncode if command.returncode >= 0 else 128 - command.returncode
@@ -50,7 +59,8 @@ def main(arguments: list[str]) -> int:
 
 def _parent_closed(woken: int) -> bool:
     """Wait for something to happen and tell whether it was the end of standard input."""
-    # The time limit is for a parent that died while a fork of it still holds the other end of the pipe.
+    # The time limit is for a parent that died while a fork of it still holds the other end of the
+    # pipe.
     ready, _, _ = select.select([0, woken], [], [], ADOPTION_CHECK_S)
     if woken in ready:
         os.read(woken, 4096)
@@ -58,7 +68,9 @@ def _parent_closed(woken: int) -> bool:
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:
-    """End every process of the command's session: politely, then after the grace period without asking."""
+    """End every process of the command's session: politely, then after the grace period without
+    asking.
+    """
     _signal_all(command, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_S
     while time.monotonic() < deadline and (command.poll() is None or members(command.pid)):
@@ -75,11 +87,18 @@ def _signal_all(command: subprocess.Popen[bytes], signal_: signal.Signals) -> No
 
 
 def members(session: int) -> list[int]:
-    """List the living processes of a session by their ids: a superset of the process group, which Spark's Python daemon leaves."""
+    """List the living processes of a session by their ids: a superset of the process group, which
+    Spark's Python daemon leaves.
+    """
     try:
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     except OSError:  # no /proc, such as macOS
-        pids = [int(pid) for pid in subprocess.run(["ps", "-A", "-o", "pid="], capture_output=True, text=True).stdout.split()]
+        pids = [
+            int(pid)
+            for pid in subprocess.run(
+                ["ps", "-A", "-o", "pid="], capture_output=True, text=True
+            ).stdout.split()
+        ]
     return [pid for pid in pids if _session(pid) == session and not _is_zombie(pid)]
 
 
@@ -91,7 +110,9 @@ def _session(pid: int) -> int | None:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Tell whether the process has ended and only waits to be collected; nobody collects orphans in some containers."""
+    """Tell whether the process has ended and only waits to be collected; nobody collects orphans in
+    some containers.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"Z"
     except (OSError, IndexError):

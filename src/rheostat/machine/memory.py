@@ -17,26 +17,35 @@ _FILES = (
 
 
 def available_bytes(root: Path = Path("/")) -> int:
-    """Return the bytes that can be had without swapping: the computer's, or what its control group leaves if that is less.
+    """Return the bytes that can be had without swapping: the computer's, or what its control group
+    leaves if that is less.
 
-    ``root`` is where ``proc`` and ``sys`` are. Reads the limits of control groups version 1 and 2 of this process and
-    of the groups above it; the page cache that a group can give back counts as available.
+    ``root`` is where ``proc`` and ``sys`` are. Reads the limits of control groups version 1 and 2
+    of this process and of the groups above it; the page cache that a group can give back counts as
+    available.
     """
     left = [_left(folder) for folder in _groups(root)]
-    return min([int(psutil.virtual_memory().available), *(bytes_ for bytes_ in left if bytes_ is not None)])
+    return min(
+        [int(psutil.virtual_memory().available), *(bytes_ for bytes_ in left if bytes_ is not None)]
+    )
 
 
 def require_memory(bytes_: int, purpose: str, available: int | None = None) -> None:
-    """Raise ``BadInput`` if fewer than ``bytes_`` bytes are available for ``purpose``; ``available`` defaults to what this computer has."""
+    """Raise ``BadInput`` if fewer than ``bytes_`` bytes are available for ``purpose``;
+    ``available`` defaults to what this computer has.
+    """
     available = available_bytes() if available is None else available
     if available < bytes_:
         raise BadInput(
-            f"{purpose} needs {bytes_ // MIB} MiB of memory, but only {available // MIB} MiB are free; end programs or ask for less"
+            f"{purpose} needs {bytes_ // MIB} MiB of memory, but only {available // MIB} MiB are"
+            " free; end programs or ask for less"
         )
 
 
 def _groups(root: Path) -> list[Path]:
-    """List the folders of this process's memory control groups, innermost first; a container may see the top one only."""
+    """List the folders of this process's memory control groups, innermost first; a container may
+    see the top one only.
+    """
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -47,16 +56,23 @@ def _groups(root: Path) -> list[Path]:
         if controllers == "" or "memory" in controllers.split(","):
             top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
             inner = top / path.lstrip("/")
-            folders += [inner, *(folder for folder in inner.parents if folder == top or top in folder.parents)]
+            folders += [
+                inner,
+                *(folder for folder in inner.parents if folder == top or top in folder.parents),
+            ]
     return folders
 
 
 def _left(group: Path) -> int | None:
-    """Return limit - usage + reclaimable page cache of one group in bytes; None if it has no limit."""
+    """Return limit - usage + reclaimable page cache of one group in bytes; None if it has no
+    limit.
+    """
     for limit, usage, cache in _FILES:
         try:
             bytes_ = int((group / limit).read_text()) - int((group / usage).read_text())
-            statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+            statistics = dict(
+                line.split() for line in (group / "memory.stat").read_text().splitlines()
+            )
         except (OSError, ValueError):  # no such file, or the limit is the word "max"
             continue
         return bytes_ + int(statistics.get(cache, 0))

@@ -16,18 +16,26 @@ STOP_DEADLINE_S = leash.GRACE_S + 4.0
 
 
 class Child:
-    """A command on a leash: it and everything it starts end when ``stop`` is called or this process dies, ``kill -9`` included.
+    """A command on a leash: it and everything it starts end when ``stop`` is called or this process
+    dies, ``kill -9`` included.
 
-    ``log`` is appended with what the command prints; ``environment`` is added to this process's; ``folder`` is where it
-    runs (default: here). Usable as a context manager. Raises ``RheostatError`` if the command cannot be started.
-    Fails when: a process of the command makes a session of its own (``setsid``), as a daemon does; that one lives on.
+    ``log`` is appended with what the command prints; ``environment`` is added to this process's;
+    ``folder`` is where it runs (default: here). Usable as a context manager. Raises
+    ``RheostatError`` if the command cannot be started. Fails when: a process of the command makes a
+    session of its own (``setsid``), as a daemon does; that one lives on.
     """
 
     def __init__(
-        self, command: Sequence[str | Path], *, log: Path, environment: Mapping[str, str] | None = None, folder: Path | None = None
+        self,
+        command: Sequence[str | Path],
+        *,
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        # Isolated and without site: nothing of the environment or of the working directory can get in the way.
+        # Isolated and without site: nothing of the environment or of the working directory can get
+        # in the way.
         line = [sys.executable, "-I", "-S", leash.__file__, "--", *map(str, command)]
         with log.open("ab") as output:
             self._leash = subprocess.Popen(
@@ -63,14 +71,18 @@ class Child:
         return self._leash.poll()
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait until the command has ended by itself and return its exit code; None if it still runs after ``timeout_s`` seconds."""
+        """Wait until the command has ended by itself and return its exit code; None if it still
+        runs after ``timeout_s`` seconds.
+        """
         try:
             return self._leash.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
 
     def stop(self) -> None:
-        """End the command and all that it started, within about 12 s; does nothing if it has ended already."""
+        """End the command and all that it started, within about 12 s; does nothing if it has ended
+        already.
+        """
         if self._leash.stdin is not None:
             self._leash.stdin.close()
         if self.wait(STOP_DEADLINE_S) is None:
@@ -80,5 +92,10 @@ class Child:
     def __enter__(self) -> Child:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.stop()

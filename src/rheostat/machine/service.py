@@ -1,4 +1,6 @@
-"""Services that outlive the command that started them, such as the broker of ``rheostat kafka up``, and how to end them later."""
+"""Services that outlive the command that started them, such as the broker of ``rheostat kafka up``,
+and how to end them later.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,22 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.machine import folders, leash
 
 SAME_TIME_S = 2.0
-"""A process id may be given to another process; start times this close are of the same one, even if the clock was set meanwhile."""
+"""A process id may be given to another process; start times this close are of the same one, even if
+the clock was set meanwhile."""
 
-# Starts the command in a session of its own and leaves: so the command is nobody's child, and its id is what is printed.
-_DETACH = "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdin=s.DEVNULL, stdout=2, stderr=2, start_new_session=True).pid)"
+# Starts the command in a session of its own and leaves: so the command is nobody's child, and its
+# id is what is printed.
+_DETACH = (
+    "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdin=s.DEVNULL, stdout=2, stderr=2,"
+    " start_new_session=True).pid)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service that was started detached: name, process id and start time (seconds since 1970), where it answers, where its files are."""
+    """A service that was started detached: name, process id and start time (seconds since 1970),
+    where it answers, where its files are.
+    """
 
     name: str
     pid: int
@@ -36,19 +45,32 @@ class Service:
 
 
 def start(
-    name: str, command: Sequence[str | Path], *, url: str, folder: Path, log: Path, environment: Mapping[str, str] | None = None
+    name: str,
+    command: Sequence[str | Path],
+    *,
+    url: str,
+    folder: Path,
+    log: Path,
+    environment: Mapping[str, str] | None = None,
 ) -> Service:
     """Start a command that survives this process and write down who it is.
 
-    ``log`` is appended with what it prints, ``folder`` is where it runs. Raises ``BadInput`` if a service of that name
-    runs already, ``RheostatError`` if the command cannot be started.
+    ``log`` is appended with what it prints, ``folder`` is where it runs. Raises ``BadInput`` if a
+    service of that name runs already, ``RheostatError`` if the command cannot be started.
     """
     require_none(name)
     log.parent.mkdir(parents=True, exist_ok=True)
     line = [sys.executable, "-I", "-S", "-c", _DETACH, *map(str, command)]
     with log.open("ab") as output:
         env = {**os.environ, **(environment or {})}
-        told = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=output, cwd=folder, env=env)
+        told = subprocess.run(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            cwd=folder,
+            env=env,
+        )
     try:
         pid = int(told.stdout)
         service = Service(name, pid, psutil.Process(pid).create_time(), url, str(folder))
@@ -62,11 +84,15 @@ def require_none(name: str) -> None:
     """Raise ``BadInput`` if a service of that name runs."""
     running = find(name)
     if running:
-        raise BadInput(f"{name} is up already at {running.url} (process {running.pid}); take it down first")
+        raise BadInput(
+            f"{name} is up already at {running.url} (process {running.pid}); take it down first"
+        )
 
 
 def find(name: str) -> Service | None:
-    """Return the service of that name if the very process that was started still lives; None otherwise."""
+    """Return the service of that name if the very process that was started still lives; None
+    otherwise.
+    """
     try:
         service = Service(**json.loads(_file(name).read_text()))
     except (OSError, ValueError, TypeError):
@@ -75,7 +101,9 @@ def find(name: str) -> Service | None:
 
 
 def end(name: str) -> Service | None:
-    """End the service and all processes that it started (SIGTERM, after 8 s SIGKILL); return what was ended, None if nothing ran."""
+    """End the service and all processes that it started (SIGTERM, after 8 s SIGKILL); return what
+    was ended, None if nothing ran.
+    """
     service = find(name)
     process = _process(service) if service else None
     if service and process:

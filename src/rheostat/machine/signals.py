@@ -15,12 +15,17 @@ _POLL_S = 1.0
 
 @contextmanager
 def orderly_end(with_parent: bool = False) -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the main thread as Ctrl-C does, by SystemExit; with ``with_parent`` the parent's death, too.
+    """Let SIGTERM and SIGHUP end the main thread as Ctrl-C does, by SystemExit; with
+    ``with_parent`` the parent's death, too.
 
-    The first signal unwinds; those that follow while it does are not heard, so that nothing is left behind. A SIGHUP
-    that was ignored from the start (``nohup``) stays ignored.
+    The first signal unwinds; those that follow while it does are not heard, so that nothing is left
+    behind. A SIGHUP that was ignored from the start (``nohup``) stays ignored.
     """
-    heard = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
+    heard = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
 
     def end(number: int, _: FrameType | None) -> None:
         for each in heard:

@@ -1,4 +1,7 @@
-"""Catch-up aware scaling (Varga et al. 2021, section 6, future work): a size that clears the lag, its own downtime included, in time."""
+"""Catch-up aware scaling (Varga et al.
+
+2021, section 6, future work): a size that clears the lag, its own downtime included, in time.
+"""
 
 from __future__ import annotations
 
@@ -19,30 +22,61 @@ from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 class CatchUp:
     """n = ceil((rate + excess / time left) / throughput per executor).
 
-    Excess is the lag beyond the threshold plus rate x downtime D, and the time left is ``catch_up_s`` - D. A size that
-    stays has D = 0; one that changes has the ``quantile`` of the downtimes that were observed. So the size changes only if
-    the standing one does not clear the lag in time, or if a smaller one does although it has the downtime to make up for.
+    Excess is the lag beyond the threshold plus rate x downtime D, and the time left is
+    ``catch_up_s`` - D. A size that stays has D = 0; one that changes has the ``quantile`` of the
+    downtimes that were observed. So the size changes only if the standing one does not clear the
+    lag in time, or if a smaller one does although it has the downtime to make up for.
     """
 
     about: ClassVar[About] = About(
         formula=(
-            "excess = max(0, lag_rows - threshold_s x rate) + rate x D; D = quantile of the downtimes seen, 0 for the size that stands\n"
-            "executors = ceil((rate + excess / (catch_up_s - D)) / (true rate / executors))"
+            "excess = max(0, lag_rows - threshold_s x rate) + rate x D; D = quantile of the"
+            " downtimes seen, 0 for the size that stands\nexecutors = ceil((rate + excess /"
+            " (catch_up_s - D)) / (true rate / executors))"
         ),
-        source="Varga, Balassi and Kiss, Towards autoscaling of Apache Flink jobs (2021), section 6, future work; D from section 5.3",
-        fails_when="throughput does not grow linearly with executors, or lag that load added is taken for the cost of a rescale",
+        source=(
+            "Varga, Balassi and Kiss, Towards autoscaling of Apache Flink jobs (2021), section 6,"
+            " future work; D from section 5.3"
+        ),
+        fails_when=(
+            "throughput does not grow linearly with executors, or lag that load added is taken for"
+            " the cost of a rescale"
+        ),
         steady=Observation(
-            t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=4000.0, batch_rows=3000, batch_s=0.75, trigger_s=1.0,
-            lag_rows=1500.0, lag_s=0.5,
+            t_s=0.0,
+            executors=4,
+            input_rows_per_s=3000.0,
+            processed_rows_per_s=4000.0,
+            batch_rows=3000,
+            batch_s=0.75,
+            trigger_s=1.0,
+            lag_rows=1500.0,
+            lag_s=0.5,
         ),
-    )  # fmt: skip
+    )
 
-    catch_up_s: float = field(default=60.0, metadata={"help": "time that the SLA allows until the lag is cleared", "unit": "s"})
-    threshold_s: float = field(default=2.0, metadata={"help": "lag, in seconds of arrivals, that counts as cleared", "unit": "s"})
-    downtime_s: float = field(default=10.0, metadata={"help": "downtime of a rescale before any was seen", "unit": "s"})
-    quantile: float = field(default=0.9, metadata={"help": "of the downtimes seen, the one that is reckoned with", "unit": "1"})
-    settle_s: float = field(default=60.0, metadata={"help": "time after a change of size in which its lag is measured", "unit": "s"})
-    samples: int = field(default=30, metadata={"help": "downtimes that are remembered", "unit": "1"})
+    catch_up_s: float = field(
+        default=60.0,
+        metadata={"help": "time that the SLA allows until the lag is cleared", "unit": "s"},
+    )
+    threshold_s: float = field(
+        default=2.0,
+        metadata={"help": "lag, in seconds of arrivals, that counts as cleared", "unit": "s"},
+    )
+    downtime_s: float = field(
+        default=10.0, metadata={"help": "downtime of a rescale before any was seen", "unit": "s"}
+    )
+    quantile: float = field(
+        default=0.9,
+        metadata={"help": "of the downtimes seen, the one that is reckoned with", "unit": "1"},
+    )
+    settle_s: float = field(
+        default=60.0,
+        metadata={"help": "time after a change of size in which its lag is measured", "unit": "s"},
+    )
+    samples: int = field(
+        default=30, metadata={"help": "downtimes that are remembered", "unit": "1"}
+    )
 
     def __post_init__(self) -> None:
         for name in ("catch_up_s", "settle_s", "samples"):
@@ -50,29 +84,70 @@ class CatchUp:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not (self.threshold_s >= 0 and self.downtime_s >= 0 and 0 <= self.quantile <= 1):
             given = f"{self.threshold_s}, {self.downtime_s} and {self.quantile}"
-            raise BadInput(f"threshold_s and downtime_s must be at least 0 and quantile a share, but they are {given}")
+            raise BadInput(
+                "threshold_s and downtime_s must be at least 0 and quantile a share, but they are"
+                f" {given}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the smallest size that clears the lag in time; while a change of size settles, only a larger one."""
+        """Return the smallest size that clears the lag in time; while a change of size settles,
+        only a larger one.
+        """
         seen = learn_downtimes(observation, memory, self.settle_s, self.samples)
-        rate, lag, true_rate = observation.input_rows_per_s, queued_rows(observation), job_true_rate(observation)
-        if not is_known(rate) or not is_known(lag) or not observation.executors or (rate > 0 and true_rate is None):
-            return hold(observation, "size kept: arrival rate, lag, executors or true rate are unknown"), seen
+        rate, lag, true_rate = (
+            observation.input_rows_per_s,
+            queued_rows(observation),
+            job_true_rate(observation),
+        )
+        if (
+            not is_known(rate)
+            or not is_known(lag)
+            or not observation.executors
+            or (rate > 0 and true_rate is None)
+        ):
+            return (
+                hold(
+                    observation, "size kept: arrival rate, lag, executors or true rate are unknown"
+                ),
+                seen,
+            )
         size, per_executor = observation.size or 1, (true_rate or math.inf) / observation.executors
         downtime_s = predicted_downtime_s(seen, self.quantile, self.downtime_s)
         standing, changed = (self._executors(rate, lag, per_executor, d) for d in (0.0, downtime_s))
-        evidence = {"rate": rate, "lag_rows": lag, "throughput_per_executor": true_rate and per_executor, "downtime_s": downtime_s}
-        evidence |= {"standing": standing, "changed": changed, "downtimes_seen": len(seen["downtimes_s"])}
+        evidence = {
+            "rate": rate,
+            "lag_rows": lag,
+            "throughput_per_executor": true_rate and per_executor,
+            "downtime_s": downtime_s,
+        }
+        evidence |= {
+            "standing": standing,
+            "changed": changed,
+            "downtimes_seen": len(seen["downtimes_s"]),
+        }
         if standing <= size <= changed:
-            return hold(observation, f"{size} clear {lag:.0f} rows in {self.catch_up_s:.0f} s, a change needs {changed}", evidence), seen
+            return (
+                hold(
+                    observation,
+                    f"{size} clear {lag:.0f} rows in {self.catch_up_s:.0f} s, a change needs"
+                    f" {changed}",
+                    evidence,
+                ),
+                seen,
+            )
         if changed < size and (seen["disturbance"] or observation.executors != size):
             return hold(observation, "the last change of size has not settled", evidence), seen
-        why = f"{rate:.0f} rows/s, {lag:.0f} waiting and {downtime_s:.1f} s down: {changed} would clear that in {self.catch_up_s:.0f} s"
+        why = (
+            f"{rate:.0f} rows/s, {lag:.0f} waiting and {downtime_s:.1f} s down: {changed} would"
+            f" clear that in {self.catch_up_s:.0f} s"
+        )
         return Decision(target=changed, reason=why, evidence=evidence), seen
 
     def _executors(self, rate: float, lag: float, per_executor: float, downtime_s: float) -> int:
-        """Return the executors that clear the lag in the time that the downtime leaves: at least a tenth of it."""
+        """Return the executors that clear the lag in the time that the downtime leaves: at least a
+        tenth of it.
+        """
         excess = max(0.0, lag - self.threshold_s * rate) + rate * downtime_s
         left_s = max(self.catch_up_s - downtime_s, self.catch_up_s / 10)
         return max(1, rounded_up((rate + excess / left_s) / per_executor))

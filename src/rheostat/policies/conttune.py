@@ -1,4 +1,6 @@
-"""ContTune (VLDB 2023): big steps out while there is a backlog, small ones along a learnt capacity curve, DS2 where it is unknown."""
+"""ContTune (VLDB 2023): big steps out while there is a backlog, small ones along a learnt capacity
+curve, DS2 where it is unknown.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +18,67 @@ from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
 @dataclass(frozen=True, slots=True)
 class ContTune:
-    """Small: the smallest p with GP(p) >= load, if a p within ``alpha`` of it was measured; else ceil(load / ability x p), DS2's step.
+    """Small: the smallest p with GP(p) >= load, if a p within ``alpha`` of it was measured; else
+    ceil(load / ability x p), DS2's step.
 
-    Big, while the lag is above ``backlog_s``: ``big`` times DS2's step, and never in. GP is a Gaussian process of the
-    processing ability (true rate of the job) over p with an RBF kernel.
+    Big, while the lag is above ``backlog_s``: ``big`` times DS2's step, and never in. GP is a
+    Gaussian process of the processing ability (true rate of the job) over p with an RBF kernel.
 
-    Ours: the proportional prior mean (with one measurement the small step is then DS2's) and the value of ``big``.
+    Ours: the proportional prior mean (with one measurement the small step is then DS2's) and the
+    value of ``big``.
     """
 
     about: ClassVar[About] = About(
         formula=(
-            "small: smallest p with GP(p) >= input_rows_per_s and |p - nearest measured| <= alpha; else ceil(load x executors / ability)\n"
-            "big (lag_s > backlog_s): max(p, ceil(big x load x executors / ability)); ability = true rate of the job"
+            "small: smallest p with GP(p) >= input_rows_per_s and |p - nearest measured| <= alpha;"
+            " else ceil(load x executors / ability)\nbig (lag_s > backlog_s): max(p, ceil(big x"
+            " load x executors / ability)); ability = true rate of the job"
         ),
-        source="Lian et al., ContTune: Continuous Tuning by Conservative Bayesian Optimization, VLDB 2023",
-        fails_when="the cost of a row changes: abilities measured before are then wrong until they have been measured again",
+        source=(
+            "Lian et al., ContTune: Continuous Tuning by Conservative Bayesian Optimization, VLDB"
+            " 2023"
+        ),
+        fails_when=(
+            "the cost of a row changes: abilities measured before are then wrong until they have"
+            " been measured again"
+        ),
         steady=Observation(
-            t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.9, lag_rows=1500.0, lag_s=0.5
+            t_s=0.0,
+            executors=4,
+            input_rows_per_s=3000.0,
+            processed_rows_per_s=3000.0,
+            busy=0.9,
+            lag_rows=1500.0,
+            lag_s=0.5,
         ),
-    )  # fmt: skip
+    )
 
-    alpha: int = field(default=3, metadata={"help": "distance from a measured size within which the curve is trusted", "unit": "executors"})
-    backlog_s: float = field(default=5.0, metadata={"help": "event-time lag that is a backlog", "unit": "s"})
-    big: float = field(default=1.5, metadata={"help": "over-provisioning while there is a backlog", "unit": "1"})
-    length: float = field(default=4.37, metadata={"help": "length scale of the kernel", "unit": "executors"})
-    noise: float = field(default=0.02, metadata={"help": "standard deviation of a measured ability, of the largest", "unit": "1"})
-    samples: int = field(default=5, metadata={"help": "measurements kept per size; their mean counts", "unit": "1"})
-    sizes: int = field(default=20, metadata={"help": "sizes kept: those measured last", "unit": "1"})
+    alpha: int = field(
+        default=3,
+        metadata={
+            "help": "distance from a measured size within which the curve is trusted",
+            "unit": "executors",
+        },
+    )
+    backlog_s: float = field(
+        default=5.0, metadata={"help": "event-time lag that is a backlog", "unit": "s"}
+    )
+    big: float = field(
+        default=1.5, metadata={"help": "over-provisioning while there is a backlog", "unit": "1"}
+    )
+    length: float = field(
+        default=4.37, metadata={"help": "length scale of the kernel", "unit": "executors"}
+    )
+    noise: float = field(
+        default=0.02,
+        metadata={"help": "standard deviation of a measured ability, of the largest", "unit": "1"},
+    )
+    samples: int = field(
+        default=5, metadata={"help": "measurements kept per size; their mean counts", "unit": "1"}
+    )
+    sizes: int = field(
+        default=20, metadata={"help": "sizes kept: those measured last", "unit": "1"}
+    )
 
     def __post_init__(self) -> None:
         for name in ("length", "noise", "samples", "sizes"):
@@ -50,34 +86,82 @@ class ContTune:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not (self.alpha >= 0 and self.backlog_s >= 0 and self.big >= 1):
             given = f"{self.alpha}, {self.backlog_s} and {self.big}"
-            raise BadInput(f"alpha and backlog_s must be at least 0 and big at least 1, but they are {given}")
+            raise BadInput(
+                f"alpha and backlog_s must be at least 0 and big at least 1, but they are {given}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size of the big or of the small step, and which of them it was."""
-        load, p, ability, lag_s = observation.input_rows_per_s, observation.executors, job_true_rate(observation), observation.lag_s
+        load, p, ability, lag_s = (
+            observation.input_rows_per_s,
+            observation.executors,
+            job_true_rate(observation),
+            observation.lag_s,
+        )
         seen = self._with_ability(memory, p, ability)
         if not is_known(load) or not is_known(lag_s) or not p or (load > 0 and ability is None):
-            return hold(observation, "size kept: load, lag, executors or processing ability are unknown"), seen
+            return (
+                hold(
+                    observation, "size kept: load, lag, executors or processing ability are unknown"
+                ),
+                seen,
+            )
         ds2 = max(1, rounded_up(load / ability * p)) if ability else 1
-        evidence = {"load": load, "ability": ability, "lag_s": lag_s, "ds2": ds2, "sizes_measured": len(seen["abilities"])}
+        evidence = {
+            "load": load,
+            "ability": ability,
+            "lag_s": lag_s,
+            "ds2": ds2,
+            "sizes_measured": len(seen["abilities"]),
+        }
         if lag_s > self.backlog_s:
             target = max(observation.size or 1, rounded_up(self.big * ds2))
-            return Decision(target=target, reason=f"big step: {lag_s:.1f} s of backlog, DS2 would take {ds2}", evidence=evidence), seen
+            return (
+                Decision(
+                    target=target,
+                    reason=f"big step: {lag_s:.1f} s of backlog, DS2 would take {ds2}",
+                    evidence=evidence,
+                ),
+                seen,
+            )
         small = self._on_the_curve(load, seen["abilities"])
-        told = f"DS2's step: no measured size within {self.alpha}" if small is None else "small step on the measured curve"
+        told = (
+            f"DS2's step: no measured size within {self.alpha}"
+            if small is None
+            else "small step on the measured curve"
+        )
         target = ds2 if small is None else small
-        return Decision(target=target, reason=f"{told}: {load:.0f} rows/s need {target}", evidence=evidence), seen
+        return (
+            Decision(
+                target=target, reason=f"{told}: {load:.0f} rows/s need {target}", evidence=evidence
+            ),
+            seen,
+        )
 
     def _on_the_curve(self, load: float, abilities: Mapping[str, Any]) -> int | None:
-        """Return the smallest size whose ability is expected to reach the load; None where none near a measured one is."""
+        """Return the smallest size whose ability is expected to reach the load; None where none
+        near a measured one is.
+        """
         if not abilities:
             return None
         measured = [int(size) for size in abilities]
         sizes = list(range(1, max(measured) + self.alpha + 1))
-        curve = posterior_mean(measured, [sum(rates) / len(rates) for rates in abilities.values()], sizes, self.length, self.noise)
-        found = next((size for size, ability in zip(sizes, curve, strict=True) if ability >= load), None)
-        return found if found is not None and min(abs(found - size) for size in measured) <= self.alpha else None
+        curve = posterior_mean(
+            measured,
+            [sum(rates) / len(rates) for rates in abilities.values()],
+            sizes,
+            self.length,
+            self.noise,
+        )
+        found = next(
+            (size for size, ability in zip(sizes, curve, strict=True) if ability >= load), None
+        )
+        return (
+            found
+            if found is not None and min(abs(found - size) for size in measured) <= self.alpha
+            else None
+        )
 
     def _with_ability(self, memory: Memory, p: int | None, ability: float | None) -> dict[str, Any]:
         known = dict(memory.get("abilities", {}))

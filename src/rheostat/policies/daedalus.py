@@ -1,4 +1,6 @@
-"""Daedalus (ICPE 2024): capacity by regression of throughput on CPU, a forecast, and the smallest size that recovers in time."""
+"""Daedalus (ICPE 2024): capacity by regression of throughput on CPU, a forecast, and the smallest
+size that recovers in time.
+"""
 
 from __future__ import annotations
 
@@ -21,84 +23,181 @@ _STEP_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Daedalus:
-    """The smallest p with capacity(p) > load, recovery within 600 s and room for the forecast (15 min of it where p changes).
+    """The smallest p with capacity(p) > load, recovery within 600 s and room for the forecast (15
+    min of it where p changes).
 
-    A worker's capacity is its regression of throughput on CPU, read at 1 - (CPU of the hottest - its own): the hottest
-    reaches 100 % first. capacity(p) is what was estimated at p, else the present one x p / present p. Never in while the
-    lag exceeds what the present size does in a second.
+    A worker's capacity is its regression of throughput on CPU, read at 1 - (CPU of the hottest -
+    its own): the hottest reaches 100 % first. capacity(p) is what was estimated at p, else the
+    present one x p / present p. Never in while the lag exceeds what the present size does in a
+    second.
 
-    The forecast is the published fallback, a straight line; auto-ARIMA, the choice between the two, and the learning of
-    the downtime are left out.
+    The forecast is the published fallback, a straight line; auto-ARIMA, the choice between the two,
+    and the learning of the downtime are left out.
     """
 
     about: ClassVar[About] = About(
         formula=(
-            "capacity = sum over workers of line(1 - (max cpu - own cpu)), line: throughput over cpu; capacity(p) seen, else x p / now\n"
-            "backlog = load over the checkpoint interval + forecast while down + lag_rows; recovery = down + time until\n"
-            "the sum of (capacity(p) - forecast) exceeds it; the smallest p with capacity > load, recovery in time, capacity >= forecast"
+            "capacity = sum over workers of line(1 - (max cpu - own cpu)), line: throughput over"
+            " cpu; capacity(p) seen, else x p / now\nbacklog = load over the checkpoint interval +"
+            " forecast while down + lag_rows; recovery = down + time until\nthe sum of (capacity(p)"
+            " - forecast) exceeds it; the smallest p with capacity > load, recovery in time,"
+            " capacity >= forecast"
         ),
-        source="Pfister et al., Daedalus: Self-Adaptive Horizontal Autoscaling for Resource Efficiency of DSP Systems, ICPE 2024",
-        fails_when="throughput is not linear in CPU (waiting for other systems), or the load turns within the forecast",
+        source=(
+            "Pfister et al., Daedalus: Self-Adaptive Horizontal Autoscaling for Resource Efficiency"
+            " of DSP Systems, ICPE 2024"
+        ),
+        fails_when=(
+            "throughput is not linear in CPU (waiting for other systems), or the load turns within"
+            " the forecast"
+        ),
         steady=Observation(
-            t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, cpu=0.85, busy=0.85, lag_rows=0.0, lag_s=0.0
+            t_s=0.0,
+            executors=4,
+            input_rows_per_s=3000.0,
+            processed_rows_per_s=3000.0,
+            cpu=0.85,
+            busy=0.85,
+            lag_rows=0.0,
+            lag_s=0.0,
         ),
-    )  # fmt: skip
+    )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"cpu", "by_executor"})
 
-    loop_s: float = field(default=60.0, metadata={"help": "time between two decisions", "unit": "s"})
-    first_s: float = field(default=300.0, metadata={"help": "no change of size before", "unit": "s"})
-    pause_s: float = field(default=180.0, metadata={"help": "no change of size so soon after one", "unit": "s"})
-    grace_s: float = field(default=600.0, metadata={"help": "so soon after a change only if the load reaches the capacity", "unit": "s"})
-    recovery_s: float = field(default=600.0, metadata={"help": "longest recovery time", "unit": "s"})
-    forecast_s: float = field(default=900.0, metadata={"help": "forecast that a new size must have room for", "unit": "s"})
-    trend_s: float = field(default=600.0, metadata={"help": "past that the forecast's line is laid through", "unit": "s"})
-    checkpoint_s: float = field(default=10.0, metadata={"help": "checkpoint interval: what is done again after a change", "unit": "s"})
-    up_downtime_s: float = field(default=30.0, metadata={"help": "downtime of scaling out", "unit": "s"})
-    down_downtime_s: float = field(default=15.0, metadata={"help": "downtime of scaling in", "unit": "s"})
-    max_executors: int = field(default=100, metadata={"help": "largest size that is considered", "unit": "executors"})
+    loop_s: float = field(
+        default=60.0, metadata={"help": "time between two decisions", "unit": "s"}
+    )
+    first_s: float = field(
+        default=300.0, metadata={"help": "no change of size before", "unit": "s"}
+    )
+    pause_s: float = field(
+        default=180.0, metadata={"help": "no change of size so soon after one", "unit": "s"}
+    )
+    grace_s: float = field(
+        default=600.0,
+        metadata={
+            "help": "so soon after a change only if the load reaches the capacity",
+            "unit": "s",
+        },
+    )
+    recovery_s: float = field(
+        default=600.0, metadata={"help": "longest recovery time", "unit": "s"}
+    )
+    forecast_s: float = field(
+        default=900.0, metadata={"help": "forecast that a new size must have room for", "unit": "s"}
+    )
+    trend_s: float = field(
+        default=600.0,
+        metadata={"help": "past that the forecast's line is laid through", "unit": "s"},
+    )
+    checkpoint_s: float = field(
+        default=10.0,
+        metadata={"help": "checkpoint interval: what is done again after a change", "unit": "s"},
+    )
+    up_downtime_s: float = field(
+        default=30.0, metadata={"help": "downtime of scaling out", "unit": "s"}
+    )
+    down_downtime_s: float = field(
+        default=15.0, metadata={"help": "downtime of scaling in", "unit": "s"}
+    )
+    max_executors: int = field(
+        default=100, metadata={"help": "largest size that is considered", "unit": "executors"}
+    )
 
     def __post_init__(self) -> None:
         for name in (entry.name for entry in fields(self)):
             if not getattr(self, name) >= 0:
                 raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
-        if not (self.max_executors >= 1 and self.recovery_s > max(self.up_downtime_s, self.down_downtime_s)):
+        if not (
+            self.max_executors >= 1
+            and self.recovery_s > max(self.up_downtime_s, self.down_downtime_s)
+        ):
             given = f"{self.max_executors} and {self.recovery_s}"
-            raise BadInput(f"max_executors must be at least 1 and recovery_s beyond the downtimes, but they are {given}")
+            raise BadInput(
+                "max_executors must be at least 1 and recovery_s beyond the downtimes, but they"
+                f" are {given}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the smallest size that will do, once a minute; between, and while it rests after a change, the size is kept."""
-        now, load, p, lag = observation.t_s, observation.input_rows_per_s, observation.executors, queued_rows(observation)
+        """Return the smallest size that will do, once a minute; between, and while it rests after a
+        change, the size is kept.
+        """
+        now, load, p, lag = (
+            observation.t_s,
+            observation.input_rows_per_s,
+            observation.executors,
+            queued_rows(observation),
+        )
         workers = _workers(observation)
         if not is_known(load) or not is_known(lag) or not p or not workers:
-            return hold(observation, "size kept: load, lag, executors or the workers' CPU and throughput are unknown"), memory
+            return (
+                hold(
+                    observation,
+                    "size kept: load, lag, executors or the workers' CPU and throughput are"
+                    " unknown",
+                ),
+                memory,
+            )
         seen = self._learn(observation, load, p, workers, memory)
         capacity, ahead = seen["capacity"][str(p)], trend(seen["load"], self.forecast_s, _STEP_S)
         soon = max([load, *ahead[:6]])
-        evidence = {"load": load, "capacity": capacity, "lag_rows": lag, "forecast_max": max([load, *ahead])}
+        evidence = {
+            "load": load,
+            "capacity": capacity,
+            "lag_rows": lag,
+            "forecast_max": max([load, *ahead]),
+        }
         if why := self._rests(now, seen, capacity <= soon):
             return hold(observation, why, evidence), seen
-        target = next((q for q in range(1, self.max_executors + 1) if self._will_do(q, p, load, lag, ahead, seen)), self.max_executors)
+        target = next(
+            (
+                q
+                for q in range(1, self.max_executors + 1)
+                if self._will_do(q, p, load, lag, ahead, seen)
+            ),
+            self.max_executors,
+        )
         seen["decided_s"] = now
         size = observation.size or 1
         if target < size and lag > capacity:
-            return hold(observation, f"size kept: {lag:.0f} rows wait, more than a second's work", evidence), seen
-        reason = f"{load:.0f} rows/s, {soon:.0f} soon, at {capacity:.0f} rows/s with {p}: {target} recover within {self.recovery_s:.0f} s"
+            return (
+                hold(
+                    observation,
+                    f"size kept: {lag:.0f} rows wait, more than a second's work",
+                    evidence,
+                ),
+                seen,
+            )
+        reason = (
+            f"{load:.0f} rows/s, {soon:.0f} soon, at {capacity:.0f} rows/s with {p}: {target}"
+            f" recover within {self.recovery_s:.0f} s"
+        )
         return Decision(target=target, reason=reason, evidence=evidence), seen
 
-    def _will_do(self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], seen: dict[str, Any]) -> bool:
+    def _will_do(
+        self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], seen: dict[str, Any]
+    ) -> bool:
         capacity = _capacity(q, p, seen["capacity"])
         if capacity <= load or (q != p and ahead and capacity <= max(ahead)):
             return False
         down_s = 0.0 if q == p else self.up_downtime_s if q > p else self.down_downtime_s
         recovery_s = self._recovery_s(capacity, load, lag, ahead, down_s)
-        return recovery_s <= self.recovery_s and capacity >= max([load, *ahead[: math.ceil(recovery_s / _STEP_S)]])
+        return recovery_s <= self.recovery_s and capacity >= max(
+            [load, *ahead[: math.ceil(recovery_s / _STEP_S)]]
+        )
 
-    def _recovery_s(self, capacity: float, load: float, lag: float, ahead: Sequence[float], down_s: float) -> float:
-        """Return the downtime and the time until what the size does beyond the forecast exceeds the backlog; infinite if never."""
+    def _recovery_s(
+        self, capacity: float, load: float, lag: float, ahead: Sequence[float], down_s: float
+    ) -> float:
+        """Return the downtime and the time until what the size does beyond the forecast exceeds the
+        backlog; infinite if never.
+        """
         while_down = int(down_s / _STEP_S)
-        backlog = lag + (load * self.checkpoint_s + sum(ahead[:while_down]) * _STEP_S if down_s else 0.0)
+        backlog = lag + (
+            load * self.checkpoint_s + sum(ahead[:while_down]) * _STEP_S if down_s else 0.0
+        )
         if backlog <= 0:
             return down_s
         done = 0.0
@@ -114,28 +213,49 @@ class Daedalus:
             return f"learning: {now - seen['began_s']:.0f} of {self.first_s:.0f} s"
         if seen["decided_s"] is not None and now - seen["decided_s"] < self.loop_s:
             return "between two decisions"
-        if seen["changed_s"] is not None and now - seen["changed_s"] < (self.pause_s if short else self.grace_s):
+        if seen["changed_s"] is not None and now - seen["changed_s"] < (
+            self.pause_s if short else self.grace_s
+        ):
             return f"resting: {now - seen['changed_s']:.0f} s since the last change of size"
         return ""
 
     def _learn(
-        self, observation: Observation, load: float, p: int, workers: dict[str, tuple[float, float]], memory: Memory
-    ) -> dict[str, Any]:  # fmt: skip
-        """Add this tick to the workers' lines, the load and the capacity at p; a clock that was put back begins anew."""
+        self,
+        observation: Observation,
+        load: float,
+        p: int,
+        workers: dict[str, tuple[float, float]],
+        memory: Memory,
+    ) -> dict[str, Any]:
+        """Add this tick to the workers' lines, the load and the capacity at p; a clock that was put
+        back begins anew.
+        """
         now = observation.t_s
         if now < memory.get("t_s", -math.inf):
             memory = {}
-        lines = {name: Line.of(memory.get("lines", {}).get(name, {})).with_point(*point) for name, point in workers.items()}
+        lines = {
+            name: Line.of(memory.get("lines", {}).get(name, {})).with_point(*point)
+            for name, point in workers.items()
+        }
         hottest = max(cpu for cpu, _ in workers.values())
-        estimate = sum(max(0.0, line.at(1 - (hottest - workers[name][0]))) for name, line in lines.items()) * p / len(workers)
+        estimate = (
+            sum(max(0.0, line.at(1 - (hottest - workers[name][0]))) for name, line in lines.items())
+            * p
+            / len(workers)
+        )
         known = dict(memory.get("capacity", {}))
         known[str(p)] = (known[str(p)] + estimate) / 2 if str(p) in known else estimate
         same = memory.get("executors", p) == p
         return {
-            "t_s": now, "began_s": memory.get("began_s", now), "executors": p, "changed_s": memory.get("changed_s") if same else now,
-            "decided_s": memory.get("decided_s"), "capacity": known, "lines": {name: line.plain() for name, line in lines.items()},
+            "t_s": now,
+            "began_s": memory.get("began_s", now),
+            "executors": p,
+            "changed_s": memory.get("changed_s") if same else now,
+            "decided_s": memory.get("decided_s"),
+            "capacity": known,
+            "lines": {name: line.plain() for name, line in lines.items()},
             "load": [*within(memory.get("load", ()), now, self.trend_s), (now, load)],
-        }  # fmt: skip
+        }
 
 
 def _capacity(q: int, p: int, known: dict[str, float]) -> float:
@@ -143,7 +263,9 @@ def _capacity(q: int, p: int, known: dict[str, float]) -> float:
 
 
 def _workers(observation: Observation) -> dict[str, tuple[float, float]]:
-    """Return (CPU, rows per second) per executor, or of the mean executor where they are not told apart; none where unknown."""
+    """Return (CPU, rows per second) per executor, or of the mean executor where they are not told
+    apart; none where unknown.
+    """
     each = {
         name: (sample.cpu, sample.rows_per_s)
         for name, sample in (observation.by_executor or {}).items()
@@ -151,7 +273,12 @@ def _workers(observation: Observation) -> dict[str, tuple[float, float]]:
     }
     if each:
         return each
-    cpu, rate = observation.cpu if observation.cpu is not None else busy_share(observation), consumed_rows_per_s(observation)
+    cpu, rate = (
+        (observation.cpu if observation.cpu is not None else busy_share(observation)),
+        consumed_rows_per_s(observation),
+    )
     if not is_known(cpu) or not is_known(rate) or not observation.executors:
         return {}
-    return {f"mean of {observation.executors}": (cpu, rate / observation.executors)}  # another size, another line
+    return {
+        f"mean of {observation.executors}": (cpu, rate / observation.executors)
+    }  # another size, another line

@@ -1,4 +1,6 @@
-"""A policy as text for people and programs, from its class alone: what it does, its formula, parameters, source and weakness."""
+"""A policy as text for people and programs, from its class alone: what it does, its formula,
+parameters, source and weakness.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ NOT_SAID = "not said"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter that ``--set name=value`` takes; ``default`` is None where it has none and must be given."""
+    """A parameter that ``--set name=value`` takes; ``default`` is None where it has none and must
+    be given.
+    """
 
     name: str
     default: float | int | str | None
@@ -28,8 +32,10 @@ class Description:
     name: str
     title: str
     """The first line of what its file says."""
+
     summary: str
     """What its class says."""
+
     formula: str
     source: str
     fails_when: str
@@ -37,7 +43,9 @@ class Description:
 
 
 def describe(name: str) -> Description:
-    """Return the description of a policy, registered or ``module:Class``; raises BadInput if there is none."""
+    """Return the description of a policy, registered or ``module:Class``; raises BadInput if there
+    is none.
+    """
     policy = find(name)
     about = getattr(policy, "about", None)
     module = inspect.getmodule(policy)
@@ -58,4 +66,9 @@ def _first_line(text: str | None) -> str:
 
 def _parameter(field: dataclasses.Field[object]) -> Parameter:
     default = field.default if isinstance(field.default, float | int | str) else None
-    return Parameter(name=field.name, default=default, unit=field.metadata.get("unit", ""), help=field.metadata.get("help", ""))
+    return Parameter(
+        name=field.name,
+        default=default,
+        unit=field.metadata.get("unit", ""),
+        help=field.metadata.get("help", ""),
+    )

@@ -1,4 +1,6 @@
-"""Dhalion: from symptoms to diagnoses to resolutions; what did not help is not tried again (Koper, section 2.5)."""
+"""Dhalion: from symptoms to diagnoses to resolutions; what did not help is not tried again (Koper,
+section 2.5).
+"""
 
 from __future__ import annotations
 
@@ -18,32 +20,83 @@ from rheostat.signals.lag import queued_rows, wait_s
 
 @dataclass(frozen=True, slots=True)
 class Dhalion:
-    """Backpressure with equal pending rows: too few executors; with one that stands out: slow, or more data than its share.
+    """Backpressure with equal pending rows: too few executors; with one that stands out: slow, or
+    more data than its share.
 
-    Too few: x (1 + suspended / normal time): 20 % suspended and 80 % normal ask for a quarter more. Too many (no
-    backpressure, hardly any pending rows): x (1 - scale_down). An executor with more pending rows than the median of all
-    is slow if it handles no more rows than the median (replace it), else its data are skewed (rebalance it). Each
-    resolution is judged after ``settle_s``: without relief it is on the blacklist for ``blacklist_s``.
+    Too few: x (1 + suspended / normal time): 20 % suspended and 80 % normal ask for a quarter more.
+    Too many (no backpressure, hardly any pending rows): x (1 - scale_down). An executor with more
+    pending rows than the median of all is slow if it handles no more rows than the median (replace
+    it), else its data are skewed (rebalance it). Each resolution is judged after ``settle_s``:
+    without relief it is on the blacklist for ``blacklist_s``.
     """
 
     about: ClassVar[About] = About(
-        formula="suspended share b >= backpressure_ms / 1000 and pending rows equal: ceil(executors x (1 + b / (1 - b))); else an action\n"
-        "b below it and lag of less than pending_s of arrivals: floor(executors x (1 - scale_down))",
-        source="Floratou et al., Dhalion: self-regulating stream processing in Heron (VLDB 2017); Koper (2022), section 2.5",
-        fails_when="load changes faster than a resolution settles (many small steps); a size that just fits is probed again and again",
-        steady=Observation(t_s=0.0, executors=4, backpressure_ms_per_s=20.0, lag_rows=9000.0, input_rows_per_s=3000.0),
+        formula=(
+            "suspended share b >= backpressure_ms / 1000 and pending rows equal: ceil(executors x"
+            " (1 + b / (1 - b))); else an action\nb below it and lag of less than pending_s of"
+            " arrivals: floor(executors x (1 - scale_down))"
+        ),
+        source=(
+            "Floratou et al., Dhalion: self-regulating stream processing in Heron (VLDB 2017);"
+            " Koper (2022), section 2.5"
+        ),
+        fails_when=(
+            "load changes faster than a resolution settles (many small steps); a size that just"
+            " fits is probed again and again"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            backpressure_ms_per_s=20.0,
+            lag_rows=9000.0,
+            input_rows_per_s=3000.0,
+        ),
     )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"by_executor"})
 
-    backpressure_ms: float = field(default=100.0, metadata={"help": "from here on there is backpressure", "unit": "ms/s"})
-    pending_s: float = field(default=2.0, metadata={"help": "fewer pending rows than arrive in this time are close to none", "unit": "s"})
-    apart: float = field(default=2.0, metadata={"help": "so many times the median of pending rows stand out", "unit": "1"})
-    scale_down: float = field(default=0.2, metadata={"help": "share of executors removed when over-provisioned", "unit": "1"})
-    settle_s: float = field(default=120.0, metadata={"help": "time after which a resolution is judged", "unit": "s"})
-    relief: float = field(default=0.1, metadata={"help": "share by which backpressure must fall, else it did not help", "unit": "1"})
-    blacklist_s: float = field(default=600.0, metadata={"help": "time for which a resolution that did not help is not tried", "unit": "s"})
-    objective_s: float = field(default=10.0, metadata={"help": "latency objective; half of it stands for a missing trigger", "unit": "s"})
+    backpressure_ms: float = field(
+        default=100.0, metadata={"help": "from here on there is backpressure", "unit": "ms/s"}
+    )
+    pending_s: float = field(
+        default=2.0,
+        metadata={
+            "help": "fewer pending rows than arrive in this time are close to none",
+            "unit": "s",
+        },
+    )
+    apart: float = field(
+        default=2.0,
+        metadata={"help": "so many times the median of pending rows stand out", "unit": "1"},
+    )
+    scale_down: float = field(
+        default=0.2,
+        metadata={"help": "share of executors removed when over-provisioned", "unit": "1"},
+    )
+    settle_s: float = field(
+        default=120.0, metadata={"help": "time after which a resolution is judged", "unit": "s"}
+    )
+    relief: float = field(
+        default=0.1,
+        metadata={
+            "help": "share by which backpressure must fall, else it did not help",
+            "unit": "1",
+        },
+    )
+    blacklist_s: float = field(
+        default=600.0,
+        metadata={
+            "help": "time for which a resolution that did not help is not tried",
+            "unit": "s",
+        },
+    )
+    objective_s: float = field(
+        default=10.0,
+        metadata={
+            "help": "latency objective; half of it stands for a missing trigger",
+            "unit": "s",
+        },
+    )
 
     def __post_init__(self) -> None:
         for name in (entry.name for entry in fields(self)):
@@ -51,7 +104,10 @@ class Dhalion:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not (self.scale_down < 1 and self.relief <= 1 and self.apart > 1):
             given = f"{self.scale_down}, {self.relief} and {self.apart}"
-            raise BadInput(f"scale_down must be below 1, relief at most 1 and apart above 1, but they are {given}")
+            raise BadInput(
+                "scale_down must be below 1, relief at most 1 and apart above 1, but they are"
+                f" {given}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -62,14 +118,35 @@ class Dhalion:
         blacklist, tried = self._judged(observation, suspended, memory)
         kept = {"blacklist": blacklist, "tried": tried}
         if tried is not None:
-            return hold(observation, f"waiting to see whether it helps to {tried['what']}", {"suspended": suspended}), kept
-        decision = replace(self._resolve(observation, observation.executors, suspended), evidence={"suspended": suspended})
+            return (
+                hold(
+                    observation,
+                    f"waiting to see whether it helps to {tried['what']}",
+                    {"suspended": suspended},
+                ),
+                kept,
+            )
+        decision = replace(
+            self._resolve(observation, observation.executors, suspended),
+            evidence={"suspended": suspended},
+        )
         what = _name(decision, observation)
         if what is None:
             return decision, kept
         if what in blacklist:
-            return hold(observation, f"size kept: it did not help to {what}", {"suspended": suspended}), kept
-        trial = {"what": what, "t_s": now, "suspended": suspended, "from": observation.size, "to": decision.target}
+            return (
+                hold(
+                    observation, f"size kept: it did not help to {what}", {"suspended": suspended}
+                ),
+                kept,
+            )
+        trial = {
+            "what": what,
+            "t_s": now,
+            "suspended": suspended,
+            "from": observation.size,
+            "to": decision.target,
+        }
         return decision, {**kept, "tried": trial}
 
     def _resolve(self, observation: Observation, executors: int, suspended: float) -> Decision:
@@ -82,15 +159,34 @@ class Dhalion:
             reason = f"under-provisioned: intake suspended {suspended:.0%} of the time"
             return Decision(target=max(observation.size or 1, wanted), reason=reason)
         waiting_s = wait_s(queued_rows(observation), observation.input_rows_per_s)
-        if waiting_s is not None and waiting_s <= max(self.pending_s, 2 * (observation.trigger_s or 0.0)):
-            fewer = min(observation.size or 1, max(1, math.floor(round(executors * (1 - self.scale_down), 9))))
-            return Decision(target=fewer, reason=f"over-provisioned: no backpressure, {waiting_s:.1f} s of arrivals pending")
-        return hold(observation, "healthy" if waiting_s is not None else "no backpressure; pending rows are unknown")
+        if waiting_s is not None and waiting_s <= max(
+            self.pending_s, 2 * (observation.trigger_s or 0.0)
+        ):
+            fewer = min(
+                observation.size or 1,
+                max(1, math.floor(round(executors * (1 - self.scale_down), 9))),
+            )
+            return Decision(
+                target=fewer,
+                reason=f"over-provisioned: no backpressure, {waiting_s:.1f} s of arrivals pending",
+            )
+        return hold(
+            observation,
+            "healthy" if waiting_s is not None else "no backpressure; pending rows are unknown",
+        )
 
     def _standing_out(self, executors: Mapping[str, ExecutorSample]) -> tuple[str, str] | None:
-        """Return the action and the diagnosis for the executor with the most pending rows, if it has far more than the others."""
-        pending = {name: sample.lag_rows for name, sample in executors.items() if sample.lag_rows is not None}
-        rates = [sample.rows_per_s for sample in executors.values() if sample.rows_per_s is not None]
+        """Return the action and the diagnosis for the executor with the most pending rows, if it
+        has far more than the others.
+        """
+        pending = {
+            name: sample.lag_rows
+            for name, sample in executors.items()
+            if sample.lag_rows is not None
+        }
+        rates = [
+            sample.rows_per_s for sample in executors.values() if sample.rows_per_s is not None
+        ]
         if len(pending) < 2:
             return None
         worst = max(pending, key=lambda name: (pending[name], name))
@@ -98,14 +194,27 @@ class Dhalion:
         if rate is None or pending[worst] <= self.apart * median(pending.values()):
             return None
         if rate > 1.1 * median(rates):
-            return f"rebalance executor {worst}", f"executor {worst} has more data than the others (skew)"
+            return (
+                f"rebalance executor {worst}",
+                f"executor {worst} has more data than the others (skew)",
+            )
         return f"replace executor {worst}", f"executor {worst} is slow"
 
-    def _judged(self, observation: Observation, suspended: float, memory: Memory) -> tuple[dict[str, float], dict[str, Any] | None]:
-        """Return the blacklist (resolution -> until when) and the resolution that is still on trial."""
+    def _judged(
+        self, observation: Observation, suspended: float, memory: Memory
+    ) -> tuple[dict[str, float], dict[str, Any] | None]:
+        """Return the blacklist (resolution -> until when) and the resolution that is still on
+        trial.
+        """
         now, tried = observation.t_s, memory.get("tried")
-        until = {what: t for what, t in memory.get("blacklist", {}).items() if now < t <= now + self.blacklist_s}
-        if tried is None or (tried["to"] != tried["from"] == observation.size):  # a guard kept the size: nothing was tried
+        until = {
+            what: t
+            for what, t in memory.get("blacklist", {}).items()
+            if now < t <= now + self.blacklist_s
+        }
+        if tried is None or (
+            tried["to"] != tried["from"] == observation.size
+        ):  # a guard kept the size: nothing was tried
             return until, None
         helped = self._helped(tried, suspended)
         if 0 <= now - tried["t_s"] < self.settle_s and (helped or tried["to"] >= tried["from"]):
@@ -113,12 +222,18 @@ class Dhalion:
         return until if helped else {**until, tried["what"]: now + self.blacklist_s}, None
 
     def _helped(self, tried: Mapping[str, Any], suspended: float) -> bool:
-        """Backpressure fell by its share or is gone; after scaling down there must still be none."""
-        return suspended < max(float(tried["suspended"]) * (1 - self.relief), self.backpressure_ms / 1000)
+        """Backpressure fell by its share or is gone; after scaling down there must still be
+        none.
+        """
+        return suspended < max(
+            float(tried["suspended"]) * (1 - self.relief), self.backpressure_ms / 1000
+        )
 
 
 def _name(decision: Decision, observation: Observation) -> str | None:
     if decision.actions:
         return decision.actions[0]
     size = observation.size or 0
-    return None if decision.target == size else "scale out" if decision.target > size else "scale in"
+    return (
+        None if decision.target == size else "scale out" if decision.target > size else "scale in"
+    )

@@ -1,4 +1,6 @@
-"""Dhalion as Koper adapted it (thesis, section 3.4): scale by input rate over throughput while rows wait ever longer."""
+"""Dhalion as Koper adapted it (thesis, section 3.4): scale by input rate over throughput while rows
+wait ever longer.
+"""
 
 from __future__ import annotations
 
@@ -18,41 +20,91 @@ from rheostat.signals.windows import deriv, within
 
 @dataclass(frozen=True, slots=True)
 class DhalionAdapted:
-    """Up: lag_s > threshold and deriv(lag) > 0: ceil(executors x input rate / throughput x (1 + over-provisioning)).
+    """Up: lag_s > threshold and deriv(lag) > 0: ceil(executors x input rate / throughput x (1 +
+    over-provisioning)).
 
-    Down: backpressure, lag_s and cpu below their thresholds: floor(executors x (1 - scale_down)). Nothing for a cooldown
-    after a change of size. Koper's throughput is what the sink receives: where a query gives fewer rows than it reads,
-    it jumps (``throughput=source`` does not). Where no backpressure is reported, late batches stand for it.
+    Down: backpressure, lag_s and cpu below their thresholds: floor(executors x (1 - scale_down)).
+    Nothing for a cooldown after a change of size. Koper's throughput is what the sink receives:
+    where a query gives fewer rows than it reads, it jumps (``throughput=source`` does not). Where
+    no backpressure is reported, late batches stand for it.
     """
 
     about: ClassVar[About] = About(
-        formula="lag_s > latency_threshold_s and deriv(lag_rows) > 0: ceil(executors x input_rows_per_s / throughput x (1 + factor))\n"
-        "backpressure < backpressure_ms and lag_s < latency_threshold_s and cpu < cpu_threshold: floor(executors x (1 - scale_down))",
-        source="Koper (2022), section 3.4, parameters of section 4.6; after Floratou et al., Dhalion (VLDB 2017)",
-        fails_when="the sink receives fewer rows than are read (it jumps to the maximum), or the lag is large but falling too slowly",
-        steady=Observation(t_s=0.0, executors=4, cpu=0.7, backpressure_ms_per_s=20.0, lag_s=0.5, lag_rows=1500.0, input_rows_per_s=3000.0),
+        formula=(
+            "lag_s > latency_threshold_s and deriv(lag_rows) > 0: ceil(executors x input_rows_per_s"
+            " / throughput x (1 + factor))\nbackpressure < backpressure_ms and lag_s <"
+            " latency_threshold_s and cpu < cpu_threshold: floor(executors x (1 - scale_down))"
+        ),
+        source=(
+            "Koper (2022), section 3.4, parameters of section 4.6; after Floratou et al., Dhalion"
+            " (VLDB 2017)"
+        ),
+        fails_when=(
+            "the sink receives fewer rows than are read (it jumps to the maximum), or the lag is"
+            " large but falling too slowly"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            cpu=0.7,
+            backpressure_ms_per_s=20.0,
+            lag_s=0.5,
+            lag_rows=1500.0,
+            input_rows_per_s=3000.0,
+        ),
         monotone=True,
     )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"cpu"})
 
-    latency_threshold_s: float = field(default=5.0, metadata={"help": "rows that wait longer are late (Koper: 1, 5, 10)", "unit": "s"})
-    factor: float = field(default=0.2, metadata={"help": "over-provisioning when scaling up", "unit": "1"})
-    scale_down: float = field(default=0.2, metadata={"help": "share of executors removed when scaling down", "unit": "1"})
-    backpressure_ms: float = field(default=100.0, metadata={"help": "below this there is no backpressure", "unit": "ms/s"})
-    cpu_threshold: float = field(default=0.6, metadata={"help": "below this CPU share the job may shrink", "unit": "1"})
-    cooldown_s: float = field(default=120.0, metadata={"help": "time after a change of size in which nothing is decided", "unit": "s"})
-    window_s: float = field(default=60.0, metadata={"help": "window of the slope of the lag", "unit": "s"})
-    throughput: str = field(default="sink", metadata={"help": "sink: rows given out; source: rows read", "unit": "text"})
-    objective_s: float = field(default=10.0, metadata={"help": "latency objective; half of it stands for a missing trigger", "unit": "s"})
+    latency_threshold_s: float = field(
+        default=5.0,
+        metadata={"help": "rows that wait longer are late (Koper: 1, 5, 10)", "unit": "s"},
+    )
+    factor: float = field(
+        default=0.2, metadata={"help": "over-provisioning when scaling up", "unit": "1"}
+    )
+    scale_down: float = field(
+        default=0.2, metadata={"help": "share of executors removed when scaling down", "unit": "1"}
+    )
+    backpressure_ms: float = field(
+        default=100.0, metadata={"help": "below this there is no backpressure", "unit": "ms/s"}
+    )
+    cpu_threshold: float = field(
+        default=0.6, metadata={"help": "below this CPU share the job may shrink", "unit": "1"}
+    )
+    cooldown_s: float = field(
+        default=120.0,
+        metadata={"help": "time after a change of size in which nothing is decided", "unit": "s"},
+    )
+    window_s: float = field(
+        default=60.0, metadata={"help": "window of the slope of the lag", "unit": "s"}
+    )
+    throughput: str = field(
+        default="sink", metadata={"help": "sink: rows given out; source: rows read", "unit": "text"}
+    )
+    objective_s: float = field(
+        default=10.0,
+        metadata={
+            "help": "latency objective; half of it stands for a missing trigger",
+            "unit": "s",
+        },
+    )
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self) if entry.name not in ("throughput", "factor", "cooldown_s")):
+        for name in (
+            entry.name
+            for entry in fields(self)
+            if entry.name not in ("throughput", "factor", "cooldown_s")
+        ):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not (self.factor >= 0 and self.cooldown_s >= 0 and self.scale_down < 1):
             given = f"{self.factor}, {self.cooldown_s} and {self.scale_down}"
-            raise BadInput(f"factor and cooldown_s must be at least 0 and scale_down below 1, but they are {given}")
+            raise BadInput(
+                "factor and cooldown_s must be at least 0 and scale_down below 1, but they are"
+                f" {given}"
+            )
         if self.throughput not in ("sink", "source"):
             raise BadInput(f"throughput must be sink or source, but it is {self.throughput!r}")
 
@@ -60,7 +112,12 @@ class DhalionAdapted:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the signals that it was decided upon."""
         kept = self._remember(observation, memory)
-        now, executors, lag_s, slope = observation.t_s, observation.executors, observation.lag_s, deriv(kept["lag"])
+        now, executors, lag_s, slope = (
+            observation.t_s,
+            observation.executors,
+            observation.lag_s,
+            deriv(kept["lag"]),
+        )
         evidence = {"lag_s": lag_s, "lag_slope": slope, "cpu": observation.cpu}
         if not executors or lag_s is None or queued_rows(observation) is None:
             return hold(observation, "size kept: executors or lag are unknown", evidence), kept
@@ -70,28 +127,60 @@ class DhalionAdapted:
         if lag_s > self.latency_threshold_s and slope is not None and slope > 0:
             return self._up(observation, executors, evidence), kept
         if self._over_provisioned(observation, lag_s):
-            fewer = min(observation.size or 1, max(1, math.floor(round(executors * (1 - self.scale_down), 9))))
-            return Decision(target=fewer, reason=f"over-provisioned: {self.scale_down:.0%} fewer", evidence=evidence), kept
+            fewer = min(
+                observation.size or 1,
+                max(1, math.floor(round(executors * (1 - self.scale_down), 9))),
+            )
+            return (
+                Decision(
+                    target=fewer,
+                    reason=f"over-provisioned: {self.scale_down:.0%} fewer",
+                    evidence=evidence,
+                ),
+                kept,
+            )
         return hold(observation, "neither under- nor over-provisioned", evidence), kept
 
-    def _up(self, observation: Observation, executors: int, evidence: dict[str, float | None]) -> Decision:
-        rate, name = observation.input_rows_per_s, "output_rows_per_s" if self.throughput == "sink" else "processed_rows_per_s"
+    def _up(
+        self, observation: Observation, executors: int, evidence: dict[str, float | None]
+    ) -> Decision:
+        rate, name = (
+            observation.input_rows_per_s,
+            ("output_rows_per_s" if self.throughput == "sink" else "processed_rows_per_s"),
+        )
         throughput: float | None = getattr(observation, name)
         if rate is None or not throughput:
             absent = "input_rows_per_s" if rate is None else name
-            return hold(observation, f"size kept: rows wait, but {absent} is unknown or 0", evidence)
+            return hold(
+                observation, f"size kept: rows wait, but {absent} is unknown or 0", evidence
+            )
         wanted = math.ceil(round(executors * rate / throughput * (1 + self.factor), 9))
-        reason = f"rows wait {observation.lag_s:.1f} s and lag grows: {rate:.0f} rows/s come, {throughput:.0f} get through"
-        return Decision(target=max(observation.size or 1, wanted), reason=reason, evidence={**evidence, "throughput": throughput})
+        reason = (
+            f"rows wait {observation.lag_s:.1f} s and lag grows: {rate:.0f} rows/s come,"
+            f" {throughput:.0f} get through"
+        )
+        return Decision(
+            target=max(observation.size or 1, wanted),
+            reason=reason,
+            evidence={**evidence, "throughput": throughput},
+        )
 
     def _over_provisioned(self, observation: Observation, lag_s: float) -> bool:
         suspended, cpu = suspended_share(observation, self.objective_s), observation.cpu
         if suspended is None or cpu is None:
             return False
-        return suspended * 1000 < self.backpressure_ms and lag_s < self.latency_threshold_s and cpu < self.cpu_threshold
+        return (
+            suspended * 1000 < self.backpressure_ms
+            and lag_s < self.latency_threshold_s
+            and cpu < self.cpu_threshold
+        )
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        now, rows, (at_s, change) = observation.t_s, queued_rows(observation), resized(observation, memory)
+        now, rows, (at_s, change) = (
+            observation.t_s,
+            queued_rows(observation),
+            resized(observation, memory),
+        )
         lag = within(memory.get("lag", ()), now, self.window_s)
         return {
             "lag": lag if rows is None else [*lag, (now, rows)],

@@ -1,4 +1,6 @@
-"""DRS (ICDCS 2015): an open Jackson network of M/M/k stations, given servers greedily until the mean sojourn time is met."""
+"""DRS (ICDCS 2015): an open Jackson network of M/M/k stations, given servers greedily until the
+mean sojourn time is met.
+"""
 
 from __future__ import annotations
 
@@ -16,32 +18,54 @@ from rheostat.signals.true_rates import executors_for, needs
 
 @dataclass(frozen=True, slots=True)
 class Drs:
-    """E[T](k) = sum of lambda_i E[T_i](k_i) / lambda_0 <= objective, from k_i = floor(a_i) + 1 on; slots = sum of k_i.
+    """E[T](k) = sum of lambda_i E[T_i](k_i) / lambda_0 <= objective, from k_i = floor(a_i) + 1 on;
+    slots = sum of k_i.
 
-    Every operator is an M/M/k_i station: lambda_i its target rate, mu its true rate per slot, a_i = lambda_i / mu. A server
-    is added where lambda_i x E[T_i] falls most, which is optimal since E[T_i] is convex in k_i.
+    Every operator is an M/M/k_i station: lambda_i its target rate, mu its true rate per slot, a_i =
+    lambda_i / mu. A server is added where lambda_i x E[T_i] falls most, which is optimal since
+    E[T_i] is convex in k_i.
     """
 
     about: ClassVar[About] = About(
         formula=(
-            "E[T] = sum of lambda_i E[T_i](k_i) / lambda_0; E[T_i] = C(k_i, a_i) / (k_i mu_i - lambda_i) + 1 / mu_i, C: Erlang's\n"
-            "k_i = floor(a_i) + 1, then one more where lambda_i E[T_i] falls most, until E[T] <= objective_s; slots = sum of k_i"
+            "E[T] = sum of lambda_i E[T_i](k_i) / lambda_0; E[T_i] = C(k_i, a_i) / (k_i mu_i -"
+            " lambda_i) + 1 / mu_i, C: Erlang's\nk_i = floor(a_i) + 1, then one more where lambda_i"
+            " E[T_i] falls most, until E[T] <= objective_s; slots = sum of k_i"
         ),
-        source="Fu et al., DRS: Dynamic Resource Scheduling for Real-Time Analytics over Fast Streams, ICDCS 2015",
-        fails_when="rows come in batches: their wait for the batch is not in the model, so the objective hardly ever binds",
+        source=(
+            "Fu et al., DRS: Dynamic Resource Scheduling for Real-Time Analytics over Fast Streams,"
+            " ICDCS 2015"
+        ),
+        fails_when=(
+            "rows come in batches: their wait for the batch is not in the model, so the objective"
+            " hardly ever binds"
+        ),
         steady=Observation(
-            t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.9, lag_rows=1500.0, lag_s=0.5
+            t_s=0.0,
+            executors=4,
+            input_rows_per_s=3000.0,
+            processed_rows_per_s=3000.0,
+            busy=0.9,
+            lag_rows=1500.0,
+            lag_s=0.5,
         ),
-    )  # fmt: skip
+    )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    objective_s: float = field(default=10.0, metadata={"help": "mean time that a row may spend in the job", "unit": "s"})
-    max_slots: int = field(default=1000, metadata={"help": "the greedy search ends here", "unit": "slots"})
+    objective_s: float = field(
+        default=10.0, metadata={"help": "mean time that a row may spend in the job", "unit": "s"}
+    )
+    max_slots: int = field(
+        default=1000, metadata={"help": "the greedy search ends here", "unit": "slots"}
+    )
 
     def __post_init__(self) -> None:
         if not (self.objective_s > 0 and self.max_slots >= 1):
-            raise BadInput(f"objective_s must be above 0 and max_slots at least 1, but they are {self.objective_s} and {self.max_slots}")
+            raise BadInput(
+                "objective_s must be above 0 and max_slots at least 1, but they are"
+                f" {self.objective_s} and {self.max_slots}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -49,27 +73,53 @@ class Drs:
         found = needs(observation)
         if not found.operators:
             return hold(observation, f"size kept: {found.told}"), memory
-        least = [math.floor(operator.slots) + 1 for operator in found.operators if operator.rate_per_s > 0]
+        least = [
+            math.floor(operator.slots) + 1
+            for operator in found.operators
+            if operator.rate_per_s > 0
+        ]
         external = observation.input_rows_per_s or sum((observation.inputs or {}).values())
         if sum(least) >= self.max_slots or not external:
             slots, time_s = sum(least), None
         else:
-            stations = [Station(operator.rate_per_s, operator.per_slot) for operator in found.operators if operator.rate_per_s > 0]
+            stations = [
+                Station(operator.rate_per_s, operator.per_slot)
+                for operator in found.operators
+                if operator.rate_per_s > 0
+            ]
             slots, time_s = self._slots(stations, least, external)
-        evidence = {"slots": slots, "stable_from": sum(least), "sojourn_s": time_s, "objective_s": self.objective_s}
+        evidence = {
+            "slots": slots,
+            "stable_from": sum(least),
+            "sojourn_s": time_s,
+            "objective_s": self.objective_s,
+        }
         told = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
         reason = f"{sum(least)} slots are stable for {found.told}; with {slots} {told}"
-        return Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence), memory
+        return (
+            Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
+            memory,
+        )
 
-    def _slots(self, stations: list[Station], least: list[int], external: float) -> tuple[int, float]:
+    def _slots(
+        self, stations: list[Station], least: list[int], external: float
+    ) -> tuple[int, float]:
         for n, count in enumerate(least):
             for _ in range(count):
                 stations[n] = stations[n].with_one_more()
-        while _sojourn_s(stations, external) > self.objective_s and sum(station.k for station in stations) < self.max_slots:
+        while (
+            _sojourn_s(stations, external) > self.objective_s
+            and sum(station.k for station in stations) < self.max_slots
+        ):
             more = [station.with_one_more() for station in stations]
-            gain = [station.lam * (station.time_s - better.time_s) for station, better in zip(stations, more, strict=True)]
+            gain = [
+                station.lam * (station.time_s - better.time_s)
+                for station, better in zip(stations, more, strict=True)
+            ]
             best = max(range(len(stations)), key=lambda n: gain[n])
-            if gain[best] <= 0:  # no server helps any more: the service alone takes longer than the objective
+            if (
+                gain[best] <= 0
+            ):  # no server helps any more: the service alone takes longer than the objective
                 break
             stations[best] = more[best]
         return sum(station.k for station in stations), _sojourn_s(stations, external)

@@ -1,4 +1,6 @@
-"""DS2 (OSDI 2018): every operator gets the slots that its target rate needs at its true rate, in one step."""
+"""DS2 (OSDI 2018): every operator gets the slots that its target rate needs at its true rate, in
+one step.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,16 @@ READINGS = ("per operator", "max", "sum")
 
 @dataclass(frozen=True, slots=True)
 class Ds2:
-    """pi_i = target rate_i / true rate_i; slots = max of ceil(pi_i x (1 + factor)), or the sum over 1 - fixed share.
+    """pi_i = target rate_i / true rate_i; slots = max of ceil(pi_i x (1 + factor)), or the sum over
+    1 - fixed share.
 
-    ``per operator`` rounds every operator and names each in the evidence (slots are shared, so the largest decides);
-    ``max`` rounds the largest; ``sum`` lets the stages of a micro-batch take turns on the same slots, less the share of
-    the trigger interval that is a fixed cost (batch time outside ``addBatch``).
+    ``per operator`` rounds every operator and names each in the evidence (slots are shared, so the
+    largest decides); ``max`` rounds the largest; ``sum`` lets the stages of a micro-batch take
+    turns on the same slots, less the share of the trigger interval that is a fixed cost (batch time
+    outside ``addBatch``).
 
-    The manager's epochs and its dead band are neutral by default; as published: ``interval_s=10 warm_up=2 dead_band=1``.
+    The manager's epochs and its dead band are neutral by default; as published: ``interval_s=10
+    warm_up=2 dead_band=1``.
     """
 
     about: ClassVar[About] = About(
@@ -34,25 +39,58 @@ class Ds2:
             "sum: slots = ceil(sum of pi_i x (1 + factor) / (1 - fixed cost / trigger_s))\n"
             "executors = ceil(slots / slots_per_executor)"
         ),
-        source="Kalavri et al., Three Steps is All You Need (DS2), OSDI 2018, equations 4 to 8; `sum` as its Timely variant",
-        fails_when="there is lag (it has no term for it), keys are skewed, or capacity does not grow linearly with slots",
+        source=(
+            "Kalavri et al., Three Steps is All You Need (DS2), OSDI 2018, equations 4 to 8; `sum`"
+            " as its Timely variant"
+        ),
+        fails_when=(
+            "there is lag (it has no term for it), keys are skewed, or capacity does not grow"
+            " linearly with slots"
+        ),
         steady=Observation(
-            t_s=0.0, executors=4, slots_per_executor=1, input_rows_per_s=3000.0, inputs={"kafka": 3000.0},
-            stages=(Stage(name="map", upstream=("kafka",), rows_in=3000.0, rows_out=1500.0, busy_s=3.6),
-                    Stage(name="count", upstream=("map",), rows_in=1500.0, rows_out=100.0, busy_s=2.0)),
+            t_s=0.0,
+            executors=4,
+            slots_per_executor=1,
+            input_rows_per_s=3000.0,
+            inputs={"kafka": 3000.0},
+            stages=(
+                Stage(name="map", upstream=("kafka",), rows_in=3000.0, rows_out=1500.0, busy_s=3.6),
+                Stage(name="count", upstream=("map",), rows_in=1500.0, rows_out=100.0, busy_s=2.0),
+            ),
         ),
         monotone=True,
-    )  # fmt: skip
+    )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    read: str = field(default="per operator", metadata={"help": "per operator, max or sum", "unit": "name"})
+    read: str = field(
+        default="per operator", metadata={"help": "per operator, max or sum", "unit": "name"}
+    )
     factor: float = field(default=0.0, metadata={"help": "over-provisioning", "unit": "1"})
-    fixed_s: float = field(default=0.0, metadata={"help": "fixed cost of a batch where its parts are unknown (read: sum)", "unit": "s"})
-    interval_s: float = field(default=0.0, metadata={"help": "length of an epoch; 0: every tick is one", "unit": "s"})
-    warm_up: int = field(default=0, metadata={"help": "epochs that are ignored at the start and after a change of size", "unit": "epochs"})
-    activation: int = field(default=1, metadata={"help": "epochs that are evaluated before a change", "unit": "epochs"})
-    dead_band: int = field(default=0, metadata={"help": "scaling in needs more than so many slots less", "unit": "slots"})
+    fixed_s: float = field(
+        default=0.0,
+        metadata={
+            "help": "fixed cost of a batch where its parts are unknown (read: sum)",
+            "unit": "s",
+        },
+    )
+    interval_s: float = field(
+        default=0.0, metadata={"help": "length of an epoch; 0: every tick is one", "unit": "s"}
+    )
+    warm_up: int = field(
+        default=0,
+        metadata={
+            "help": "epochs that are ignored at the start and after a change of size",
+            "unit": "epochs",
+        },
+    )
+    activation: int = field(
+        default=1, metadata={"help": "epochs that are evaluated before a change", "unit": "epochs"}
+    )
+    dead_band: int = field(
+        default=0,
+        metadata={"help": "scaling in needs more than so many slots less", "unit": "slots"},
+    )
 
     def __post_init__(self) -> None:
         if self.read.replace("-", " ") not in READINGS:
@@ -65,22 +103,46 @@ class Ds2:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size of this epoch; between epochs, in the warm-up and before the activation the size is kept."""
+        """Return the size of this epoch; between epochs, in the warm-up and before the activation
+        the size is kept.
+        """
         seen = self._epoch(observation, memory)
         if seen is None:
             return hold(observation, "between two epochs"), memory
         current, found = job_slots(observation), needs(observation)
         slots = self._slots(observation, found)
         if slots is None or current is None or not found.operators:
-            told = "the fixed cost of a batch fills the trigger interval" if found.operators else found.told
+            told = (
+                "the fixed cost of a batch fills the trigger interval"
+                if found.operators
+                else found.told
+            )
             return hold(observation, f"size kept: {told}"), seen
         if seen["epoch"] < self.warm_up + self.activation:
-            return hold(observation, f"size kept: {seen['epoch']} epochs since the last change of size"), seen
-        evidence = {"slots": slots, **{f"pi {operator.name}": operator.slots for operator in found.operators}}
+            return (
+                hold(
+                    observation, f"size kept: {seen['epoch']} epochs since the last change of size"
+                ),
+                seen,
+            )
+        evidence = {
+            "slots": slots,
+            **{f"pi {operator.name}": operator.slots for operator in found.operators},
+        }
         if current - self.dead_band <= slots < current:
-            return hold(observation, f"{slots} of {current} slots would do: within the dead band", evidence), seen
+            return (
+                hold(
+                    observation,
+                    f"{slots} of {current} slots would do: within the dead band",
+                    evidence,
+                ),
+                seen,
+            )
         reason = f"{slots} slots for {found.told} ({self.read})"
-        return Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence), seen
+        return (
+            Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
+            seen,
+        )
 
     def _slots(self, observation: Observation, found: Needs) -> int | None:
         """Return the slots, at least 1; None where no number suffices."""
@@ -88,18 +150,34 @@ class Ds2:
         if self.read != "sum":
             return max([1, *(rounded_up(pi) for pi in wanted)])
         free = 1 - self.fixed_share(observation)
-        return max(1, rounded_up(sum(wanted) / free)) if free > 0 and math.isfinite(sum(wanted) / free) else None
+        return (
+            max(1, rounded_up(sum(wanted) / free))
+            if free > 0 and math.isfinite(sum(wanted) / free)
+            else None
+        )
 
     def fixed_share(self, observation: Observation) -> float:
-        """Return the share of the trigger interval in which no task runs; 0 where batches run back to back."""
+        """Return the share of the trigger interval in which no task runs; 0 where batches run back
+        to back.
+        """
         work_s = (observation.batch_parts_s or {}).get("addBatch")
-        fixed_s = self.fixed_s if work_s is None or observation.batch_s is None else max(0.0, observation.batch_s - work_s)
+        fixed_s = (
+            self.fixed_s
+            if work_s is None or observation.batch_s is None
+            else max(0.0, observation.batch_s - work_s)
+        )
         return fixed_s / observation.trigger_s if observation.trigger_s else 0.0
 
     def _epoch(self, observation: Observation, memory: Memory) -> dict[str, Any] | None:
-        """Return the memory at the end of an epoch, which counts the epochs since the last change of size; None within one."""
+        """Return the memory at the end of an epoch, which counts the epochs since the last change
+        of size; None within one.
+        """
         now, executors = observation.t_s, observation.executors
         if 0 <= now - memory.get("t_s", -math.inf) < self.interval_s:
             return None
         same = memory.get("executors") == executors
-        return {"t_s": now, "executors": executors, "epoch": memory.get("epoch", 0) + 1 if same else 1}
+        return {
+            "t_s": now,
+            "executors": executors,
+            "epoch": memory.get("epoch", 0) + 1 if same else 1,
+        }

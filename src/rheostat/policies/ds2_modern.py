@@ -1,4 +1,6 @@
-"""DS2-modern (Koper 2022, section 3.5): the largest parallelism of DS2 as the number of executors, with a cooldown."""
+"""DS2-modern (Koper 2022, section 3.5): the largest parallelism of DS2 as the number of executors,
+with a cooldown.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +15,60 @@ from rheostat.signals.resize import resized, seen
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
 
 _STEADY = Observation(
-    t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.9, lag_rows=1500.0, lag_s=0.5
-)  # fmt: skip
+    t_s=0.0,
+    executors=4,
+    input_rows_per_s=3000.0,
+    processed_rows_per_s=3000.0,
+    busy=0.9,
+    lag_rows=1500.0,
+    lag_s=0.5,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Ds2Modern:
-    """slots = ceil((1 + factor) x max over i of ceil(pi_i)): rounded twice, as the thesis did; then ``cooldown_s`` of rest.
+    """slots = ceil((1 + factor) x max over i of ceil(pi_i)): rounded twice, as the thesis did; then
+    ``cooldown_s`` of rest.
 
-    The rest begins with a change of size that is seen, whoever made it (the thesis' scripts look at the slope of the registered
-    executors), so one that a guard refused starts none.
+    The rest begins with a change of size that is seen, whoever made it (the thesis' scripts look at
+    the slope of the registered executors), so one that a guard refused starts none.
 
     pi_i is DS2's, from the stages; where there are none, the job is one operator whose true rate is
     ``processed_rows_per_s / busy``, which is all that the thesis' recordings allow.
     """
 
     about: ClassVar[About] = About(
-        formula="slots = ceil((1 + factor) x max over i of ceil(target rate_i / true rate_i)); at most one change per cooldown_s",
-        source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 3.5, equation 3.7",
-        fails_when="there is lag (it has no term for it), or the busy time is too low and so the true rate too high: then it is too small",
+        formula=(
+            "slots = ceil((1 + factor) x max over i of ceil(target rate_i / true rate_i)); at most"
+            " one change per cooldown_s"
+        ),
+        source=(
+            "Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing"
+            " (2022), section 3.5, equation 3.7"
+        ),
+        fails_when=(
+            "there is lag (it has no term for it), or the busy time is too low and so the true rate"
+            " too high: then it is too small"
+        ),
         steady=_STEADY,
     )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    factor: float = field(default=0.0, metadata={"help": "over-provisioning; the thesis has 0, 0.33 and 0.66", "unit": "1"})
-    cooldown_s: float = field(default=240.0, metadata={"help": "least time between two changes", "unit": "s"})
+    factor: float = field(
+        default=0.0,
+        metadata={"help": "over-provisioning; the thesis has 0, 0.33 and 0.66", "unit": "1"},
+    )
+    cooldown_s: float = field(
+        default=240.0, metadata={"help": "least time between two changes", "unit": "s"}
+    )
 
     def __post_init__(self) -> None:
         if not (self.factor >= 0 and self.cooldown_s >= 0):
-            raise BadInput(f"factor and cooldown_s must be at least 0, but they are {self.factor} and {self.cooldown_s}")
+            raise BadInput(
+                f"factor and cooldown_s must be at least 0, but they are {self.factor} and"
+                f" {self.cooldown_s}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -63,7 +89,10 @@ class Ds2Modern:
         target, evidence = executors_for(slots, observation), {"pi": largest.slots, "slots": slots}
         if held := self._held(observation, target):
             return hold(observation, held, evidence)
-        reason = f"{found.told}: {largest.name} needs {largest.slots:.2f} slots at {largest.rate_per_s:.0f} rows/s, {slots} with the factor"
+        reason = (
+            f"{found.told}: {largest.name} needs {largest.slots:.2f} slots at"
+            f" {largest.rate_per_s:.0f} rows/s, {slots} with the factor"
+        )
         return Decision(target=target, reason=reason, evidence=evidence)
 
     def _held(self, observation: Observation, target: int) -> str:
@@ -73,29 +102,53 @@ class Ds2Modern:
 
 @dataclass(frozen=True, slots=True)
 class Ds2ModernAdapted(Ds2Modern):
-    """DS2-modern that scales out only while the event-time lag is above ``up_lag_s`` and in only while it is below ``down_lag_s``."""
+    """DS2-modern that scales out only while the event-time lag is above ``up_lag_s`` and in only
+    while it is below ``down_lag_s``.
+    """
 
     about: ClassVar[About] = About(
-        formula="slots as ds2-modern; out only if lag_s > up_lag_s, in only if lag_s < down_lag_s; at most one change per cooldown_s",
-        source="Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing (2022), section 3.5.4",
-        fails_when="a step out is too small to work off the lag: every cooldown another one follows, each with its own disturbance",
+        formula=(
+            "slots as ds2-modern; out only if lag_s > up_lag_s, in only if lag_s < down_lag_s; at"
+            " most one change per cooldown_s"
+        ),
+        source=(
+            "Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing"
+            " (2022), section 3.5.4"
+        ),
+        fails_when=(
+            "a step out is too small to work off the lag: every cooldown another one follows, each"
+            " with its own disturbance"
+        ),
         steady=_STEADY,
     )
 
-    up_lag_s: float = field(default=5.0, metadata={"help": "event-time lag above which it may scale out", "unit": "s"})
-    down_lag_s: float = field(default=1.0, metadata={"help": "event-time lag below which it may scale in", "unit": "s"})
+    up_lag_s: float = field(
+        default=5.0, metadata={"help": "event-time lag above which it may scale out", "unit": "s"}
+    )
+    down_lag_s: float = field(
+        default=1.0, metadata={"help": "event-time lag below which it may scale in", "unit": "s"}
+    )
 
     def __post_init__(self) -> None:
         Ds2Modern.__post_init__(self)
         if not 0 <= self.down_lag_s <= self.up_lag_s:
-            raise BadInput(f"down_lag_s must be between 0 and up_lag_s, but they are {self.down_lag_s} and {self.up_lag_s}")
+            raise BadInput(
+                f"down_lag_s must be between 0 and up_lag_s, but they are {self.down_lag_s} and"
+                f" {self.up_lag_s}"
+            )
 
     def _held(self, observation: Observation, target: int) -> str:
         lag_s, size = observation.lag_s, observation.size or 1
         if not is_known(lag_s):
             return "size kept: the event-time lag is unknown"
         if target > size and not lag_s > self.up_lag_s:
-            return f"size kept: {target} would be wanted, but the lag ({lag_s:.1f} s) is not above {self.up_lag_s} s"
+            return (
+                f"size kept: {target} would be wanted, but the lag ({lag_s:.1f} s) is not above"
+                f" {self.up_lag_s} s"
+            )
         if target < size and not lag_s < self.down_lag_s:
-            return f"size kept: {target} would do, but the lag ({lag_s:.1f} s) is not below {self.down_lag_s} s"
+            return (
+                f"size kept: {target} would do, but the lag ({lag_s:.1f} s) is not below"
+                f" {self.down_lag_s} s"
+            )
         return ""

@@ -17,13 +17,22 @@ class Fixed:
 
     about: ClassVar[About] = About(
         formula="executors = executors given",
-        source="the baseline of every comparison: a constant 5 is better than all 54 runs of Koper (2022) by that thesis' own measure",
+        source=(
+            "the baseline of every comparison: a constant 5 is better than all 54 runs of Koper"
+            " (2022) by that thesis' own measure"
+        ),
         fails_when="the load is not constant: it pays for the peak all day, or falls behind",
         steady=Observation(t_s=0.0, executors=4),
         monotone=True,
     )
 
-    executors: int = field(default=0, metadata={"help": "size at all times; 0: the size that was found first", "unit": "executors"})
+    executors: int = field(
+        default=0,
+        metadata={
+            "help": "size at all times; 0: the size that was found first",
+            "unit": "executors",
+        },
+    )
 
     def __post_init__(self) -> None:
         if self.executors < 0:

@@ -1,4 +1,6 @@
-"""The autoscaler of Flink's Kubernetes operator: target capacity over true rate, with catch-up, restart time and patience."""
+"""The autoscaler of Flink's Kubernetes operator: target capacity over true rate, with catch-up,
+restart time and patience.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.flink_capacity import MODES, Demand, aligned, is_ineffective, scaled, true_rate, with_wish
+from rheostat.policies.flink_capacity import (
+    MODES,
+    Demand,
+    aligned,
+    is_ineffective,
+    scaled,
+    true_rate,
+    with_wish,
+)
 from rheostat.policies.flink_metrics import (
     BUSY,
     IN,
@@ -47,75 +57,159 @@ class _Wish:
 
 @dataclass(frozen=True, slots=True)
 class Flink:
-    """p' = ceil(p x capacity(utilization_target) / true rate), if the true rate is out of bounds; the largest vertex decides.
+    """p' = ceil(p x capacity(utilization_target) / true rate), if the true rate is out of bounds;
+    the largest vertex decides.
 
-    capacity(u) = lag / catch_up + target x restart / catch_up + target / u. All samples are forgotten when the size changes;
-    decisions begin after the stabilization interval and a full window. Scaling in waits for an hour and then takes the
-    largest size that was wished for in it. Parameters have Flink's names and defaults, times in seconds.
+    capacity(u) = lag / catch_up + target x restart / catch_up + target / u. All samples are
+    forgotten when the size changes; decisions begin after the stabilization interval and a full
+    window. Scaling in waits for an hour and then takes the largest size that was wished for in it.
+    Parameters have Flink's names and defaults, times in seconds.
 
-    Left out: per-vertex parallelism (executors are uniform), memory tuning, quotas, restart-time tracking, observed scalability.
+    Left out: per-vertex parallelism (executors are uniform), memory tuning, quotas, restart-time
+    tracking, observed scalability.
     """
 
     about: ClassVar[About] = About(
         formula=(
-            "capacity(u) = catch-up rate + target rate x restart_time_s / catch_up_duration_s + target rate / u\n"
-            "target rate = mean rows in + growth of the lag; catch-up rate = lag / catch_up_duration_s; true rate = rows in / busy\n"
-            "slots = ceil(p x clamp(capacity(utilization_target) / true rate, 1 - down factor, 1 + up factor)), aligned with partitions\n"
-            "only if true rate < capacity(max, no restart) or > capacity(min); in: the largest wish of scale_down_interval_s"
+            "capacity(u) = catch-up rate + target rate x restart_time_s / catch_up_duration_s +"
+            " target rate / u\ntarget rate = mean rows in + growth of the lag; catch-up rate = lag"
+            " / catch_up_duration_s; true rate = rows in / busy\nslots = ceil(p x"
+            " clamp(capacity(utilization_target) / true rate, 1 - down factor, 1 + up factor)),"
+            " aligned with partitions\nonly if true rate < capacity(max, no restart) or >"
+            " capacity(min); in: the largest wish of scale_down_interval_s"
         ),
-        source="Apache Flink Kubernetes Operator, module flink-autoscaler (JobAutoScalerImpl, ScalingMetricEvaluator, JobVertexScaler)",
-        fails_when="load moves faster than its 20 minutes of blindness after every change, or stages take turns on the same slots",
+        source=(
+            "Apache Flink Kubernetes Operator, module flink-autoscaler (JobAutoScalerImpl,"
+            " ScalingMetricEvaluator, JobVertexScaler)"
+        ),
+        fails_when=(
+            "load moves faster than its 20 minutes of blindness after every change, or stages take"
+            " turns on the same slots"
+        ),
         steady=Observation(
-            t_s=0.0, executors=4, slots_per_executor=1, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.7,
-            lag_rows=0.0, lag_s=0.0, backpressure_ms_per_s=0.0,
+            t_s=0.0,
+            executors=4,
+            slots_per_executor=1,
+            input_rows_per_s=3000.0,
+            processed_rows_per_s=3000.0,
+            busy=0.7,
+            lag_rows=0.0,
+            lag_s=0.0,
+            backpressure_ms_per_s=0.0,
         ),
-    )  # fmt: skip
+    )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
     metrics_window_s: float = field(default=900.0, metadata={"help": "metrics.window", "unit": "s"})
-    stabilization_interval_s: float = field(default=300.0, metadata={"help": "stabilization.interval after a change of size", "unit": "s"})
-    utilization_target: float = field(default=0.7, metadata={"help": "utilization.target", "unit": "1"})
-    utilization_max: float = field(default=0.0, metadata={"help": "utilization.max; 0: the target plus the boundary", "unit": "1"})
-    utilization_min: float = field(default=0.0, metadata={"help": "utilization.min; 0: the target less the boundary", "unit": "1"})
-    target_utilization_boundary: float = field(default=0.3, metadata={"help": "target.utilization.boundary", "unit": "1"})
-    catch_up_duration_s: float = field(default=1800.0, metadata={"help": "catch-up.duration; 0: no catching up", "unit": "s"})
+    stabilization_interval_s: float = field(
+        default=300.0,
+        metadata={"help": "stabilization.interval after a change of size", "unit": "s"},
+    )
+    utilization_target: float = field(
+        default=0.7, metadata={"help": "utilization.target", "unit": "1"}
+    )
+    utilization_max: float = field(
+        default=0.0,
+        metadata={"help": "utilization.max; 0: the target plus the boundary", "unit": "1"},
+    )
+    utilization_min: float = field(
+        default=0.0,
+        metadata={"help": "utilization.min; 0: the target less the boundary", "unit": "1"},
+    )
+    target_utilization_boundary: float = field(
+        default=0.3, metadata={"help": "target.utilization.boundary", "unit": "1"}
+    )
+    catch_up_duration_s: float = field(
+        default=1800.0, metadata={"help": "catch-up.duration; 0: no catching up", "unit": "s"}
+    )
     restart_time_s: float = field(default=300.0, metadata={"help": "restart.time", "unit": "s"})
-    scale_down_interval_s: float = field(default=3600.0, metadata={"help": "scale-down.interval", "unit": "s"})
-    scale_down_max_factor: float = field(default=0.6, metadata={"help": "scale-down.max-factor", "unit": "1"})
-    scale_up_max_factor: float = field(default=100_000.0, metadata={"help": "scale-up.max-factor", "unit": "1"})
-    vertex_min_parallelism: int = field(default=1, metadata={"help": "vertex.min-parallelism", "unit": "slots"})
-    vertex_max_parallelism: int = field(default=200, metadata={"help": "vertex.max-parallelism", "unit": "slots"})
-    backlog_processing_lag_threshold_s: float = field(default=300.0, metadata={"help": "backlog-processing.lag-threshold", "unit": "s"})
-    observed_lag_threshold_s: float = field(default=30.0, metadata={"help": "observed-true-processing-rate.lag-threshold", "unit": "s"})
-    observed_switch_threshold: float = field(default=0.15, metadata={"help": "observed-true-processing-rate.switch-threshold", "unit": "1"})
+    scale_down_interval_s: float = field(
+        default=3600.0, metadata={"help": "scale-down.interval", "unit": "s"}
+    )
+    scale_down_max_factor: float = field(
+        default=0.6, metadata={"help": "scale-down.max-factor", "unit": "1"}
+    )
+    scale_up_max_factor: float = field(
+        default=100_000.0, metadata={"help": "scale-up.max-factor", "unit": "1"}
+    )
+    vertex_min_parallelism: int = field(
+        default=1, metadata={"help": "vertex.min-parallelism", "unit": "slots"}
+    )
+    vertex_max_parallelism: int = field(
+        default=200, metadata={"help": "vertex.max-parallelism", "unit": "slots"}
+    )
+    backlog_processing_lag_threshold_s: float = field(
+        default=300.0, metadata={"help": "backlog-processing.lag-threshold", "unit": "s"}
+    )
+    observed_lag_threshold_s: float = field(
+        default=30.0, metadata={"help": "observed-true-processing-rate.lag-threshold", "unit": "s"}
+    )
+    observed_switch_threshold: float = field(
+        default=0.15,
+        metadata={"help": "observed-true-processing-rate.switch-threshold", "unit": "1"},
+    )
     observed_min_observations: int = field(
-        default=2, metadata={"help": "observed-true-processing-rate.min-observations", "unit": "samples"}
+        default=2,
+        metadata={"help": "observed-true-processing-rate.min-observations", "unit": "samples"},
     )
     effectiveness_detection: bool = field(
-        default=False, metadata={"help": "scaling.effectiveness.detection.enabled: blocks after a step that did not help", "unit": "yes/no"}
+        default=False,
+        metadata={
+            "help": (
+                "scaling.effectiveness.detection.enabled: blocks after a step that did not help"
+            ),
+            "unit": "yes/no",
+        },
     )
-    effectiveness_threshold: float = field(default=0.1, metadata={"help": "scaling.effectiveness.threshold", "unit": "1"})
-    alignment: str = field(default="BALANCED", metadata={"help": "scaling.parallelism-alignment.mode: " + ", ".join(MODES), "unit": "name"})
-    partitions: int = field(default=0, metadata={"help": "partitions to align with; 0: the stage's tasks, if known", "unit": "1"})
+    effectiveness_threshold: float = field(
+        default=0.1, metadata={"help": "scaling.effectiveness.threshold", "unit": "1"}
+    )
+    alignment: str = field(
+        default="BALANCED",
+        metadata={
+            "help": "scaling.parallelism-alignment.mode: " + ", ".join(MODES),
+            "unit": "name",
+        },
+    )
+    partitions: int = field(
+        default=0,
+        metadata={"help": "partitions to align with; 0: the stage's tasks, if known", "unit": "1"},
+    )
 
     def __post_init__(self) -> None:
         for name in (entry.name for entry in fields(self) if entry.name != "alignment"):
             if not getattr(self, name) >= 0:
                 raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
         if self.alignment not in MODES:
-            raise BadInput(f"alignment must be one of {', '.join(MODES)}, but it is {self.alignment!r}")
+            raise BadInput(
+                f"alignment must be one of {', '.join(MODES)}, but it is {self.alignment!r}"
+            )
         low, high = self._utilization_min(), self._utilization_max()
         if not (0 < self.utilization_target <= 1 and low <= self.utilization_target <= high):
             given = f"{low}, {self.utilization_target} and {high}"
-            raise BadInput(f"utilization min, target and max must rise and the target be in (0, 1], but they are {given}")
-        if self.scale_down_max_factor > 1 or self.vertex_min_parallelism > self.vertex_max_parallelism:
-            given = f"{self.scale_down_max_factor}, {self.vertex_min_parallelism} and {self.vertex_max_parallelism}"
-            raise BadInput(f"scale_down_max_factor must be at most 1 and the least parallelism at most the most, but they are {given}")
+            raise BadInput(
+                "utilization min, target and max must rise and the target be in (0, 1], but they"
+                f" are {given}"
+            )
+        if (
+            self.scale_down_max_factor > 1
+            or self.vertex_min_parallelism > self.vertex_max_parallelism
+        ):
+            given = (
+                f"{self.scale_down_max_factor}, {self.vertex_min_parallelism} and"
+                f" {self.vertex_max_parallelism}"
+            )
+            raise BadInput(
+                "scale_down_max_factor must be at most 1 and the least parallelism at most the"
+                f" most, but they are {given}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Collect, evaluate, decide: return the executors of the largest vertex once the window is full."""
+        """Collect, evaluate, decide: return the executors of the largest vertex once the window is
+        full.
+        """
         now, p = observation.t_s, job_slots(observation)
         if p is None:
             return hold(observation, "size kept: the executors are unknown"), memory
@@ -125,49 +219,104 @@ class Flink:
         except BadInput as wrong:
             return hold(observation, f"size kept: {wrong}"), memory
         if now < seen.get("full_s", math.inf) or len(seen["times"]) < 2:
-            return hold(observation, f"metrics window is not full: {now - seen['since_s']:.0f} s since the last change of size"), seen
+            return (
+                hold(
+                    observation,
+                    f"metrics window is not full: {now - seen['since_s']:.0f} s since the last"
+                    " change of size",
+                ),
+                seen,
+            )
         window = Window(seen["times"], seen["columns"])
         wanted, backlog = window.targets(graph, self.catch_up_duration_s), self._is_backlog(window)
         wishes = [self._wish(vertex, window, wanted[vertex.name], backlog, p) for vertex in graph]
         largest = max(wishes, key=lambda wish: wish.size)
         size, outside, why = self._patient(largest.size, self._outside(wishes, p), p, now, seen)
         if why or not outside:
-            return hold(observation, why or "true rate within its bounds", _evidence(largest, p)), seen
+            return (
+                hold(observation, why or "true rate within its bounds", _evidence(largest, p)),
+                seen,
+            )
         return self._act(observation, largest, size, p, seen)
 
-    def _act(self, observation: Observation, largest: _Wish, size: int, p: int, seen: dict[str, Any]) -> tuple[Decision, Memory]:
+    def _act(
+        self, observation: Observation, largest: _Wish, size: int, p: int, seen: dict[str, Any]
+    ) -> tuple[Decision, Memory]:
         up, evidence = seen.get("up"), _evidence(largest, p)
-        if up and up["slots"] == p and size > p and is_ineffective(largest.rate, up["rate"], up["expected"], self.effectiveness_threshold):
+        if (
+            up
+            and up["slots"] == p
+            and size > p
+            and is_ineffective(
+                largest.rate, up["rate"], up["expected"], self.effectiveness_threshold
+            )
+        ):
             evidence["ineffective"] = "the last step out did not help"
             if self.effectiveness_detection:
-                return hold(observation, "size kept: the last step out did not help", evidence), seen
+                return (
+                    hold(observation, "size kept: the last step out did not help", evidence),
+                    seen,
+                )
         target = executors_for(size, observation)
-        reason = f"{largest.vertex} must process {largest.target:.0f} rows/s and could {largest.rate:.0f} with {p} slots: {size} slots"
+        reason = (
+            f"{largest.vertex} must process {largest.target:.0f} rows/s and could"
+            f" {largest.rate:.0f} with {p} slots: {size} slots"
+        )
         finite = size > p and math.isfinite(largest.rate)
-        acted = {"slots": size, "rate": largest.rate, "expected": largest.rate / p * size} if finite else None
+        acted = (
+            {"slots": size, "rate": largest.rate, "expected": largest.rate / p * size}
+            if finite
+            else None
+        )
         return Decision(target=target, reason=reason, evidence=evidence), {**seen, "up": acted}
 
-    def _collect(self, observation: Observation, graph: Sequence[Vertex], memory: Memory, p: int) -> dict[str, Any]:
-        """Add a sample; a change of size or graph, or a clock that was put back, begins a new history."""
+    def _collect(
+        self, observation: Observation, graph: Sequence[Vertex], memory: Memory, p: int
+    ) -> dict[str, Any]:
+        """Add a sample; a change of size or graph, or a clock that was put back, begins a new
+        history.
+        """
         now, names = observation.t_s, [vertex.name for vertex in graph]
         values = sample(observation, graph)
-        same = memory.get("slots") == p and memory.get("names") == names and memory["times"][-1] <= now
-        fresh: dict[str, Any] = {"slots": p, "names": names, "since_s": now, "wishes": [], "up": memory.get("up")}
-        seen = dict(memory) if same else {**fresh, "times": [], "columns": {name: [[]] * 5 for name in names}}
+        same = (
+            memory.get("slots") == p and memory.get("names") == names and memory["times"][-1] <= now
+        )
+        fresh: dict[str, Any] = {
+            "slots": p,
+            "names": names,
+            "since_s": now,
+            "wishes": [],
+            "up": memory.get("up"),
+        }
+        seen = (
+            dict(memory)
+            if same
+            else {**fresh, "times": [], "columns": {name: [[]] * 5 for name in names}}
+        )
         for name, row in values.items():
             rate = observed_rate(row, observation, self.observed_lag_threshold_s)
             earlier = seen["columns"][name][OBSERVED]
-            row.append(rate if rate is not None else average(earlier, self.observed_min_observations))
-        seen["times"], seen["columns"] = extended(seen["times"], seen["columns"], now, values, self.metrics_window_s)
+            row.append(
+                rate if rate is not None else average(earlier, self.observed_min_observations)
+            )
+        seen["times"], seen["columns"] = extended(
+            seen["times"], seen["columns"], now, values, self.metrics_window_s
+        )
         if now >= seen["since_s"] + self.stabilization_interval_s:
             seen.setdefault("full_s", now + self.metrics_window_s)
         return seen
 
-    def _wish(self, vertex: Vertex, window: Window, wanted: tuple[float, float], backlog: bool, p: int) -> _Wish:
+    def _wish(
+        self, vertex: Vertex, window: Window, wanted: tuple[float, float], backlog: bool, p: int
+    ) -> _Wish:
         """Return what a vertex asks for: its size by the target capacity over its true rate."""
         name, demand = vertex.name, Demand(*wanted, self.catch_up_duration_s, self.restart_time_s)
         by_busy = busy_rate(window.mean(name, IN) or 0.0, window.mean(name, BUSY) or 0.0)
-        rate = true_rate(by_busy, window.mean(name, OBSERVED, self.observed_min_observations), self.observed_switch_threshold)
+        rate = true_rate(
+            by_busy,
+            window.mean(name, OBSERVED, self.observed_min_observations),
+            self.observed_switch_threshold,
+        )
         target = demand.capacity(self.utilization_target, with_restart=True)
         size = scaled(p, target, rate, self.scale_down_max_factor, self.scale_up_max_factor)
         partitions, most = self.partitions or vertex.partitions, max(p, self.vertex_max_parallelism)
@@ -178,18 +327,30 @@ class Flink:
             size=aligned(size, p, partitions, most, self.alignment) if partitions else size,
             target=target,
             rate=rate,
-            up_below=demand.capacity(1.0 if backlog else self._utilization_max(), with_restart=False),
-            down_above=demand.capacity(0.0 if backlog else self._utilization_min(), with_restart=True),
+            up_below=demand.capacity(
+                1.0 if backlog else self._utilization_max(), with_restart=False
+            ),
+            down_above=demand.capacity(
+                0.0 if backlog else self._utilization_min(), with_restart=True
+            ),
         )
 
     def _outside(self, wishes: Sequence[_Wish], p: int) -> bool:
-        """Tell whether a vertex is out of its bounds; one that keeps its size does not count, nor one whose shrinking is to wait."""
+        """Tell whether a vertex is out of its bounds; one that keeps its size does not count, nor
+        one whose shrinking is to wait.
+        """
         grows = any(wish.size > p for wish in wishes)
         waits = grows and self.scale_down_interval_s > 0
-        return any(wish.outside for wish in wishes if wish.size > p or (wish.size < p and not waits))
+        return any(
+            wish.outside for wish in wishes if wish.size > p or (wish.size < p and not waits)
+        )
 
-    def _patient(self, size: int, outside: bool, p: int, now: float, seen: dict[str, Any]) -> tuple[int, bool, str]:
-        """Return the size, whether it is called for, and why not yet: fewer slots must be wished for an hour; the largest wish counts."""
+    def _patient(
+        self, size: int, outside: bool, p: int, now: float, seen: dict[str, Any]
+    ) -> tuple[int, bool, str]:
+        """Return the size, whether it is called for, and why not yet: fewer slots must be wished
+        for an hour; the largest wish counts.
+        """
         if size >= p:
             seen.update(wishes=[], wished_s=None)
             return size, outside, "" if size > p else "true rate fits the size"
@@ -199,13 +360,27 @@ class Flink:
         wishes = with_wish(seen["wishes"], now, size, outside, self.scale_down_interval_s)
         seen.update(wishes=wishes, wished_s=began_s)
         waited_s, (_, largest, called_for) = now - began_s, wishes[0]
-        return largest, called_for, f"{size} slots wished for {waited_s:.0f} s" if waited_s < self.scale_down_interval_s else ""
+        return (
+            largest,
+            called_for,
+            (
+                f"{size} slots wished for {waited_s:.0f} s"
+                if waited_s < self.scale_down_interval_s
+                else ""
+            ),
+        )
 
     def _is_backlog(self, window: Window) -> bool:
-        """Tell whether a source has more lag than it reads in the threshold: it then works off a backlog and must not shrink."""
+        """Tell whether a source has more lag than it reads in the threshold: it then works off a
+        backlog and must not shrink.
+        """
         for name, columns in window.columns.items():
             lag, rate = columns[LAG][-1], window.mean(name, IN) or 0.0
-            if lag is not None and rate > 0 and lag / rate > self.backlog_processing_lag_threshold_s:
+            if (
+                lag is not None
+                and rate > 0
+                and lag / rate > self.backlog_processing_lag_threshold_s
+            ):
                 return True
         return False
 
@@ -213,9 +388,20 @@ class Flink:
         return self.utilization_max or self.utilization_target + self.target_utilization_boundary
 
     def _utilization_min(self) -> float:
-        return self.utilization_min or max(0.0, self.utilization_target - self.target_utilization_boundary)
+        return self.utilization_min or max(
+            0.0, self.utilization_target - self.target_utilization_boundary
+        )
 
 
 def _evidence(wish: _Wish, p: int) -> dict[str, float | int | str | None]:
-    numbers = {"target_capacity": wish.target, "true_rate": wish.rate, "up_below": wish.up_below, "down_above": wish.down_above}
-    return {"slots": p, "wished": wish.size, **{name: value if math.isfinite(value) else None for name, value in numbers.items()}}
+    numbers = {
+        "target_capacity": wish.target,
+        "true_rate": wish.rate,
+        "up_below": wish.up_below,
+        "down_above": wish.down_above,
+    }
+    return {
+        "slots": p,
+        "wished": wish.size,
+        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+    }

@@ -1,4 +1,6 @@
-"""The formulas of Flink's autoscaler: required capacity, scale factor, alignment with partitions, and the memory of wishes to shrink."""
+"""The formulas of Flink's autoscaler: required capacity, scale factor, alignment with partitions,
+and the memory of wishes to shrink.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ MODES = ("BALANCED", "EVENLY_SPREAD", "OFF")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one vertex has to process, in rows per second, and the time in which it is to catch up."""
+    """What one vertex has to process, in rows per second, and the time in which it is to catch
+    up.
+    """
 
     target: float
     catch_up: float
@@ -20,16 +24,26 @@ class Demand:
     restart_s: float
 
     def capacity(self, utilization: float, with_restart: bool) -> float:
-        """Return catch-up rate + (target x restart / catch-up time) + target / utilization, rounded; infinite at utilization 0."""
+        """Return catch-up rate + (target x restart / catch-up time) + target / utilization,
+        rounded; infinite at utilization 0.
+        """
         if utilization <= 0:
             return math.inf
-        restart = self.target * self.restart_s / self.catch_up_s if with_restart and self.catch_up_s > 0 else 0.0
+        restart = (
+            self.target * self.restart_s / self.catch_up_s
+            if with_restart and self.catch_up_s > 0
+            else 0.0
+        )
         return math.floor(self.catch_up + restart + self.target / min(utilization, 1.0) + 0.5)
 
 
 def true_rate(busy_rate: float, observed: float | None, switch_threshold: float) -> float:
-    """Return the rate by busy time, or the observed one where that is infinite or beyond the observed by more than the threshold."""
-    if observed is not None and (math.isinf(busy_rate) or busy_rate > observed * (1 + switch_threshold)):
+    """Return the rate by busy time, or the observed one where that is infinite or beyond the
+    observed by more than the threshold.
+    """
+    if observed is not None and (
+        math.isinf(busy_rate) or busy_rate > observed * (1 + switch_threshold)
+    ):
         return observed
     return busy_rate
 
@@ -41,10 +55,11 @@ def scaled(p: int, target: float, rate: float, max_down: float, max_up: float) -
 
 
 def aligned(p_new: int, p: int, partitions: int, most: int, mode: str = "BALANCED") -> int:
-    """Return the first size from p_new on that spreads N partitions better, up to N and ``most`` (down: to p); p_new if none does.
+    """Return the first size from p_new on that spreads N partitions better, up to N and ``most``
+    (down: to p); p_new if none does.
 
-    BALANCED: the first q with N % q == 0 or floor(N / q) < floor(N / p_new), in closed form ceil(N / floor(N / p_new)).
-    EVENLY_SPREAD: the first divisor of N.
+    BALANCED: the first q with N % q == 0 or floor(N / q) < floor(N / p_new), in closed form ceil(N
+    / floor(N / p_new)). EVENLY_SPREAD: the first divisor of N.
     """
     end = min(partitions, most if p_new > p else p)
     if mode == "OFF" or not 1 <= p_new <= end:
@@ -56,9 +71,16 @@ def aligned(p_new: int, p: int, partitions: int, most: int, mode: str = "BALANCE
     return found if found <= end else p_new
 
 
-def with_wish(wishes: Sequence[tuple[float, int, bool]], t_s: float, size: int, outside: bool, window_s: float) -> list[Any]:
-    """Return the wishes (time, size, out of bounds) of the window as a falling row: the first is the largest of it."""
-    return [*([t, p, out] for t, p, out in wishes if t >= t_s - window_s and p > size), [t_s, size, outside]]
+def with_wish(
+    wishes: Sequence[tuple[float, int, bool]], t_s: float, size: int, outside: bool, window_s: float
+) -> list[Any]:
+    """Return the wishes (time, size, out of bounds) of the window as a falling row: the first is
+    the largest of it.
+    """
+    return [
+        *([t, p, out] for t, p, out in wishes if t >= t_s - window_s and p > size),
+        [t_s, size, outside],
+    ]
 
 
 def is_ineffective(rate: float, before: float, expected: float, threshold: float) -> bool:

@@ -1,4 +1,6 @@
-"""The metrics of Flink's autoscaler: a sample per vertex and tick, and what a full window of them says."""
+"""The metrics of Flink's autoscaler: a sample per vertex and tick, and what a full window of them
+says.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
 from rheostat.signals.columns import Columns
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.true_rates import busy_share, consumed_rows_per_s, in_order, is_known, job_slots
+from rheostat.signals.true_rates import (
+    busy_share,
+    consumed_rows_per_s,
+    in_order,
+    is_known,
+    job_slots,
+)
 
 IN, OUT, BUSY, LAG, OBSERVED = range(5)
 """A vertex has a column of samples for each of the five."""
@@ -18,7 +26,8 @@ IN, OUT, BUSY, LAG, OBSERVED = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A vertex of the job graph: its upstream vertices (none: a source) and, where known, its partitions.
+    """A vertex of the job graph: its upstream vertices (none: a source) and, where known, its
+    partitions.
 
     ``keyed`` partitions are also the most slots that it can use; those of a source are not.
     """
@@ -30,22 +39,39 @@ class Vertex:
 
 
 def vertices(observation: Observation) -> tuple[Vertex, ...]:
-    """Return the stages as vertices, upstreams first, or the job as one; raises BadInput for a graph with a cycle."""
+    """Return the stages as vertices, upstreams first, or the job as one; raises BadInput for a
+    graph with a cycle.
+    """
     if not observation.stages:
         return (Vertex("job", partitions=observation.state_partitions, keyed=True),)
     names = {stage.name for stage in observation.stages}
-    inner = {stage.name: tuple(name for name in stage.upstream if name in names) for stage in observation.stages}
-    return tuple(Vertex(stage.name, inner[stage.name], stage.tasks, bool(inner[stage.name])) for stage in in_order(observation.stages))
+    inner = {
+        stage.name: tuple(name for name in stage.upstream if name in names)
+        for stage in observation.stages
+    }
+    return tuple(
+        Vertex(stage.name, inner[stage.name], stage.tasks, bool(inner[stage.name]))
+        for stage in in_order(observation.stages)
+    )
 
 
 def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[float | None]]:
-    """Return per vertex the rows in and out per second, the busy share and, for a source, the lag in rows.
+    """Return per vertex the rows in and out per second, the busy share and, for a source, the lag
+    in rows.
 
-    Raises BadInput where one of them is absent: Flink takes an absent lag for none and shrinks while it falls behind; we do not.
+    Raises BadInput where one of them is absent: Flink takes an absent lag for none and shrinks
+    while it falls behind; we do not.
     """
     sources = [vertex.name for vertex in graph if not vertex.upstream]
     if not observation.stages:
-        found = {"job": [consumed_rows_per_s(observation), None, busy_share(observation), queued_rows(observation)]}
+        found = {
+            "job": [
+                consumed_rows_per_s(observation),
+                None,
+                busy_share(observation),
+                queued_rows(observation),
+            ]
+        }
     else:
         found = {stage.name: _of_stage(stage, observation, sources) for stage in observation.stages}
     for name, (rows_in, _, busy, lag) in found.items():
@@ -54,23 +80,37 @@ def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[
     return found
 
 
-def observed_rate(values: Sequence[float | None], observation: Observation, lag_threshold_s: float) -> float | None:
-    """Return the rate of a source that is catching up, rows in / (1 - backpressured share); None while it is not."""
+def observed_rate(
+    values: Sequence[float | None], observation: Observation, lag_threshold_s: float
+) -> float | None:
+    """Return the rate of a source that is catching up, rows in / (1 - backpressured share); None
+    while it is not.
+    """
     rows_in, lag, pressed_ms = values[IN], values[LAG], observation.backpressure_ms_per_s
-    if not rows_in or lag is None or pressed_ms is None or lag < lag_threshold_s * rows_in or pressed_ms >= 1000:
+    if (
+        not rows_in
+        or lag is None
+        or pressed_ms is None
+        or lag < lag_threshold_s * rows_in
+        or pressed_ms >= 1000
+    ):
         return None
     return rows_in / (1 - pressed_ms / 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The samples of a window as columns: times, and per vertex rows in, rows out, busy share, lag and observed rate."""
+    """The samples of a window as columns: times, and per vertex rows in, rows out, busy share, lag
+    and observed rate.
+    """
 
     times: list[float]
     columns: Columns
 
     def mean(self, name: str, column: int, at_least: int = 1) -> float | None:
-        """Return the mean of a column over the samples that have it; None if they are fewer than ``at_least``."""
+        """Return the mean of a column over the samples that have it; None if they are fewer than
+        ``at_least``.
+        """
         return average(self.columns[name][column], at_least)
 
     def lag_rate(self, name: str) -> float:
@@ -79,18 +119,30 @@ class Window:
         return (last - first) / max(0.001, self.times[-1] - self.times[0])
 
     def targets(self, graph: Sequence[Vertex], catch_up_s: float) -> dict[str, tuple[float, float]]:
-        """Return per vertex the rows per second that it must process: (target data rate, catch-up rate).
+        """Return per vertex the rows per second that it must process: (target data rate, catch-up
+        rate).
 
-        A source: rows in + growth of its lag, and lag / catch-up time. Others: what their upstreams hand on of theirs.
+        A source: rows in + growth of its lag, and lag / catch-up time. Others: what their upstreams
+        hand on of theirs.
         """
         rows_in = {vertex.name: self.mean(vertex.name, IN) or 0.0 for vertex in graph}
         found: dict[str, tuple[float, float]] = {}
         for vertex in graph:
             if not vertex.upstream:
                 target = max(0.0, rows_in[vertex.name] + self.lag_rate(vertex.name))
-                found[vertex.name] = target, (self.columns[vertex.name][LAG][-1] or 0.0) / catch_up_s if catch_up_s else 0.0
+                found[vertex.name] = (
+                    target,
+                    (
+                        (self.columns[vertex.name][LAG][-1] or 0.0) / catch_up_s
+                        if catch_up_s
+                        else 0.0
+                    ),
+                )
                 continue
-            shares = {name: self._edge_rate(name, vertex, graph) / rows_in[name] if rows_in[name] else 0.0 for name in vertex.upstream}
+            shares = {
+                name: self._edge_rate(name, vertex, graph) / rows_in[name] if rows_in[name] else 0.0
+                for name in vertex.upstream
+            }
             found[vertex.name] = (
                 sum(found[name][0] * share for name, share in shares.items()),
                 sum(found[name][1] * share for name, share in shares.items()),
@@ -98,10 +150,18 @@ class Window:
         return found
 
     def _edge_rate(self, upstream: str, vertex: Vertex, graph: Sequence[Vertex]) -> float:
-        """Return rows per second from ``upstream`` to ``vertex``: as exactly as the rates of the two vertices tell."""
+        """Return rows per second from ``upstream`` to ``vertex``: as exactly as the rates of the
+        two vertices tell.
+        """
         others = [name for name in vertex.upstream if name != upstream]
-        if all(sum(name in other.upstream for other in graph) == 1 for name in others):  # also where it is the only input
-            return max(0.0, (self.mean(vertex.name, IN) or 0.0) - sum(self.mean(name, OUT) or 0.0 for name in others))
+        if all(
+            sum(name in other.upstream for other in graph) == 1 for name in others
+        ):  # also where it is the only input
+            return max(
+                0.0,
+                (self.mean(vertex.name, IN) or 0.0)
+                - sum(self.mean(name, OUT) or 0.0 for name in others),
+            )
         return self.mean(upstream, OUT) or 0.0
 
 
@@ -117,9 +177,23 @@ def busy_rate(rows_in: float, busy: float) -> float:
 
 
 def _of_stage(stage: Stage, observation: Observation, sources: Sequence[str]) -> list[float | None]:
-    interval_s, slots = max(observation.batch_s or 0.0, observation.trigger_s or 0.0), job_slots(observation)
+    interval_s, slots = (
+        max(observation.batch_s or 0.0, observation.trigger_s or 0.0),
+        job_slots(observation),
+    )
     if not interval_s or not slots or stage.rows_in is None or stage.busy_s is None:
         return [None, None, None, None]
-    lag = stage.pending if stage.pending is not None else queued_rows(observation) if len(sources) == 1 else None
+    lag = (
+        stage.pending
+        if stage.pending is not None
+        else queued_rows(observation)
+        if len(sources) == 1
+        else None
+    )
     out = stage.rows_out / interval_s if is_known(stage.rows_out) else None
-    return [stage.rows_in / interval_s, out, stage.busy_s / (slots * interval_s), lag if stage.name in sources else None]
+    return [
+        stage.rows_in / interval_s,
+        out,
+        stage.busy_s / (slots * interval_s),
+        lag if stage.name in sources else None,
+    ]

@@ -1,4 +1,6 @@
-"""The machinery of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), apart from which metrics it is fed."""
+"""The machinery of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), apart from which metrics
+it is fed.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,14 @@ SELECT = ("Max", "Min", "Disabled")
 UNSET = "unset"
 """In place of one of ``SELECT``: the rules of a manifest that has no ``behavior``."""
 
-
 _INT32_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class ScalingPolicy:
-    """At most ``value`` pods, or ``value`` percent of the size at its beginning, in any ``period_s`` seconds."""
+    """At most ``value`` pods, or ``value`` percent of the size at its beginning, in any
+    ``period_s`` seconds.
+    """
 
     kind: str
     value: float
@@ -33,7 +36,9 @@ class ScalingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How fast one direction may go: stabilization window, scaling policies, and which of these counts."""
+    """How fast one direction may go: stabilization window, scaling policies, and which of these
+    counts.
+    """
 
     window_s: float
     policies: tuple[ScalingPolicy, ...]
@@ -41,14 +46,22 @@ class Rules:
 
     def __post_init__(self) -> None:
         if not self.window_s >= 0:
-            raise BadInput(f"a stabilization window must be at least 0 seconds, but it is {self.window_s}")
+            raise BadInput(
+                f"a stabilization window must be at least 0 seconds, but it is {self.window_s}"
+            )
         if self.select not in (*SELECT, UNSET):
-            raise BadInput(f"a select policy must be one of {', '.join(SELECT)}, but it is {self.select!r}")
+            raise BadInput(
+                f"a select policy must be one of {', '.join(SELECT)}, but it is {self.select!r}"
+            )
 
-    def limit(self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int) -> int:
-        """Return the furthest size that the policies allow (``sign`` 1: up, -1: down), never back past ``current``.
+    def limit(
+        self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
+    ) -> int:
+        """Return the furthest size that the policies allow (``sign`` 1: up, -1: down), never back
+        past ``current``.
 
-        Without ``behavior`` a decision may go up to the double or to 4 (``calculateScaleUpLimit``), and down to anything.
+        Without ``behavior`` a decision may go up to the double or to 4 (``calculateScaleUpLimit``),
+        and down to anything.
         """
         if self.select == UNSET:
             return max(2 * current, 4) if sign > 0 else 0
@@ -59,8 +72,12 @@ class Rules:
         return max(current, furthest(steps)) if sign > 0 else min(current, furthest(steps))
 
 
-def _reach(policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int) -> int:
-    """Return start +- value; percent as Kubernetes computes it: up rounded up, down cut off, last digits and all (70 + 10 % = 78)."""
+def _reach(
+    policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
+) -> int:
+    """Return start +- value; percent as Kubernetes computes it: up rounded up, down cut off, last
+    digits and all (70 + 10 % = 78).
+    """
     start = current - sum(change for t, change in changes if now - policy.period_s < t <= now)
     if policy.kind == "Pods":
         return start + sign * int(policy.value)
@@ -70,23 +87,30 @@ def _reach(policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, i
 
 @lru_cache(maxsize=64)
 def parse_policies(text: str) -> tuple[ScalingPolicy, ...]:
-    """Return scaling policies from ``type value periodSeconds`` with commas between, as ``Percent 100 15, Pods 4 15``."""
+    """Return scaling policies from ``type value periodSeconds`` with commas between, as ``Percent
+    100 15, Pods 4 15``.
+    """
     return tuple(_parse_policy(part) for part in text.split(",") if part.strip())
 
 
 def _parse_policy(text: str) -> ScalingPolicy:
     found = re.fullmatch(r"\s*(Pods|Percent)\s+(\d+)\s+(\d+)\s*", text, re.IGNORECASE)
     if found is None or int(found[2]) == 0 or not 0 < int(found[3]) <= 1800:
-        raise BadInput(f"a scaling policy is 'Pods N SECONDS' or 'Percent N SECONDS' (1 to 1800 s), but it is {text.strip()!r}")
+        raise BadInput(
+            "a scaling policy is 'Pods N SECONDS' or 'Percent N SECONDS' (1 to 1800 s), but it is"
+            f" {text.strip()!r}"
+        )
     return ScalingPolicy(found[1].capitalize(), float(found[2]), float(found[3]))
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A metric and its target as the controller reads them: in whole steps, cut off; ``steps`` in a unit.
+    """A metric and its target as the controller reads them: in whole steps, cut off; ``steps`` in a
+    unit.
 
-    A resource's utilization comes in whole per cents (``GetResourceUtilizationRatio``), any other metric in thousandths.
-    ``each``: the value is a total, of which every executor has its share (``AverageValue`` of an external metric).
+    A resource's utilization comes in whole per cents (``GetResourceUtilizationRatio``), any other
+    metric in thousandths. ``each``: the value is a total, of which every executor has its share
+    (``AverageValue`` of an external metric).
     """
 
     value: float
@@ -104,11 +128,12 @@ class Reading:
         return self.over_target(1.0) / (executors if self.each else 1)
 
     def proposal(self, current: int, ready: int, up: float, down: float) -> int:
-        """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance (1 - down .. 1 + up).
+        """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance
+        (1 - down .. 1 + up).
 
-        Executors that are on their way (ready below current) count as idle when scaling up: they may turn the tolerance,
-        never the direction. A ratio above 1 therefore never proposes less than ``current``. Source: Kubernetes,
-        ``ReplicaCalculator``.
+        Executors that are on their way (ready below current) count as idle when scaling up: they
+        may turn the tolerance, never the direction. A ratio above 1 therefore never proposes less
+        than ``current``. Source: Kubernetes, ``ReplicaCalculator``.
         """
         ratio = self.ratio(current)
         if 1 - down <= ratio <= 1 + up:
@@ -127,7 +152,9 @@ def _ceil(executors: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """From ratios metric / target to a size: tolerance, missing metrics, stabilization windows, scaling policies."""
+    """From ratios metric / target to a size: tolerance, missing metrics, stabilization windows,
+    scaling policies.
+    """
 
     up: Rules
     down: Rules
@@ -136,25 +163,52 @@ class Autoscaler:
 
     def __post_init__(self) -> None:
         if not (self.tolerance_up >= 0 and 0 <= self.tolerance_down < 1):
-            raise BadInput(f"tolerances must be at least 0, down below 1, but they are {self.tolerance_up} up, {self.tolerance_down} down")
+            raise BadInput(
+                f"tolerances must be at least 0, down below 1, but they are {self.tolerance_up} up,"
+                f" {self.tolerance_down} down"
+            )
 
     def decide(
         self, readings: Mapping[str, Reading | None], observation: Observation, memory: Memory
-    ) -> tuple[Decision, dict[str, Any]]:  # fmt: skip
-        """Return the largest proposal over all metrics after windows and policies; an absent metric blocks scaling down."""
+    ) -> tuple[Decision, dict[str, Any]]:
+        """Return the largest proposal over all metrics after windows and policies; an absent metric
+        blocks scaling down.
+        """
         kept = self._remember(observation, memory)
         current, ready = observation.size, _ready(observation)
-        read = {name: reading for name, reading in readings.items() if reading is not None and math.isfinite(reading.value * reading.steps)}
+        read = {
+            name: reading
+            for name, reading in readings.items()
+            if reading is not None and math.isfinite(reading.value * reading.steps)
+        }
         known = {name: reading.ratio(current or 1) for name, reading in read.items()}
         ratios = {name: known.get(name) for name in readings}
         if not current or not ready or not known:
-            return hold(observation, f"size kept: no {'metric is known' if current and ready else 'executor is ready'}", ratios), kept
-        proposed = {name: reading.proposal(current, ready, self.tolerance_up, self.tolerance_down) for name, reading in read.items()}
+            return (
+                hold(
+                    observation,
+                    "size kept: no"
+                    f" {'metric is known' if current and ready else 'executor is ready'}",
+                    ratios,
+                ),
+                kept,
+            )
+        proposed = {
+            name: reading.proposal(current, ready, self.tolerance_up, self.tolerance_down)
+            for name, reading in read.items()
+        }
         leading = max(proposed, key=lambda name: (proposed[name], known[name]))
         wanted, evidence = proposed[leading], {**ratios, "wanted": proposed[leading]}
         if wanted < current and len(known) < len(ratios):
             absent = ", ".join(name for name in ratios if name not in known)
-            return hold(observation, f"size kept: {absent} is unknown, which forbids scaling down", evidence), kept
+            return (
+                hold(
+                    observation,
+                    f"size kept: {absent} is unknown, which forbids scaling down",
+                    evidence,
+                ),
+                kept,
+            )
         recommended = self._stabilize(current, wanted, observation.t_s, kept)
         limited = self._rated(current, recommended, kept["changes"], observation.t_s)
         reason = f"{leading} is {known[leading]:.2f} of its target: {wanted}"
@@ -163,14 +217,22 @@ class Autoscaler:
         return Decision(target=max(1, limited), reason=reason, evidence=evidence), kept
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """The first recommendation is the size that was found, so that nothing shrinks before one window is over."""
+        """The first recommendation is the size that was found, so that nothing shrinks before one
+        window is over.
+        """
         now, size, change = observation.t_s, observation.size, resized(observation, memory)
-        longest_s = max((policy.period_s for rules in (self.up, self.down) for policy in rules.policies), default=0.0)
+        longest_s = max(
+            (policy.period_s for rules in (self.up, self.down) for policy in rules.policies),
+            default=0.0,
+        )
         found = [(now, size)] if size else []
         return {
             "highest": memory.get("highest") or found,
             "lowest": memory.get("lowest") or found,
-            "changes": [*((t, n) for t, n in memory.get("changes", ()) if now - longest_s < t <= now), *([change] if change[1] else [])],
+            "changes": [
+                *((t, n) for t, n in memory.get("changes", ()) if now - longest_s < t <= now),
+                *([change] if change[1] else []),
+            ],
             "seen": seen(observation),
         }
 
@@ -180,7 +242,9 @@ class Autoscaler:
         kept["lowest"] = lowest(kept["lowest"], now, wanted, self.up.window_s)
         return int(min(max(current, kept["lowest"][0][1]), kept["highest"][0][1]))
 
-    def _rated(self, current: int, wanted: int, changes: list[tuple[float, int]], now: float) -> int:
+    def _rated(
+        self, current: int, wanted: int, changes: list[tuple[float, int]], now: float
+    ) -> int:
         if wanted > current:
             return min(wanted, self.up.limit(current, changes, now, 1))
         return max(wanted, self.down.limit(current, changes, now, -1))

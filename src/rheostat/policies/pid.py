@@ -17,33 +17,60 @@ _SIGNALS = ("lag_s", "latency_s", "busy", "cpu")
 
 @dataclass(frozen=True, slots=True)
 class Pid:
-    """executors = I + kp x e + kd x d(y)/dt with e = y - 1, y = signal / setpoint, I = size + integral of ki x e.
+    """executors = I + kp x e + kd x d(y)/dt with e = y - 1, y = signal / setpoint, I = size +
+    integral of ki x e.
 
-    All parts are in executors. e is cut at +-error_max, so that a long queue is no shock. Derivative on measurement, as the
-    slope of the window. Anti-windup: the integral begins at the size that stands, is pulled back where that size is not what
-    was asked (bounds and guards; more than ``windup`` away), and does not grow while executors are on their way.
+    All parts are in executors. e is cut at +-error_max, so that a long queue is no shock.
+    Derivative on measurement, as the slope of the window. Anti-windup: the integral begins at the
+    size that stands, is pulled back where that size is not what was asked (bounds and guards; more
+    than ``windup`` away), and does not grow while executors are on their way.
     """
 
     about: ClassVar[About] = About(
-        formula="y = signal / setpoint, e = y - 1: executors = round(I + kp x e + kd x deriv(y)); dI/dt = ki x e\n"
-        "where the size is more than windup from what was asked, I is moved until it is not",
-        source="PI(D) control as in Astrom and Haegglund, PID Controllers (1995); named by Varga et al., section 2, and Koper, section 2.2",
-        fails_when="executors take longer to come than the lag takes to grow (it overshoots), or gains were tuned at another load",
+        formula=(
+            "y = signal / setpoint, e = y - 1: executors = round(I + kp x e + kd x deriv(y)); dI/dt"
+            " = ki x e\nwhere the size is more than windup from what was asked, I is moved until it"
+            " is not"
+        ),
+        source=(
+            "PI(D) control as in Astrom and Haegglund, PID Controllers (1995); named by Varga et"
+            " al., section 2, and Koper, section 2.2"
+        ),
+        fails_when=(
+            "executors take longer to come than the lag takes to grow (it overshoots), or gains"
+            " were tuned at another load"
+        ),
         steady=Observation(t_s=0.0, executors=4, lag_s=1.0),
     )
 
-    signal: str = field(default="lag_s", metadata={"help": "what is controlled: lag_s, latency_s, busy or cpu", "unit": "text"})
-    setpoint: float = field(default=1.0, metadata={"help": "the value that the signal is to have", "unit": "of the signal"})
+    signal: str = field(
+        default="lag_s",
+        metadata={"help": "what is controlled: lag_s, latency_s, busy or cpu", "unit": "text"},
+    )
+    setpoint: float = field(
+        default=1.0,
+        metadata={"help": "the value that the signal is to have", "unit": "of the signal"},
+    )
     kp: float = field(default=0.5, metadata={"help": "proportional gain", "unit": "executors"})
     ki: float = field(default=0.01, metadata={"help": "integral gain", "unit": "executors/s"})
     kd: float = field(default=2.0, metadata={"help": "derivative gain", "unit": "executors s"})
-    error_max: float = field(default=5.0, metadata={"help": "the error is cut at this many times the setpoint", "unit": "1"})
-    windup: float = field(default=1.0, metadata={"help": "furthest distance of what was asked from the size", "unit": "executors"})
-    window_s: float = field(default=30.0, metadata={"help": "window of the derivative", "unit": "s"})
+    error_max: float = field(
+        default=5.0,
+        metadata={"help": "the error is cut at this many times the setpoint", "unit": "1"},
+    )
+    windup: float = field(
+        default=1.0,
+        metadata={"help": "furthest distance of what was asked from the size", "unit": "executors"},
+    )
+    window_s: float = field(
+        default=30.0, metadata={"help": "window of the derivative", "unit": "s"}
+    )
 
     def __post_init__(self) -> None:
         if self.signal not in _SIGNALS:
-            raise BadInput(f"signal must be one of {', '.join(_SIGNALS)}, but it is {self.signal!r}")
+            raise BadInput(
+                f"signal must be one of {', '.join(_SIGNALS)}, but it is {self.signal!r}"
+            )
         for name in ("setpoint", "error_max", "window_s"):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
@@ -62,11 +89,23 @@ class Pid:
         error = min(self.error_max, max(-self.error_max, y - 1))
         integral = self._integral(observation, size, error, memory)
         slope = min(self.error_max, max(-self.error_max, deriv(window) or 0.0))
-        parts = {"integral": integral, "proportional": self.kp * error, "derivative": self.kd * slope}
+        parts = {
+            "integral": integral,
+            "proportional": self.kp * error,
+            "derivative": self.kd * slope,
+        }
         target = max(1, math.floor(sum(parts.values()) + 0.5))
-        reason = f"{self.signal} is {value:.2f}, {self.setpoint:g} is wanted: {sum(parts.values()):.2f} executors"
+        reason = (
+            f"{self.signal} is {value:.2f}, {self.setpoint:g} is wanted: {sum(parts.values()):.2f}"
+            " executors"
+        )
         fast = parts["proportional"] + parts["derivative"]
-        return Decision(target=target, reason=reason, evidence=parts), {"integral": integral, "fast": fast, "t_s": now, "window": window}
+        return Decision(target=target, reason=reason, evidence=parts), {
+            "integral": integral,
+            "fast": fast,
+            "t_s": now,
+            "window": window,
+        }
 
     @property
     def live_signals(self) -> frozenset[str]:
@@ -74,9 +113,13 @@ class Pid:
         return frozenset({self.signal})
 
     def _integral(self, observation: Observation, size: int, error: float, memory: Memory) -> float:
-        """Integrate, and track the size that stands: what was asked beyond it is not integrated (back-calculation)."""
+        """Integrate, and track the size that stands: what was asked beyond it is not integrated
+        (back-calculation).
+        """
         standing = size - memory.get("fast", 0.0)
-        tracked = min(standing + self.windup, max(standing - self.windup, memory.get("integral", standing)))
+        tracked = min(
+            standing + self.windup, max(standing - self.windup, memory.get("integral", standing))
+        )
         step = self.ki * error * max(0.0, observation.t_s - memory.get("t_s", observation.t_s))
         coming = observation.executors is not None and observation.executors < size
         return float(tracked + (0.0 if coming and step > 0 else step))

@@ -53,31 +53,43 @@ _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def find(name: str) -> type[Policy]:
-    """Return the class of a policy by its registered name or as ``module:Class``; raises BadInput if there is none."""
+    """Return the class of a policy by its registered name or as ``module:Class``; raises BadInput
+    if there is none.
+    """
     if ":" in name:
         return _load(name)
     if name not in POLICIES:
-        raise BadInput(f"unknown policy {name!r}; there are {', '.join(POLICIES)} (or your own as module:Class)")
+        raise BadInput(
+            f"unknown policy {name!r}; there are {', '.join(POLICIES)} (or your own as"
+            " module:Class)"
+        )
     return POLICIES[name]
 
 
 def parameters(policy: type[Policy]) -> tuple[dataclasses.Field[Any], ...]:
-    """Return the parameters of a policy: the fields of its dataclass, each with ``help`` and ``unit`` in its metadata."""
+    """Return the parameters of a policy: the fields of its dataclass, each with ``help`` and
+    ``unit`` in its metadata.
+    """
     return dataclasses.fields(policy) if dataclasses.is_dataclass(policy) else ()
 
 
 def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = None) -> Policy:
-    """Return a policy by name with the given parameters; the latency objective is handed to those that have ``objective_s``.
+    """Return a policy by name with the given parameters; the latency objective is handed to those
+    that have ``objective_s``.
 
-    Numbers may be given as text (command line). Raises BadInput for an unknown policy, an unknown parameter, a value of
-    the wrong type or out of range.
+    Numbers may be given as text (command line). Raises BadInput for an unknown policy, an unknown
+    parameter, a value of the wrong type or out of range.
     """
     policy = find(name)
     known = {field.name: field for field in parameters(policy)}
-    values: dict[str, Any] = {"objective_s": slo.latency_s} if slo and "objective_s" in known else {}
+    values: dict[str, Any] = (
+        {"objective_s": slo.latency_s} if slo and "objective_s" in known else {}
+    )
     for key, value in (given or {}).items():
         if key not in known:
-            raise BadInput(f"policy {name} has no parameter {key!r}; it has {', '.join(known) or 'none'}")
+            raise BadInput(
+                f"policy {name} has no parameter {key!r}; it has {', '.join(known) or 'none'}"
+            )
         values[key] = _parse(name, known[key], value)
     return policy(**values)
 
@@ -88,13 +100,19 @@ def _parse(policy: str, field: dataclasses.Field[Any], value: Any) -> Any:
     kind: type = type(field.default)
     try:
         parsed = _yes_or_no(value) if kind is bool else kind(value)
-        if kind is int and parsed != (float(value) if isinstance(value, str) else value):  # 2.5 is no count
+        if kind is int and parsed != (
+            float(value) if isinstance(value, str) else value
+        ):  # 2.5 is no count
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         wanted = "yes or no (true or false, 1 or 0)" if kind is bool else f"of type {kind.__name__}"
-        raise BadInput(f"{field.name} of policy {policy} must be {wanted}, but it is {value!r}") from None
+        raise BadInput(
+            f"{field.name} of policy {policy} must be {wanted}, but it is {value!r}"
+        ) from None
     if isinstance(parsed, float) and not math.isfinite(parsed):
-        raise BadInput(f"{field.name} of policy {policy} must be a finite number, but it is {value!r}")
+        raise BadInput(
+            f"{field.name} of policy {policy} must be a finite number, but it is {value!r}"
+        )
     return parsed
 
 

@@ -16,33 +16,62 @@ from rheostat.signals.windows import mean, within
 
 @dataclass(frozen=True, slots=True)
 class SparkBatchRatio:
-    """Every minute: R_avg > 0.9 asks for max(1, round half up(R_avg)) executors more, R_avg < 0.5 for one less.
+    """Every minute: R_avg > 0.9 asks for max(1, round half up(R_avg)) executors more, R_avg < 0.5
+    for one less.
 
-    R = batch time / batch interval, averaged over the last minute; between two decisions the target stands, so that it
-    overrides requests that have not been served.
+    R = batch time / batch interval, averaged over the last minute; between two decisions the target
+    stands, so that it overrides requests that have not been served.
 
-    The numbers are those of version 1; ``about`` has the source. What became of it in Spark, the DStreams' ExecutorAllocationManager,
-    is ``down_ratio=0.3 inclusive=true``.
+    The numbers are those of version 1; ``about`` has the source. What became of it in Spark, the
+    DStreams' ExecutorAllocationManager, is ``down_ratio=0.3 inclusive=true``.
     """
 
     about: ClassVar[About] = About(
-        formula="R = batch_s / trigger_s, mean of a minute; R > up_ratio: +max(1, round half up(R)); R < down_ratio: -1",
+        formula=(
+            "R = batch_s / trigger_s, mean of a minute; R > up_ratio: +max(1, round half up(R)); R"
+            " < down_ratio: -1"
+        ),
         source="Or and Das, SPARK-12133: Dynamic Allocation in Spark Streaming (2015), version 1",
-        fails_when="a batch's time is a fixed cost that more executors do not lower: it then climbs to the maximum",
+        fails_when=(
+            "a batch's time is a fixed cost that more executors do not lower: it then climbs to the"
+            " maximum"
+        ),
         steady=Observation(t_s=0.0, executors=4, batch_s=7.0, trigger_s=10.0),
     )
 
-    up_ratio: float = field(default=0.9, metadata={"help": "above this mean ratio, scale out", "unit": "1"})
-    down_ratio: float = field(default=0.5, metadata={"help": "below this mean ratio, scale in by one", "unit": "1"})
-    inclusive: bool = field(default=False, metadata={"help": "a mean at a threshold counts, too, as in Spark's class", "unit": "yes/no"})
-    interval_s: float = field(default=60.0, metadata={"help": "time between two decisions, and the window of the mean", "unit": "s"})
-    objective_s: float = field(default=10.0, metadata={"help": "latency objective; half of it is R without a trigger", "unit": "s"})
+    up_ratio: float = field(
+        default=0.9, metadata={"help": "above this mean ratio, scale out", "unit": "1"}
+    )
+    down_ratio: float = field(
+        default=0.5, metadata={"help": "below this mean ratio, scale in by one", "unit": "1"}
+    )
+    inclusive: bool = field(
+        default=False,
+        metadata={
+            "help": "a mean at a threshold counts, too, as in Spark's class",
+            "unit": "yes/no",
+        },
+    )
+    interval_s: float = field(
+        default=60.0,
+        metadata={"help": "time between two decisions, and the window of the mean", "unit": "s"},
+    )
+    objective_s: float = field(
+        default=10.0,
+        metadata={"help": "latency objective; half of it is R without a trigger", "unit": "s"},
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.down_ratio < self.up_ratio:
-            raise BadInput(f"up_ratio ({self.up_ratio}) must be above down_ratio ({self.down_ratio}), and both at least 0")
+            raise BadInput(
+                f"up_ratio ({self.up_ratio}) must be above down_ratio ({self.down_ratio}), and both"
+                " at least 0"
+            )
         if not (self.interval_s > 0 and self.objective_s > 0):
-            raise BadInput(f"interval_s and objective_s must be above 0, but they are {self.interval_s} and {self.objective_s}")
+            raise BadInput(
+                f"interval_s and objective_s must be above 0, but they are {self.interval_s} and"
+                f" {self.objective_s}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -55,16 +84,34 @@ class SparkBatchRatio:
         average = mean(ratios)
         if ratio is None or average is None or now - decided_s < self.interval_s:
             reason = "size kept: no batch is known" if ratio is None else "between two decisions"
-            return hold(observation, reason, {"ratio_avg": average}), {"ratios": ratios, "decided_s": decided_s}
+            return hold(observation, reason, {"ratio_avg": average}), {
+                "ratios": ratios,
+                "decided_s": decided_s,
+            }
         target, reason = self._step(observation.size or 1, average)
         evidence = {"ratio_avg": average, "samples": len(ratios)}
-        return Decision(target=target, reason=reason, evidence=evidence), {"ratios": ratios, "decided_s": now}
+        return Decision(target=target, reason=reason, evidence=evidence), {
+            "ratios": ratios,
+            "decided_s": now,
+        }
 
     def _step(self, current: int, average: float) -> tuple[int, str]:
         at = self.inclusive
         if average > self.up_ratio or (at and average == self.up_ratio):
             more = max(1, math.floor(average + 0.5))
-            return current + more, f"batches take {average:.2f} of their interval (up from {self.up_ratio}): {more} more"
+            return (
+                current + more,
+                (
+                    f"batches take {average:.2f} of their interval (up from {self.up_ratio}):"
+                    f" {more} more"
+                ),
+            )
         if average < self.down_ratio or (at and average == self.down_ratio):
-            return current - 1, f"batches take {average:.2f} of their interval (down from {self.down_ratio}): one less"
+            return (
+                current - 1,
+                (
+                    f"batches take {average:.2f} of their interval (down from {self.down_ratio}):"
+                    " one less"
+                ),
+            )
         return current, f"batches take {average:.2f} of their interval"

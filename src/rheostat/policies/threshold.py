@@ -1,4 +1,6 @@
-"""Two thresholds on utilization: the simplest rule that reacts, and the baseline of rule-based autoscaling."""
+"""Two thresholds on utilization: the simplest rule that reacts, and the baseline of rule-based
+autoscaling.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +16,46 @@ from rheostat.signals.utilization import DEFINITIONS, utilization
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """utilization > high: step executors more; utilization < low: step fewer; else no change."""
+    """Utilization > high: step executors more; utilization < low: step fewer; else no change."""
 
     about: ClassVar[About] = About(
         formula="busy > high: executors + step; busy < low: executors - step; else executors",
-        source="threshold-based rules, the first class of both surveys (Varga et al., section 2; Koper, section 2.2)",
-        fails_when="one step is more than high - low of the load (it flaps), or load changes faster than a step per cooldown",
+        source=(
+            "threshold-based rules, the first class of both surveys (Varga et al., section 2;"
+            " Koper, section 2.2)"
+        ),
+        fails_when=(
+            "one step is more than high - low of the load (it flaps), or load changes faster than a"
+            " step per cooldown"
+        ),
         steady=Observation(t_s=0.0, executors=4, busy=0.6),
     )
 
-    high: float = field(default=0.8, metadata={"help": "above this utilization, scale out", "unit": "1"})
-    low: float = field(default=0.4, metadata={"help": "below this utilization, scale in", "unit": "1"})
-    step: int = field(default=1, metadata={"help": "executors added or removed at a time", "unit": "executors"})
-    utilization: str = field(default="varga", metadata={"help": "its definition: varga (busy) or koper (not idle)", "unit": "text"})
+    high: float = field(
+        default=0.8, metadata={"help": "above this utilization, scale out", "unit": "1"}
+    )
+    low: float = field(
+        default=0.4, metadata={"help": "below this utilization, scale in", "unit": "1"}
+    )
+    step: int = field(
+        default=1, metadata={"help": "executors added or removed at a time", "unit": "executors"}
+    )
+    utilization: str = field(
+        default="varga",
+        metadata={"help": "its definition: varga (busy) or koper (not idle)", "unit": "text"},
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high <= 1:
-            raise BadInput(f"low must be below high and both 0 to 1, but they are {self.low} and {self.high}")
+            raise BadInput(
+                f"low must be below high and both 0 to 1, but they are {self.low} and {self.high}"
+            )
         if self.step < 1:
             raise BadInput(f"step must be at least 1, but it is {self.step}")
         if self.utilization not in DEFINITIONS:
-            raise BadInput(f"utilization must be {' or '.join(DEFINITIONS)}, but it is {self.utilization!r}")
+            raise BadInput(
+                f"utilization must be {' or '.join(DEFINITIONS)}, but it is {self.utilization!r}"
+            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -43,5 +64,18 @@ class Threshold:
         if used is None or size is None:
             return hold(observation, "size kept: utilization or size is unknown"), {}
         step = self.step if used > self.high else -self.step if used < self.low else 0
-        said = f"above {self.high}" if step > 0 else f"below {self.low}" if step < 0 else "between the thresholds"
-        return Decision(target=max(1, size + step), reason=f"utilization is {used:.2f}, {said}", evidence={"utilization": used}), {}
+        said = (
+            f"above {self.high}"
+            if step > 0
+            else f"below {self.low}"
+            if step < 0
+            else "between the thresholds"
+        )
+        return (
+            Decision(
+                target=max(1, size + step),
+                reason=f"utilization is {used:.2f}, {said}",
+                evidence={"utilization": used},
+            ),
+            {},
+        )

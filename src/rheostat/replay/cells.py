@@ -19,20 +19,29 @@ _MAPS = frozenset({"inputs", "batch_parts_s", "by_executor"})
 
 
 def observation_of(cells: Mapping[str, Any], names: Mapping[str, str], where: str) -> Observation:
-    """Return the observation in the cells of a row, by field; ``names`` are the recording's own names of the fields.
+    """Return the observation in the cells of a row, by field; ``names`` are the recording's own
+    names of the fields.
 
-    Text, numbers and nested values (JSON text, or what Arrow and pandas make of them) are taken; an empty cell, NaN and
-    null are absent. Raises BadInput, with ``where`` and the value, for what is none of the field's kind.
+    Text, numbers and nested values (JSON text, or what Arrow and pandas make of them) are taken; an
+    empty cell, NaN and null are absent. Raises BadInput, with ``where`` and the value, for what is
+    none of the field's kind.
     """
-    values = {name: _value(name, cell, names.get(name, name), where) for name, cell in cells.items()}
+    values = {
+        name: _value(name, cell, names.get(name, name), where) for name, cell in cells.items()
+    }
     present = {name: value for name, value in values.items() if value is not None}
     if "t_s" not in present:
-        raise BadInput(f"{where}: {names.get('t_s', 't_s')} is empty; every row needs its time in seconds")
+        raise BadInput(
+            f"{where}: {names.get('t_s', 't_s')} is empty; every row needs its time in seconds"
+        )
     try:
         return observation_from(present)
     except (TypeError, ValueError, AttributeError) as error:
         nested = {name: value for name, value in present.items() if isinstance(value, dict | list)}
-        raise BadInput(f"{where}: a nested value is not as it should be ({error}): {json.dumps(nested, default=str)[:200]}") from None
+        raise BadInput(
+            f"{where}: a nested value is not as it should be ({error}):"
+            f" {json.dumps(nested, default=str)[:200]}"
+        ) from None
 
 
 def _value(name: str, cell: Any, column: str, where: str) -> Any:
@@ -65,14 +74,29 @@ def _nested(name: str, cell: Any, column: str, where: str) -> Any:
     try:
         value = json.loads(cell, parse_constant=_refuse) if isinstance(cell, str) else _plain(cell)
     except ValueError as error:
-        raise BadInput(f"{where}: {column} must be JSON, but it is {str(cell)[:80]!r} ({error})") from None
+        raise BadInput(
+            f"{where}: {column} must be JSON, but it is {str(cell)[:80]!r} ({error})"
+        ) from None
     if name in _MAPS and isinstance(value, list):  # a map of Arrow is a list of pairs
-        value = dict(value) if all(isinstance(pair, list) and len(pair) == 2 for pair in value) else value
+        value = (
+            dict(value)
+            if all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+            else value
+        )
     wanted = list if name == "stages" else dict
     if value is not None and not isinstance(value, wanted):
-        raise BadInput(f"{where}: {column} must be a JSON {'list' if wanted is list else 'object'}, but it is {str(cell)[:80]!r}")
-    if name == "stages" and any(isinstance(stage, dict) and not isinstance(stage.get("upstream", []), list) for stage in value or ()):
-        raise BadInput(f"{where}: upstream in {column} must be a list of names, but it is not: {str(cell)[:80]!r}")
+        raise BadInput(
+            f"{where}: {column} must be a JSON {'list' if wanted is list else 'object'}, but it is"
+            f" {str(cell)[:80]!r}"
+        )
+    if name == "stages" and any(
+        isinstance(stage, dict) and not isinstance(stage.get("upstream", []), list)
+        for stage in value or ()
+    ):
+        raise BadInput(
+            f"{where}: upstream in {column} must be a list of names, but it is not:"
+            f" {str(cell)[:80]!r}"
+        )
     return value
 
 
@@ -81,7 +105,9 @@ def _refuse(constant: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Arrow, pandas or Spark as dicts, lists, numbers and text; what is None in an object is left out."""
+    """Return a value of Arrow, pandas or Spark as dicts, lists, numbers and text; what is None in
+    an object is left out.
+    """
     if hasattr(value, "asDict"):
         value = value.asDict()
     if isinstance(value, Mapping):

@@ -1,4 +1,6 @@
-"""Large recordings as a PySpark job: one group an application, the same decisions as a plain replay."""
+"""Large recordings as a PySpark job: one group an application, the same decisions as a plain
+replay.
+"""
 
 from __future__ import annotations
 
@@ -20,39 +22,55 @@ SCHEMA = "application string, t_s double, target int, reason string, line string
 
 
 def read_frame(spark: SparkSession, path: Path) -> DataFrame:
-    """Return a recording as a table: Parquet, or CSV with its cells as text; raises BadInput for a journal."""
+    """Return a recording as a table: Parquet, or CSV with its cells as text; raises BadInput for a
+    journal.
+    """
     kind = kind_of(path)
     if kind == "journal":
         raise BadInput(f"{path} is a journal, one application's; replay it without Spark")
     # Cells as text, quotes doubled, as everywhere but in Spark's default.
-    frame = spark.read.parquet(str(path)) if kind == "parquet" else spark.read.options(header=True, escape='"').csv(str(path))
+    frame = (
+        spark.read.parquet(str(path))
+        if kind == "parquet"
+        else spark.read.options(header=True, escape='"').csv(str(path))
+    )
     return frame.drop(*filter(is_index, frame.columns))
 
 
 def replay_job(frame: DataFrame, request: Request, name: str = "the recording") -> DataFrame:
-    """Return the decisions on every application of a table with the columns of ``Observation``; one row each, see ``SCHEMA``.
+    """Return the decisions on every application of a table with the columns of ``Observation``; one
+    row each, see ``SCHEMA``.
 
-    Rows may come in any order: a group is sorted by its time. Nothing runs before the result is read; a row that is
-    refused fails the job then (``refusal`` finds what was said). Raises BadInput for a table without ``application``
-    and for a wrong policy or parameter.
+    Rows may come in any order: a group is sorted by its time. Nothing runs before the result is
+    read; a row that is refused fails the job then (``refusal`` finds what was said). Raises
+    BadInput for a table without ``application`` and for a wrong policy or parameter.
     """
     request.make()
     if "application" not in frame.columns:
-        raise BadInput(f"{name} has no column application; a replay as a Spark job has one group for each")
+        raise BadInput(
+            f"{name} has no column application; a replay as a Spark job has one group for each"
+        )
     names_of(frame.columns, name)
 
     def decide(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
         import pandas as pd
 
-        recording = _recording(list(group.columns), group.to_dict("records"), f"{name}, application {key[0]}")
-        rows = [(d.application, d.t_s, d.decision.target, d.decision.reason, as_line(d, several=True)) for d in replay(recording, request)]
+        recording = _recording(
+            list(group.columns), group.to_dict("records"), f"{name}, application {key[0]}"
+        )
+        rows = [
+            (d.application, d.t_s, d.decision.target, d.decision.reason, as_line(d, several=True))
+            for d in replay(recording, request)
+        ]
         return pd.DataFrame(rows, columns=[column.split(" ")[0] for column in SCHEMA.split(", ")])
 
     return frame.groupBy("application").applyInPandas(decide, SCHEMA)
 
 
 def lines(decisions: DataFrame) -> Iterator[str]:
-    """Yield the lines of the decisions by application and time; raises BadInput for a row that was refused."""
+    """Yield the lines of the decisions by application and time; raises BadInput for a row that was
+    refused.
+    """
     once = decisions.persist()  # sorting looks at its input twice
     try:
         yield from (row.line for row in once.orderBy("application", "t_s").toLocalIterator())
@@ -73,5 +91,7 @@ def refusal(failed: Exception) -> str | None:
 
 def _recording(columns: list[str], rows: Iterable[Mapping[Any, Any]], name: str) -> Recording:
     placed = ((f"{name}, t_s {cells.get('t_s', cells.get('timestamp'))}", cells) for cells in rows)
-    moments = sorted(moments_of(Table(columns, placed), name), key=lambda moment: moment.observation.t_s)
+    moments = sorted(
+        moments_of(Table(columns, placed), name), key=lambda moment: moment.observation.t_s
+    )
     return by_application(moments)

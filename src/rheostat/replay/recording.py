@@ -1,4 +1,6 @@
-"""A recording as moments: CSV, Parquet or a journal, with the columns of ``Observation`` or the header of the thesis."""
+"""A recording as moments: CSV, Parquet or a journal, with the columns of ``Observation`` or the
+header of the thesis.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +30,32 @@ def packaged() -> dict[str, Path]:
 
 
 def find(name: str) -> Path:
-    """Return the path of a recording: a file, a folder, or the name of one that comes with the package; raises BadInput."""
+    """Return the path of a recording: a file, a folder, or the name of one that comes with the
+    package; raises BadInput.
+    """
     path = Path(name)
     if path.exists():
         return path
     known = packaged()
     if name.removesuffix(".csv") not in known:
-        raise BadInput(f"there is no recording {name}; it is a file, a journal's folder, or one of {', '.join(known)}")
+        raise BadInput(
+            f"there is no recording {name}; it is a file, a journal's folder, or one of"
+            f" {', '.join(known)}"
+        )
     return known[name.removesuffix(".csv")]
 
 
 def read(path: Path) -> Recording:
     """Return the observations of a recording by application.
 
-    The kind of the file is seen from its content. A missing column and an empty cell are absent signals. Raises
-    BadInput, naming the row and the value, for what ``validate`` refuses and for a recording without rows.
+    The kind of the file is seen from its content. A missing column and an empty cell are absent
+    signals. Raises BadInput, naming the row and the value, for what ``validate`` refuses and for a
+    recording without rows.
     """
     kind = kind_of(path)
-    moments = list(_of_journal(path) if kind == "journal" else moments_of(_table(path, kind), path.name))
+    moments = list(
+        _of_journal(path) if kind == "journal" else moments_of(_table(path, kind), path.name)
+    )
     if not moments:
         raise BadInput(f"{path} holds no observations; a recording needs at least one row")
     return by_application(moments)
@@ -60,34 +70,51 @@ def kind_of(path: Path) -> str:
             start = file.read(64).lstrip()
     except OSError as error:
         raise BadInput(f"the recording {path} cannot be read: {error.strerror}") from None
-    return "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
+    return (
+        "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
+    )
 
 
 def moments_of(table: Table, recording: str) -> Iterator[Moment]:
-    """Yield the checked observations of a table; ``recording`` is its name, for messages and for the thesis' query 3."""
+    """Yield the checked observations of a table; ``recording`` is its name, for messages and for
+    the thesis' query 3.
+    """
     of_thesis, names = thesis.is_thesis(table.columns), names_of(table.columns, recording)
     for where, cells in table.rows:
         fields: dict[str, Any] = {name: cells[column] for name, column in names.items()}
-        moment = Moment(where, observation_of(thesis.amend(fields) if of_thesis else fields, names, where))
+        moment = Moment(
+            where, observation_of(thesis.amend(fields) if of_thesis else fields, names, where)
+        )
         check(moment, names)
         yield moment
 
 
 def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
-    """Return the fields of ``Observation`` and the columns that they are in; raises BadInput for a header that is none."""
-    names = thesis.translate(columns, recording) if thesis.is_thesis(columns) else {column: column for column in columns}
+    """Return the fields of ``Observation`` and the columns that they are in; raises BadInput for a
+    header that is none.
+    """
+    names = (
+        thesis.translate(columns, recording)
+        if thesis.is_thesis(columns)
+        else {column: column for column in columns}
+    )
     check_columns(columns, recording, names)
     return names
 
 
 def by_application(moments: Iterable[Moment]) -> Recording:
-    """Return the moments of every application, its queries' rows of the same time as one; raises BadInput for times that do not rise."""
+    """Return the moments of every application, its queries' rows of the same time as one; raises
+    BadInput for times that do not rise.
+    """
     found: dict[str | None, list[Moment]] = {}
     for moment in moments:
         found.setdefault(moment.observation.application, []).append(moment)
     for those in found.values():
         check_times(those)
-    return {application: [_together(list(tick)) for _, tick in groupby(those, _time)] for application, those in found.items()}
+    return {
+        application: [_together(list(tick)) for _, tick in groupby(those, _time)]
+        for application, those in found.items()
+    }
 
 
 def _together(tick: Sequence[Moment]) -> Moment:

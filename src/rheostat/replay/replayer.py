@@ -18,16 +18,19 @@ from rheostat.replay.recording import Recording
 from rheostat.replay.validate import Moment
 
 CEILING = 1000
-"""The default of max executors: in effect none, but a target that is fed back must end somewhere."""
+"""The default of max executors: in effect none, but a target that is fed back must end
+somewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of a recording: the policy by name, its parameters, the limits, and how it is fed.
+    """What is asked of a recording: the policy by name, its parameters, the limits, and how it is
+    fed.
 
-    ``interval_s`` is the time between two decisions (default None: one at every recorded time); ``initial`` starts from
-    that many executors and feeds every decision back as the size that stands (default None: the recorded one stands).
-    ``guards`` are rules beside stale data and bounds; there is no cooldown, which would hold what it waits for back.
+    ``interval_s`` is the time between two decisions (default None: one at every recorded time);
+    ``initial`` starts from that many executors and feeds every decision back as the size that
+    stands (default None: the recorded one stands). ``guards`` are rules beside stale data and
+    bounds; there is no cooldown, which would hold what it waits for back.
     """
 
     policy: str
@@ -42,7 +45,10 @@ class Request:
         if self.interval_s is not None and not 0 < self.interval_s < math.inf:
             raise BadInput(f"the interval must be above 0 seconds, but it is {self.interval_s}")
         if self.initial is not None and not low <= self.initial <= high:
-            raise BadInput(f"the initial number of executors must be within {low} and {high}, but it is {self.initial}")
+            raise BadInput(
+                f"the initial number of executors must be within {low} and {high}, but it is"
+                f" {self.initial}"
+            )
         self.make_guards()
 
     def make_guards(self) -> tuple[Guard, ...]:
@@ -62,6 +68,7 @@ class Decided:
     application: str | None
     size: int | None
     """The size that stood."""
+
     decision: Decision
 
 
@@ -74,7 +81,9 @@ def replay(recording: Recording, request: Request) -> Iterator[Decided]:
         yield from replay_one(application, moments, request)
 
 
-def replay_one(application: str | None, moments: Sequence[Moment], request: Request) -> Iterator[Decided]:
+def replay_one(
+    application: str | None, moments: Sequence[Moment], request: Request
+) -> Iterator[Decided]:
     """Yield the decisions on the moments of one application."""
     policy, guards = request.make(), request.make_guards()
     memory: Memory = {}
@@ -95,11 +104,21 @@ def as_line(decided: Decided, several: bool = False) -> str:
     ``actions`` where the policy asks for some, and ``application`` where the recording has several.
     """
     decision = decided.decision
-    evidence = {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in decision.evidence.items()}
-    line: dict[str, Any] = {"t_s": decided.t_s, "target": decision.target, "reason": decision.reason, "evidence": evidence}
+    evidence = {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in decision.evidence.items()
+    }
+    line: dict[str, Any] = {
+        "t_s": decided.t_s,
+        "target": decision.target,
+        "reason": decision.reason,
+        "evidence": evidence,
+    }
     if decision.actions:
         line["actions"] = list(decision.actions)
-    return json.dumps({"application": decided.application, **line} if several else line, allow_nan=False)
+    return json.dumps(
+        {"application": decided.application, **line} if several else line, allow_nan=False
+    )
 
 
 def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tuple[float, Moment]]:
@@ -116,13 +135,17 @@ def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tupl
 
 
 def _sized(seen: Observation, size: int | None, forced: bool) -> Observation:
-    """Return the observation at the size that was fed back; where none was recorded, the last known one is the target that stands."""
+    """Return the observation at the size that was fed back; where none was recorded, the last known
+    one is the target that stands.
+    """
     if forced:
         return replace(seen, executors=size, target=size)
     return replace(seen, target=size) if not seen.size and size else seen
 
 
-def _decide(policy: Policy, seen: Observation, memory: Memory, where: str) -> tuple[Decision, Memory]:
+def _decide(
+    policy: Policy, seen: Observation, memory: Memory, where: str
+) -> tuple[Decision, Memory]:
     try:
         return policy.decide(seen, memory)
     except BadInput as wrong:

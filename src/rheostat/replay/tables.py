@@ -20,7 +20,9 @@ class Table:
 
 
 def read_csv(path: Path) -> Table:
-    """Return a CSV file, cells as text; raises BadInput for an empty file and for a row of another length than the header."""
+    """Return a CSV file, cells as text; raises BadInput for an empty file and for a row of another
+    length than the header.
+    """
     rows = _lines_of(path)
     _, header = next(rows, (0, []))
     if not header:
@@ -53,15 +55,21 @@ def _lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if cells:
                     yield lines.line_num, [cell.strip() for cell in cells]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        what = getattr(error, "strerror", None) or ("it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error))
+        what = getattr(error, "strerror", None) or (
+            "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        )
         raise BadInput(f"the recording {path} cannot be read: {what}") from None
 
 
-def _rows_of(path: Path, header: list[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows_of(
+    path: Path, header: list[str], rows: Iterator[tuple[int, list[str]]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, (line, cells) in enumerate(rows, 1):
         where = f"{path.name}, row {number} (line {line})"
         if len(cells) != len(header):
-            raise BadInput(f"{where}: {len(cells)} cells under {len(header)} columns: {','.join(cells)[:80]!r}")
+            raise BadInput(
+                f"{where}: {len(cells)} cells under {len(header)} columns: {','.join(cells)[:80]!r}"
+            )
         yield where, dict(zip(header, cells, strict=True))
 
 

@@ -1,4 +1,6 @@
-"""The header of the thesis' recordings (delftdata/espa-autoscaling, ``full_data``) and what its columns are here."""
+"""The header of the thesis' recordings (delftdata/espa-autoscaling, ``full_data``) and what its
+columns are here.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,12 @@ def is_thesis(columns: Iterable[str]) -> bool:
 
 
 def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
-    """Return field of ``Observation`` -> column of the thesis; a column that is unknown stands for itself.
+    """Return field of ``Observation`` -> column of the thesis; a column that is unknown stands for
+    itself.
 
-    The throughput is what the sink receives. Queries 1 and 11 give it as many rows as are read, so it is also the rate
-    of reading; query 3 filters and joins, so a recording with ``query-3`` in its name has no rate of reading.
+    The throughput is what the sink receives. Queries 1 and 11 give it as many rows as are read, so
+    it is also the rate of reading; query 3 filters and joins, so a recording with ``query-3`` in
+    its name has no rate of reading.
     """
     known = {column: COLUMNS.get(column, (column,)) for column in columns if column not in IGNORED}
     found = {field: column for column, fields in known.items() for field in fields}
@@ -45,7 +49,9 @@ def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
 
 
 def amend(cells: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row with what was not measured absent: no executors (a registration gap), a wait of 0 or below."""
+    """Return the cells of a row with what was not measured absent: no executors (a registration
+    gap), a wait of 0 or below.
+    """
     amended = {**cells, "slots_per_executor": _SLOTS_PER_TASKMANAGER}
     for name in ("executors", "lag_s"):
         if _is_at_most_0(cells.get(name)):

@@ -1,4 +1,6 @@
-"""What a recording must keep before a policy sees it; what it does not keep is one clear line with the row and the value."""
+"""What a recording must keep before a policy sees it; what it does not keep is one clear line with
+the row and the value.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from rheostat.signals.true_rates import check_graph
 _SHARES = ("busy", "idle")
 _CPU = ("cpu", "cpu_python")
 _MOST_CPU = 10.0
-"""Per slot, relative to what was asked for: a JVM may use more than its one core, but 10 and more are percent."""
+"""Per slot, relative to what was asked for: a JVM may use more than its one core, but 10 and more
+are percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,9 @@ class Moment:
 
 
 def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str]) -> None:
-    """Raise BadInput for no column, for one that is there twice or unknown, and for a header without the time."""
+    """Raise BadInput for no column, for one that is there twice or unknown, and for a header
+    without the time.
+    """
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise BadInput(f"{origin}: the column {twice!r} is there twice")
@@ -36,21 +41,37 @@ def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str])
     if unknown:
         near = difflib.get_close_matches(unknown[0], FIELDS, n=1)
         meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(FIELDS)}"
-        raise BadInput(f"{origin}: unknown column{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))} in the header; {meant}")
+        raise BadInput(
+            f"{origin}: unknown column{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))} in"
+            f" the header; {meant}"
+        )
     if "t_s" not in names:
-        raise BadInput(f"{origin}: there is no column t_s (the time in seconds); the columns are {', '.join(columns) or 'none'}")
+        raise BadInput(
+            f"{origin}: there is no column t_s (the time in seconds); the columns are"
+            f" {', '.join(columns) or 'none'}"
+        )
 
 
 def check(moment: Moment, names: Mapping[str, str]) -> None:
-    """Raise BadInput for a number that is negative or infinite, a share above 1, a CPU share in percent, and a graph without an order."""
+    """Raise BadInput for a number that is negative or infinite, a share above 1, a CPU share in
+    percent, and a graph without an order.
+    """
     seen = moment.observation
     for field in fields(seen):
-        _check_numbers(names.get(field.name, field.name), getattr(seen, field.name), moment.where, signed=field.name == "t_s")
+        _check_numbers(
+            names.get(field.name, field.name),
+            getattr(seen, field.name),
+            moment.where,
+            signed=field.name == "t_s",
+        )
     for names_of, most, unit in ((_SHARES, 1.0, "of time"), (_CPU, _MOST_CPU, "of a slot")):
         for name in names_of:
             value = getattr(seen, name)
             if value is not None and value > most * (1 + 1e-9):
-                said = f"{moment.where}: {names.get(name, name)} is a share {unit}, 0 to 1, but it is {value:g}"
+                said = (
+                    f"{moment.where}: {names.get(name, name)} is a share {unit}, 0 to 1, but it is"
+                    f" {value:g}"
+                )
                 raise BadInput(f"{said}; divide percent by 100, ms/s by 1000")
     try:
         check_graph(seen)
@@ -59,28 +80,45 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
 
 
 def check_numbers(moment: Moment) -> None:
-    """Raise BadInput for a number that is none, negative or infinite: what even a journal of ours must keep."""
+    """Raise BadInput for a number that is none, negative or infinite: what even a journal of ours
+    must keep.
+    """
     for field in fields(moment.observation):
-        _check_numbers(field.name, getattr(moment.observation, field.name), moment.where, signed=field.name == "t_s")
+        _check_numbers(
+            field.name,
+            getattr(moment.observation, field.name),
+            moment.where,
+            signed=field.name == "t_s",
+        )
 
 
 def check_times(moments: Iterable[Moment]) -> None:
-    """Raise BadInput for times that do not rise; the queries of an application may have a row each at the same time."""
+    """Raise BadInput for times that do not rise; the queries of an application may have a row each
+    at the same time.
+    """
     before: Moment | None = None
     at_once: set[str | None] = set()
     for moment in moments:
         seen = moment.observation
         earlier = before.observation.t_s if before else -math.inf
         if seen.t_s < earlier:
-            raise BadInput(f"{moment.where}: times must rise, but {seen.t_s:.15g} s comes after {earlier:.15g} s")
+            raise BadInput(
+                f"{moment.where}: times must rise, but {seen.t_s:.15g} s comes after"
+                f" {earlier:.15g} s"
+            )
         if seen.t_s == earlier and (seen.query is None or None in at_once or seen.query in at_once):
-            raise BadInput(f"{moment.where}: the time {seen.t_s:.15g} s is there twice (before in {before.where if before else ''})")
+            raise BadInput(
+                f"{moment.where}: the time {seen.t_s:.15g} s is there twice (before in"
+                f" {before.where if before else ''})"
+            )
         at_once = {seen.query} if seen.t_s > earlier else at_once | {seen.query}
         before = moment
 
 
 def _check_numbers(column: str, value: Any, where: str, signed: bool = False) -> None:
-    if isinstance(value, bool) or (_is_number_expected(column) and not isinstance(value, int | float | None)):
+    if isinstance(value, bool) or (
+        _is_number_expected(column) and not isinstance(value, int | float | None)
+    ):
         raise BadInput(f"{where}: {column} must be a number, but it is {value!r}")
     if isinstance(value, int | float):
         if not math.isfinite(value):
@@ -94,7 +132,15 @@ def _check_numbers(column: str, value: Any, where: str, signed: bool = False) ->
 
 
 def _is_number_expected(column: str) -> bool:
-    return column in FIELDS and column not in ("application", "query", "inputs", "batch_parts_s", "in_flight", "stages", "by_executor")
+    return column in FIELDS and column not in (
+        "application",
+        "query",
+        "inputs",
+        "batch_parts_s",
+        "in_flight",
+        "stages",
+        "by_executor",
+    )
 
 
 def _items(value: Any) -> Iterable[tuple[str, Any]]:
@@ -102,4 +148,8 @@ def _items(value: Any) -> Iterable[tuple[str, Any]]:
         return [(field.name, getattr(value, field.name)) for field in fields(value)]
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()]
-    return [(getattr(item, "name", "item"), item) for item in value if is_dataclass(item)] if isinstance(value, tuple) else ()
+    return (
+        [(getattr(item, "name", "item"), item) for item in value if is_dataclass(item)]
+        if isinstance(value, tuple)
+        else ()
+    )

@@ -1,4 +1,6 @@
-"""When each event of the table holds for an executor: one condition per event, and nothing else decides."""
+"""When each event of the table holds for an executor: one condition per event, and nothing else
+decides.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,14 @@ ARRIVALS = ("registered", "lost", "left")
 CHOICES = ("chosen", "kept")
 READINESS = ("cold", "as it is", "warmed", "called", "needed", "spent")
 PLACEMENT = ("spare", "given", "whole", "handed", "retained", "empty", "unseen", "late")
-"""The events in the order in which a step looks at them: each group builds on what the one before has changed."""
+"""The events in the order in which a step looks at them: each group builds on what the one before
+has changed."""
 
 
 def walk(scene: Scene, events: Collection[str]) -> None:
-    """Take for every executor the first transition of its phase, among those of ``events``, whose condition holds."""
+    """Take for every executor the first transition of its phase, among those of ``events``, whose
+    condition holds.
+    """
     for executor in tuple(scene.lives):
         for transition in LIFE.of(scene.phase(executor)):
             if transition.event in events and CONDITIONS[transition.event](scene, executor):
@@ -42,7 +47,9 @@ def _is_whole(scene: Scene, executor: str) -> bool:
 
 def _is_empty(scene: Scene, executor: str) -> bool:
     """One that was chosen in this very step may still be sent a task by the batch that runs."""
-    return not scene.facts.placing or (scene.boundary and executor not in scene.chosen and not scene.held(executor))
+    return not scene.facts.placing or (
+        scene.boundary and executor not in scene.chosen and not scene.held(executor)
+    )
 
 
 def _is_retained(scene: Scene, executor: str) -> bool:
@@ -83,7 +90,9 @@ CONDITIONS: Mapping[str, Callable[[Scene, str], bool]] = {
     "spare": lambda scene, executor: executor in scene.spare,
     "given": lambda scene, executor: executor in scene.sending.values(),
     "whole": _is_whole,
-    "handed": lambda scene, executor: any(scene.facts.holders.get(unit) == executor for unit in scene.sending),
+    "handed": lambda scene, executor: any(
+        scene.facts.holders.get(unit) == executor for unit in scene.sending
+    ),
     "retained": _is_retained,
     "empty": _is_empty,
     "unseen": _is_unseen,

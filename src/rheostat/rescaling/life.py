@@ -1,8 +1,9 @@
-"""The life of an executor: scale-out and scale-in as one table, from the request to the end of its process.
+"""The life of an executor: scale-out and scale-in as one table, from the request to the end of its
+process.
 
-The way in: requested, registered, warming, warm, assigned, settled; or standby, warm and without state. The way out: victim,
-emptying, hidden, leaving, gone.
-The saga takes every step of an executor from this table, and the diagrams in the docs are made from it.
+The way in: requested, registered, warming, warm, assigned, settled; or standby, warm and without
+state. The way out: victim, emptying, hidden, leaving, gone. The saga takes every step of an
+executor from this table, and the diagrams in the docs are made from it.
 """
 
 from __future__ import annotations
@@ -11,40 +12,87 @@ from rheostat.rescaling.table import Table, Transition
 
 TAKING = frozenset({"warm", "assigned", "settled", "rebalancing", "stuck"})
 """Phases in which an executor may be given state."""
+
 ARRIVING = frozenset({"registered", "warming", "warm", "assigned"})
 STAYING = TAKING | ARRIVING | {"standby"}
 """Phases of executors that count for the target and for the standby executors above it."""
+
 DONE = frozenset({"settled", "stuck"})
 """Phases in which nothing more is going to be done for the executor."""
+
 KEEPABLE = frozenset({"victim", "emptying"})
-"""Phases of leaving executors that a higher target takes back; one that was hidden from the sources cannot be shown again."""
+"""Phases of leaving executors that a higher target takes back; one that was hidden from the sources
+cannot be shown again."""
+
 GOING = frozenset({"hidden", "leaving", "urged", "killed"})
 """Phases from which there is no way back."""
 
-IN = ("requested", "registered", "warming", "warm", "standby", "assigned", "settled", "rebalancing", "stuck")
-OUT = ("warm", "standby", "settled", "victim", "emptying", "hidden", "leaving", "urged", "killed", "gone")
+IN = (
+    "requested",
+    "registered",
+    "warming",
+    "warm",
+    "standby",
+    "assigned",
+    "settled",
+    "rebalancing",
+    "stuck",
+)
+OUT = (
+    "warm",
+    "standby",
+    "settled",
+    "victim",
+    "emptying",
+    "hidden",
+    "leaving",
+    "urged",
+    "killed",
+    "gone",
+)
 """The two protocols, as they are drawn."""
 
 EVENTS = {
     "registered": "the cluster has started it",
     "lost": "it is no longer registered, and nobody had asked it to leave",
     "left": "it is no longer registered, as was asked",
-    "chosen": "there are more executors than the target, and of those at work it holds the least state (the youngest of equals); or there "
-    "are more in standby than asked for; or it is to be replaced and another has settled in its stead",
+    "chosen": (
+        "there are more executors than the target, and of those at work it holds the least state"
+        " (the youngest of equals); or there are more in standby than asked for; or it is to be"
+        " replaced and another has settled in its stead"
+    ),
     "kept": "a newer target is higher, and among those that leave it holds the most state",
     "cold": "executors can be warmed before they get state",
     "as it is": "executors cannot be warmed, or state is not placed",
     "warmed": "its warm-up has ended, or it holds state",
-    "called": "the target needs it: a newer one is higher, or another executor is lost or to be replaced",
-    "needed": "nobody else can take state, as when the controller sees the application for the first time",
+    "called": (
+        "the target needs it: a newer one is higher, or another executor is lost or to be replaced"
+    ),
+    "needed": (
+        "nobody else can take state, as when the controller sees the application for the first time"
+    ),
     "spare": "the target is reached without it",
-    "given": "state partitions are sent to it in this step: after a batch boundary, those of a lost executor at once",
-    "whole": "after a batch boundary, it holds all that it should; or there is no state to be placed",
-    "spent": "after a batch boundary, what it was sent did not stay, for the last of several times in a row",
+    "given": (
+        "state partitions are sent to it in this step: after a batch boundary, those of a lost"
+        " executor at once"
+    ),
+    "whole": (
+        "after a batch boundary, it holds all that it should; or there is no state to be placed"
+    ),
+    "spent": (
+        "after a batch boundary, what it was sent did not stay, for the last of several times in"
+        " a row"
+    ),
     "handed": "state partitions of it are sent to others in this step",
-    "retained": "after a batch boundary, it holds no state, and an executor to stand by or to replace another is lacking",
+    "retained": (
+        "after a batch boundary, it holds no state, and an executor to stand by or to replace"
+        " another is lacking"
+    ),
     "empty": "after a batch boundary, it holds no state; or state is not placed",
-    "unseen": "after another batch boundary, no batch knows of it any more, and it still holds no state (or state is not placed)",
+    "unseen": (
+        "after another batch boundary, no batch knows of it any more, and it still holds no state"
+        " (or state is not placed)"
+    ),
     "late": "its phase has lasted too long, without a partition fewer on it",
 }
 """What every event means."""

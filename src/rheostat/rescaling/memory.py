@@ -1,4 +1,6 @@
-"""What the protocol remembers between two steps: plain values, so that a restart of the controller continues where it stood."""
+"""What the protocol remembers between two steps: plain values, so that a restart of the controller
+continues where it stood.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Where an executor stands: its phase, since when, failed tries in a row, units when it was chosen to leave, fewest since."""
+    """Where an executor stands: its phase, since when, failed tries in a row, units when it was
+    chosen to leave, fewest since.
+    """
 
     phase: str
     since_s: float
@@ -24,7 +28,9 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """The lives of the registered executors, where state is wanted, and the last batch boundary; empty at the start."""
+    """The lives of the registered executors, where state is wanted, and the last batch boundary;
+    empty at the start.
+    """
 
     lives: Mapping[str, Life] = field(default_factory=dict)
     batch: int | None = None
@@ -32,38 +38,59 @@ class Memory:
     wanted: Mapping[Unit, str] = field(default_factory=dict)
     takers: tuple[str, ...] = ()
     """The executors among which ``wanted`` is balanced."""
+
     sent: Mapping[Unit, str] = field(default_factory=dict)
     """What was assigned since the last boundary, to be verified after the next."""
+
     replacing: Mapping[str, float] = field(default_factory=dict)
     """Executors to be replaced, and since when."""
 
     def to_json(self) -> dict[str, Any]:
         """Return this memory as JSON values."""
-        lives = {executor: [life.phase, life.since_s, life.tries, life.units, life.left] for executor, life in self.lives.items()}
+        lives = {
+            executor: [life.phase, life.since_s, life.tries, life.units, life.left]
+            for executor, life in self.lives.items()
+        }
         return {
-            "schema": _SCHEMA, "lives": lives, "batch": self.batch, "boundary_s": self.boundary_s,
-            "wanted": _rows(self.wanted), "takers": list(self.takers), "sent": _rows(self.sent), "replacing": dict(self.replacing),
-        }  # fmt: skip
+            "schema": _SCHEMA,
+            "lives": lives,
+            "batch": self.batch,
+            "boundary_s": self.boundary_s,
+            "wanted": _rows(self.wanted),
+            "takers": list(self.takers),
+            "sent": _rows(self.sent),
+            "replacing": dict(self.replacing),
+        }
 
     def resumed(self, now_s: float) -> Memory:
-        """Return what a new controller goes on from: every phase begins anew, and so do the batches and what is to be verified."""
+        """Return what a new controller goes on from: every phase begins anew, and so do the batches
+        and what is to be verified.
+        """
         lives = {executor: replace(life, since_s=now_s) for executor, life in self.lives.items()}
         return replace(self, lives=lives, batch=None, boundary_s=None, sent={})
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Memory:
-        """Return a memory from its JSON values; an empty one from those of another schema: the facts tell the rest."""
+        """Return a memory from its JSON values; an empty one from those of another schema: the
+        facts tell the rest.
+        """
         if kept.get("schema") != _SCHEMA:
             return cls()
         return cls(
-            lives={executor: Life(*life) for executor, life in kept["lives"].items()}, batch=kept["batch"],
-            boundary_s=kept["boundary_s"], wanted=_units(kept["wanted"]), takers=tuple(kept["takers"]), sent=_units(kept["sent"]),
+            lives={executor: Life(*life) for executor, life in kept["lives"].items()},
+            batch=kept["batch"],
+            boundary_s=kept["boundary_s"],
+            wanted=_units(kept["wanted"]),
+            takers=tuple(kept["takers"]),
+            sent=_units(kept["sent"]),
             replacing=kept["replacing"],
-        )  # fmt: skip
+        )
 
 
 def _rows(assignment: Mapping[Unit, str]) -> list[list[str | int]]:
-    return [[query, partition, executor] for (query, partition), executor in sorted(assignment.items())]
+    return [
+        [query, partition, executor] for (query, partition), executor in sorted(assignment.items())
+    ]
 
 
 def _units(rows: list[tuple[str, int, str]]) -> dict[Unit, str]:

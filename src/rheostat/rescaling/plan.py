@@ -13,18 +13,26 @@ from rheostat.state.units import Unit
 
 
 def count_tries(scene: Scene, memory: Memory) -> None:
-    """At a boundary, verify what was sent before it: an executor on which all of it stayed begins to count anew."""
+    """At a boundary, verify what was sent before it: an executor on which all of it stayed begins
+    to count anew.
+    """
     if not scene.boundary:
         return
     for executor in set(memory.sent.values()) & scene.lives.keys():
-        sent = [unit for unit, to in memory.sent.items() if to == executor and unit in scene.facts.holders]
+        sent = [
+            unit
+            for unit, to in memory.sent.items()
+            if to == executor and unit in scene.facts.holders
+        ]
         stayed = all(scene.facts.holders[unit] == executor for unit in sent)
         life = scene.lives[executor]
         scene.lives[executor] = replace(life, tries=0 if stayed else life.tries + 1)
 
 
 def place(scene: Scene, memory: Memory) -> None:
-    """Set where every unit is wanted and what is sent now: at a boundary what the slack allows, units of lost executors at once."""
+    """Set where every unit is wanted and what is sent now: at a boundary what the slack allows,
+    units of lost executors at once.
+    """
     takers = _takers(scene)
     if not (scene.facts.placing and takers and (scene.boundary or scene.lost)):
         return
@@ -41,11 +49,15 @@ def sent(scene: Scene, memory: Memory) -> dict[Unit, str]:
 
 
 def _takers(scene: Scene) -> tuple[str, ...]:
-    """Return who shares the state: executors to be replaced only as long as the others are fewer than the target."""
+    """Return who shares the state: executors to be replaced only as long as the others are fewer
+    than the target.
+    """
     replaced = scene.replaced
     others = sum(executor not in replaced for executor in scene.taking)
     still = replaced[: max(0, scene.target - others)]
-    return tuple(executor for executor in scene.taking if executor not in replaced or executor in still)
+    return tuple(
+        executor for executor in scene.taking if executor not in replaced or executor in still
+    )
 
 
 def _shared_out(scene: Scene, takers: tuple[str, ...]) -> dict[Unit, str]:
@@ -55,19 +67,32 @@ def _shared_out(scene: Scene, takers: tuple[str, ...]) -> dict[Unit, str]:
 
 
 def _living(scene: Scene) -> dict[Unit, str | None]:
-    return {unit: holder if holder in scene.facts.registered else None for unit, holder in scene.facts.holders.items()}
+    return {
+        unit: holder if holder in scene.facts.registered else None
+        for unit, holder in scene.facts.holders.items()
+    }
 
 
 def _at_boundary(scene: Scene) -> tuple[Unit, ...]:
     holders = _living(scene)
     resting = {e for e in scene.those_in({"stuck"}) if scene.waited_s(e) < scene.waits.rest_s}
-    wanted = {unit: to for unit, to in scene.wanted.items() if to not in resting or holders[unit] not in scene.takers}
+    wanted = {
+        unit: to
+        for unit, to in scene.wanted.items()
+        if to not in resting or holders[unit] not in scene.takers
+    }
     first = [executor for executor in scene.lives if executor not in scene.takers]
     young = scene.those_in(ARRIVING) if scene.facts.in_pause else None
-    return next_moves(holders, wanted, partitions_per_batch(scene.facts.slack_s, scene.facts.load_s), first, young)
+    return next_moves(
+        holders, wanted, partitions_per_batch(scene.facts.slack_s, scene.facts.load_s), first, young
+    )
 
 
 def _lost(scene: Scene, memory: Memory) -> list[Unit]:
     """An order that was given since the last boundary is not given again before the next."""
     lost = scene.lost
-    return [unit for unit in moves(_living(scene), scene.wanted) if unit in lost and memory.sent.get(unit) != scene.wanted[unit]]
+    return [
+        unit
+        for unit in moves(_living(scene), scene.wanted)
+        if unit in lost and memory.sent.get(unit) != scene.wanted[unit]
+    ]

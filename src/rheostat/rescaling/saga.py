@@ -1,8 +1,9 @@
-"""One step of the change of size: what is remembered and what is so -> what to remember, what to order, what to say.
+"""One step of the change of size: what is remembered and what is so -> what to remember, what to
+order, what to say.
 
-Pure, level-triggered, restart-safe: the target is asserted in every step, a step that was never carried out is seen as
-such in the next facts, and the memory is plain JSON values (without it the facts tell nearly all: executors that were
-there are taken as they are).
+Pure, level-triggered, restart-safe: the target is asserted in every step, a step that was never
+carried out is seen as such in the next facts, and the memory is plain JSON values (without it the
+facts tell nearly all: executors that were there are taken as they are).
 """
 
 from __future__ import annotations
@@ -35,12 +36,19 @@ class Step:
 
 
 def advance(
-    memory: Memory, facts: Facts, target: int, replace: Collection[str] = (), standby: int = 0, waits: Waits = Waits(),  # noqa: B008
-) -> Step:  # fmt: skip
-    """Take one step towards ``target`` executors and ``standby`` more without state, with those in ``replace`` exchanged for others.
+    memory: Memory,
+    facts: Facts,
+    target: int,
+    replace: Collection[str] = (),
+    standby: int = 0,
+    waits: Waits = Waits(),  # noqa: B008
+) -> Step:
+    """Take one step towards ``target`` executors and ``standby`` more without state, with those in
+    ``replace`` exchanged for others.
 
-    Every step asks for the total again. State is assigned only in steps right after a batch boundary, that of lost
-    executors at once. ``replace`` need be said once: it is remembered until the executor is gone or is given up.
+    Every step asks for the total again. State is assigned only in steps right after a batch
+    boundary, that of lost executors at once. ``replace`` need be said once: it is remembered until
+    the executor is gone or is given up.
     """
     scene = scene_of(memory, facts, target, replace, standby, waits)
     walk(scene, ARRIVALS)
@@ -61,7 +69,9 @@ def _note_progress(scene: Scene) -> None:
     for executor in scene.those_in(KEEPABLE):
         life, held = scene.lives[executor], scene.held(executor)
         if held < life.left:
-            scene.lives[executor] = Life(life.phase, scene.facts.now_s, life.tries, life.units, held)
+            scene.lives[executor] = Life(
+                life.phase, scene.facts.now_s, life.tries, life.units, held
+            )
 
 
 def _orders(scene: Scene) -> tuple[Order, ...]:

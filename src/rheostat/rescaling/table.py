@@ -1,4 +1,6 @@
-"""A protocol as a table: which event leads from which phase to which, and what is ordered on the way."""
+"""A protocol as a table: which event leads from which phase to which, and what is ordered on the
+way.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Transition:
 class Table:
     """All transitions of a protocol; of those of a phase the first whose event holds is taken.
 
-    Raises BadInput when an event stands twice in a phase, a phase cannot be reached from ``start``, ``end`` cannot be
-    reached from a phase, or something leads on from ``end``.
+    Raises BadInput when an event stands twice in a phase, a phase cannot be reached from ``start``,
+    ``end`` cannot be reached from a phase, or something leads on from ``end``.
     """
 
     start: str
@@ -34,16 +36,26 @@ class Table:
         pairs = [(each.phase, each.event) for each in self.transitions]
         for phase, event in pairs:
             if pairs.count((phase, event)) > 1:
-                raise BadInput(f"the event {event!r} must stand once in phase {phase!r}, but it stands {pairs.count((phase, event))} times")
+                raise BadInput(
+                    f"the event {event!r} must stand once in phase {phase!r}, but it stands"
+                    f" {pairs.count((phase, event))} times"
+                )
         if self.of(self.end):
-            raise BadInput(f"the last phase must be final, but {self.of(self.end)[0].event!r} leads on from {self.end!r}")
+            raise BadInput(
+                f"the last phase must be final, but {self.of(self.end)[0].event!r} leads on from"
+                f" {self.end!r}"
+            )
         forth = _closure({self.start}, ((each.phase, each.to) for each in self.transitions))
         back = _closure({self.end}, ((each.to, each.phase) for each in self.transitions))
         for phase in self.phases:
             if phase not in forth:
-                raise BadInput(f"every phase must be reachable from {self.start!r}, but {phase!r} is not")
+                raise BadInput(
+                    f"every phase must be reachable from {self.start!r}, but {phase!r} is not"
+                )
             if phase not in back:
-                raise BadInput(f"every phase must have a way to {self.end!r}, but {phase!r} has none")
+                raise BadInput(
+                    f"every phase must have a way to {self.end!r}, but {phase!r} has none"
+                )
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -61,21 +73,36 @@ class Table:
         return tuple(each for each in self.transitions if each.phase == phase)
 
     def after(self, phase: str, events: Collection[str]) -> Transition | None:
-        """Return the first transition of a phase among those of ``events``; None where there is none."""
+        """Return the first transition of a phase among those of ``events``; None where there is
+        none.
+        """
         return next((each for each in self.of(phase) if each.event in events), None)
 
     def mermaid(self, phases: Collection[str]) -> str:
         """Return the part of the table between ``phases`` as a Mermaid state diagram."""
         shown = [each for each in self.transitions if each.phase in phases and each.to in phases]
-        lines = [f"    {each.phase} --> {each.to}: {each.event}{f' / {each.order}' if each.order else ''}" for each in shown]
+        lines = [
+            f"    {each.phase} --> {each.to}:"
+            f" {each.event}{f' / {each.order}' if each.order else ''}"
+            for each in shown
+        ]
         first = [f"    [*] --> {self.start}"] if self.start in phases else []
         last = [f"    {self.end} --> [*]"] if self.end in phases else []
         return "\n".join(["stateDiagram-v2", *first, *lines, *last])
 
     def rows(self, words: Mapping[str, str]) -> str:
         """Return the whole table in Markdown, with what each event means in ``words``."""
-        body = [f"| {each.phase} | {each.event} | {each.to} | {each.order} | {words[each.event]} |" for each in self.transitions]
-        return "\n".join(["| phase | event | next | order | the event holds when |", "|---|---|---|---|---|", *body])
+        body = [
+            f"| {each.phase} | {each.event} | {each.to} | {each.order} | {words[each.event]} |"
+            for each in self.transitions
+        ]
+        return "\n".join(
+            [
+                "| phase | event | next | order | the event holds when |",
+                "|---|---|---|---|---|",
+                *body,
+            ]
+        )
 
 
 def _closure(names: set[str], arrows: Iterable[tuple[str, str]]) -> set[str]:

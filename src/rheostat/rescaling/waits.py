@@ -14,28 +14,47 @@ def _wait(default: float, then: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """Time-outs of the protocol: seconds, but ``tries`` (a count); what follows each stands beside it. None leads back.
+    """Time-outs of the protocol: seconds, but ``tries`` (a count); what follows each stands beside
+    it.
 
-    Raises BadInput for a time of 0 or less and for less than 1 try.
+    None leads back.     Raises BadInput for a time of 0 or less and for less than 1 try.
     """
 
     warm_s: float = _wait(30.0, "an executor whose warm-up has not ended gets state cold")
-    empty_s: float = _wait(300.0, "a victim that loses no partition any more goes with what it holds")
-    hidden_s: float = _wait(60.0, "a hidden executor is asked to leave, though no boundary came or state came back")
-    leave_s: float = _wait(90.0, "an executor that was asked to leave is asked again, after as long killed, and killed again")
+    empty_s: float = _wait(
+        300.0, "a victim that loses no partition any more goes with what it holds"
+    )
+    hidden_s: float = _wait(
+        60.0, "a hidden executor is asked to leave, though no boundary came or state came back"
+    )
+    leave_s: float = _wait(
+        90.0,
+        "an executor that was asked to leave is asked again, after as long killed, and killed"
+        " again",
+    )
     tries: int = _wait(4, "an assignment that failed so often in a row rests")
     rest_s: float = _wait(60.0, "an assignment that rests is tried once")
-    replace_s: float = _wait(300.0, "a replacement for which nobody came is given up; it may be asked for again after as long")
+    replace_s: float = _wait(
+        300.0,
+        "a replacement for which nobody came is given up; it may be asked for again after as long",
+    )
     idle_s: float = _wait(1.0, "where no batch has been seen, so much counts as a batch boundary")
 
     def __post_init__(self) -> None:
         for each in fields(self):
             if each.name != "tries" and not getattr(self, each.name) > 0:
-                raise BadInput(f"{each.name} must be above 0 seconds, but it is {getattr(self, each.name)}")
+                raise BadInput(
+                    f"{each.name} must be above 0 seconds, but it is {getattr(self, each.name)}"
+                )
         if self.tries < 1:
             raise BadInput(f"tries must be at least 1, but it is {self.tries}")
 
     def of(self, phase: str) -> float:
         """Return how long a phase may last before it is late."""
-        limits = {"warming": self.warm_s, "victim": self.empty_s, "emptying": self.empty_s, "hidden": self.hidden_s}
+        limits = {
+            "warming": self.warm_s,
+            "victim": self.empty_s,
+            "emptying": self.empty_s,
+            "hidden": self.hidden_s,
+        }
         return limits.get(phase, self.leave_s)

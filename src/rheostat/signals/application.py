@@ -9,9 +9,11 @@ from rheostat.model import Observation, Stage
 
 
 def combine(queries: Sequence[Observation]) -> Observation | None:
-    """Return the application's observation: rates, lag and state summed, times of the slowest query; None without queries.
+    """Return the application's observation: rates, lag and state summed, times of the slowest
+    query; None without queries.
 
-    A sum is absent as soon as one summand is: a rate that leaves out a query would size for too little.
+    A sum is absent as soon as one summand is: a rate that leaves out a query would size for too
+    little.
     """
     if not queries:
         return None
@@ -22,7 +24,12 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         slowest,
         query=None,
         input_rows_per_s=_sum(q.input_rows_per_s for q in queries),
-        inputs={f"{q.query}/{source}": rate for q in queries for source, rate in (q.inputs or {}).items()} or None,
+        inputs={
+            f"{q.query}/{source}": rate
+            for q in queries
+            for source, rate in (q.inputs or {}).items()
+        }
+        or None,
         processed_rows_per_s=_sum(q.processed_rows_per_s for q in queries),
         output_rows_per_s=_sum(q.output_rows_per_s for q in queries),
         lag_rows=_sum(q.lag_rows for q in queries),
@@ -31,16 +38,26 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         state_rows=_total(q.state_rows for q in queries),
         state_bytes=_total(q.state_bytes for q in queries),
         stages=_stages(queries),
-        in_flight=max((q.in_flight for q in queries if q.in_flight), key=lambda batch: batch.elapsed_s, default=None),
+        in_flight=max(
+            (q.in_flight for q in queries if q.in_flight),
+            key=lambda batch: batch.elapsed_s,
+            default=None,
+        ),
     )
 
 
 def _stages(queries: Sequence[Observation]) -> tuple[Stage, ...] | None:
-    """Return the stages of all queries, each under its query's name, as the sources are; None where one query shows none."""
+    """Return the stages of all queries, each under its query's name, as the sources are; None where
+    one query shows none.
+    """
     if any(query.stages is None for query in queries):
         return None
     return tuple(
-        replace(stage, name=f"{query.query}/{stage.name}", upstream=tuple(f"{query.query}/{name}" for name in stage.upstream))
+        replace(
+            stage,
+            name=f"{query.query}/{stage.name}",
+            upstream=tuple(f"{query.query}/{name}" for name in stage.upstream),
+        )
         for query in queries
         for stage in query.stages or ()
     )

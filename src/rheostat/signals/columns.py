@@ -1,4 +1,6 @@
-"""A window of samples as columns: one row of times, and under it a column of values for each name and signal."""
+"""A window of samples as columns: one row of times, and under it a column of values for each name
+and signal.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,27 @@ Columns: TypeAlias = Mapping[str, Sequence[Column]]
 
 
 def extended(
-    times: Sequence[float], columns: Columns, now: float, row: Mapping[str, Sequence[float | None]], window_s: float
+    times: Sequence[float],
+    columns: Columns,
+    now: float,
+    row: Mapping[str, Sequence[float | None]],
+    window_s: float,
 ) -> tuple[list[float], dict[str, list[list[float | None]]]]:
-    """Return times and columns with a sample more, closed at both ends (now - window_s <= t <= now).
+    """Return times and columns with a sample more, closed at both ends (now - window_s <= t <=
+    now).
 
-    A name that is new has absent values before; one that is not in ``row`` is forgotten. Samples of the future (a clock
-    that was put back) leave, too.
+    A name that is new has absent values before; one that is not in ``row`` is forgotten. Samples of
+    the future (a clock that was put back) leave, too.
     """
     first, end = bisect_left(times, now - window_s), bisect_right(times, now)
     absent = [None] * len(times)
     grown = {
-        name: [[*column[first:end], value] for column, value in zip(columns.get(name) or [absent] * len(values), values, strict=True)]
+        name: [
+            [*column[first:end], value]
+            for column, value in zip(
+                columns.get(name) or [absent] * len(values), values, strict=True
+            )
+        ]
         for name, values in row.items()
     }
     return [*times[first:end], now], grown

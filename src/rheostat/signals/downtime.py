@@ -1,4 +1,6 @@
-"""What a rescale costs, learnt from the rescales that were seen: the lag that each added, as seconds of arrivals."""
+"""What a rescale costs, learnt from the rescales that were seen: the lag that each added, as
+seconds of arrivals.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,23 @@ from rheostat.signals.true_rates import is_known
 from rheostat.signals.windows import at_most_quantile
 
 
-def learn_downtimes(observation: Observation, memory: Mapping[str, Any], settle_s: float, keep: int) -> dict[str, Any]:
-    """Return the memory after this tick: ``downtimes_s`` (the last ``keep``), and the disturbance that is under way, if any.
+def learn_downtimes(
+    observation: Observation, memory: Mapping[str, Any], settle_s: float, keep: int
+) -> dict[str, Any]:
+    """Return the memory after this tick: ``downtimes_s`` (the last ``keep``), and the disturbance
+    that is under way, if any.
 
-    A change of the number of executors begins a disturbance. For ``settle_s`` the largest lag is noted; what it lies above
-    the lag before, over the arrival rate, is a downtime: the seconds without any processing that would have added as much
-    (Varga et al., section 5.3, found neither state size nor parallelism to determine it, so only its distribution is kept).
+    A change of the number of executors begins a disturbance. For ``settle_s`` the largest lag is
+    noted; what it lies above the lag before, over the arrival rate, is a downtime: the seconds
+    without any processing that would have added as much (Varga et al., section 5.3, found neither
+    state size nor parallelism to determine it, so only its distribution is kept).
     """
-    now, lag, rate, executors = observation.t_s, queued_rows(observation), observation.input_rows_per_s, observation.executors
+    now, lag, rate, executors = (
+        observation.t_s,
+        queued_rows(observation),
+        observation.input_rows_per_s,
+        observation.executors,
+    )
     known, open_ = list(memory.get("downtimes_s", ())), memory.get("disturbance")
     if open_ and not 0 <= now - open_["since_s"] < settle_s:
         known = [*known, *([open_["most_s"]] if now >= open_["since_s"] else [])][-keep:]
@@ -26,13 +37,19 @@ def learn_downtimes(observation: Observation, memory: Mapping[str, Any], settle_
     before = memory.get("executors", executors)
     if executors is not None and before is not None and executors != before:
         known = [*known, open_["most_s"]][-keep:] if open_ else known
-        open_ = {"since_s": now, "lag_rows": memory.get("lag_rows"), "most_s": 0.0} if memory.get("lag_rows") is not None else None
+        open_ = (
+            {"since_s": now, "lag_rows": memory.get("lag_rows"), "most_s": 0.0}
+            if memory.get("lag_rows") is not None
+            else None
+        )
     if open_ and is_known(lag) and is_known(rate) and rate:
         open_ = {**open_, "most_s": max(open_["most_s"], (lag - open_["lag_rows"]) / rate)}
     return {
-        "downtimes_s": known, "disturbance": open_, "executors": executors if executors is not None else before,
+        "downtimes_s": known,
+        "disturbance": open_,
+        "executors": executors if executors is not None else before,
         "lag_rows": lag if is_known(lag) else memory.get("lag_rows"),
-    }  # fmt: skip
+    }
 
 
 def predicted_downtime_s(memory: Mapping[str, Any], quantile: float, first_s: float) -> float:

@@ -1,4 +1,6 @@
-"""The largest and the smallest value of a moving window, in as few samples as there are distinct values."""
+"""The largest and the smallest value of a moving window, in as few samples as there are distinct
+values.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,12 @@ from rheostat.signals.windows import Samples
 
 
 def highest(kept: Samples, now: float, value: float, window_s: float) -> list[tuple[float, float]]:
-    """Return what must be kept for the maximum of the last ``window_s`` seconds, the new value included; the first is the maximum.
+    """Return what must be kept for the maximum of the last ``window_s`` seconds, the new value
+    included; the first is the maximum.
 
-    A sample that a newer one reaches is never the maximum again, so only falling values are kept. The window is open at
-    its old end (Kubernetes' recommendation window); samples of the future (a clock that was put back) are forgotten.
+    A sample that a newer one reaches is never the maximum again, so only falling values are kept.
+    The window is open at its old end (Kubernetes' recommendation window); samples of the future (a
+    clock that was put back) are forgotten.
     """
     return [*((t, v) for t, v in kept if now - window_s < t <= now and v > value), (now, value)]
 

@@ -1,4 +1,6 @@
-"""A Gaussian process over sizes: a smooth curve through what was measured, and a straight line where nothing was."""
+"""A Gaussian process over sizes: a smooth curve through what was measured, and a straight line
+where nothing was.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,25 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def posterior_mean(sizes: Sequence[float], values: Sequence[float], at: Sequence[float], length: float, noise: float) -> list[float]:
+def posterior_mean(
+    sizes: Sequence[float],
+    values: Sequence[float],
+    at: Sequence[float],
+    length: float,
+    noise: float,
+) -> list[float]:
     """Return the posterior mean at the sizes ``at``, given at least one measured value per size.
 
-    RBF kernel exp(-d^2 / (2 length^2)); ``noise`` is the standard deviation of a measurement as a share of the largest
-    value. The prior mean is the line through the origin that fits best, so that far from all measurements capacity grows in
-    proportion to size.
+    RBF kernel exp(-d^2 / (2 length^2)); ``noise`` is the standard deviation of a measurement as a
+    share of the largest value. The prior mean is the line through the origin that fits best, so
+    that far from all measurements capacity grows in proportion to size.
     """
     x, y, new = (np.asarray(row, dtype=np.float64) for row in (sizes, values, at))
     scale = float(np.abs(y).max()) or 1.0
     slope = float(x @ y) / float(x @ x)
-    weights = np.linalg.solve(_kernel(x, x, length) + noise**2 * np.eye(len(x)), (y - slope * x) / scale)
+    weights = np.linalg.solve(
+        _kernel(x, x, length) + noise**2 * np.eye(len(x)), (y - slope * x) / scale
+    )
     mean: Floats = slope * new + scale * (_kernel(new, x, length) @ weights)
     return [float(value) for value in mean]
 

@@ -12,10 +12,11 @@ Offsets: TypeAlias = Mapping[tuple[str, int], int]
 
 
 def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
-    """Return the sum over partitions of latest - committed; None where a committed partition is unknown to ``latest``.
+    """Return the sum over partitions of latest - committed; None where a committed partition is
+    unknown to ``latest``.
 
-    A partition that is new (in ``latest`` only) counts from offset 0. A negative difference (an old answer of the
-    broker) counts as 0.
+    A partition that is new (in ``latest`` only) counts from offset 0. A negative difference (an old
+    answer of the broker) counts as 0.
     """
     if not committed or any(partition not in latest for partition in committed):
         return None
@@ -23,10 +24,11 @@ def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
 
 
 def lag_rows_upper(lags_by_task: Iterable[Sequence[int]]) -> int:
-    """Return the upper bound of the lag: the sum over source tasks of their largest partition lag x their partitions.
+    """Return the upper bound of the lag: the sum over source tasks of their largest partition lag x
+    their partitions.
 
-    A task of Spark's Kafka source reads one partition, and the bound is then the true sum. Source: Varga et al., eq. 2,
-    for clients that report only their largest lag.
+    A task of Spark's Kafka source reads one partition, and the bound is then the true sum. Source:
+    Varga et al., eq. 2, for clients that report only their largest lag.
     """
     return sum(max(lags) * len(lags) for lags in lags_by_task if lags)
 
@@ -44,7 +46,13 @@ def wait_s(rows: float | None, rate_per_s: float | None) -> float | None:
 
 
 def queued_rows(observation: Observation) -> float | None:
-    """Return the rows that wait; where they were not counted, by Little's law from their wait and their arrival rate."""
-    if observation.lag_rows is not None or observation.lag_s is None or observation.input_rows_per_s is None:
+    """Return the rows that wait; where they were not counted, by Little's law from their wait and
+    their arrival rate.
+    """
+    if (
+        observation.lag_rows is not None
+        or observation.lag_s is None
+        or observation.input_rows_per_s is None
+    ):
         return observation.lag_rows
     return observation.lag_s * observation.input_rows_per_s

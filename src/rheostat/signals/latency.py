@@ -18,7 +18,9 @@ class Spread:
 
 
 class ArrivalCurve:
-    """Rows appended so far as a function of time: a polyline through (t_s, rows), both non-decreasing."""
+    """Rows appended so far as a function of time: a polyline through (t_s, rows), both non-
+    decreasing.
+    """
 
     def __init__(self, points: Sequence[tuple[float, float]]) -> None:
         self._t = [t for t, _ in points]
@@ -27,7 +29,8 @@ class ArrivalCurve:
     def time_of(self, row: float) -> float | None:
         """Return when row number ``row`` (counted from 0) was appended; None outside the curve.
 
-        After a pause that is the end of the pause, although ``row`` rows were there since its beginning.
+        After a pause that is the end of the pause, although ``row`` rows were there since its
+        beginning.
         """
         if not self._inside(row):
             return None
@@ -35,7 +38,9 @@ class ArrivalCurve:
         return self._t[i] if self._rows[i] == row else self._between(i, row)
 
     def _reached(self, rows: float) -> float | None:
-        """Return when there were ``rows`` rows first: before a pause, if they are followed by one."""
+        """Return when there were ``rows`` rows first: before a pause, if they are followed by
+        one.
+        """
         if not self._inside(rows):
             return None
         i = bisect_left(self._rows, rows)
@@ -49,14 +54,22 @@ class ArrivalCurve:
         return self._t[i] + share * (self._t[i + 1] - self._t[i])
 
     def latencies(self, first_row: float, end_row: float, commit_s: float) -> list[Spread]:
-        """Return the latencies of rows ``first_row`` to ``end_row``, committed at ``commit_s``: a spread per piece of the curve."""
+        """Return the latencies of rows ``first_row`` to ``end_row``, committed at ``commit_s``: a
+        spread per piece of the curve.
+        """
         knots = [row for row in self._rows if first_row < row < end_row]
         edges = [first_row, *knots, end_row]
         found: list[Spread] = []
         for low, high in itertools.pairwise(edges):
             early, late = self.time_of(low), self._reached(high)
             if early is not None and late is not None and high > low:
-                found.append(Spread(low_s=max(0.0, commit_s - late), high_s=max(0.0, commit_s - early), rows=high - low))
+                found.append(
+                    Spread(
+                        low_s=max(0.0, commit_s - late),
+                        high_s=max(0.0, commit_s - early),
+                        rows=high - low,
+                    )
+                )
         return found
 
 
@@ -77,7 +90,9 @@ def share_within(spreads: Sequence[Spread], latency_s: float) -> float | None:
 
 
 def quantile_s(spreads: Sequence[Spread], q: float) -> float | None:
-    """Return the latency that a share ``q`` of the rows does not exceed, to a millisecond; None without rows."""
+    """Return the latency that a share ``q`` of the rows does not exceed, to a millisecond; None
+    without rows.
+    """
     if not spreads:
         return None
     low, high = 0.0, max(spread.high_s for spread in spreads)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """k servers of rate ``mu`` each, customers at rate ``lam``; ``blocking`` is Erlang's B(k, lam / mu)."""
+    """K servers of rate ``mu`` each, customers at rate ``lam``; ``blocking`` is Erlang's B(k, lam /
+    mu).
+    """
 
     lam: float
     mu: float
@@ -17,13 +19,19 @@ class Station:
 
     @property
     def time_s(self) -> float:
-        """Mean time from arrival to departure: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k > a."""
+        """Mean time from arrival to departure: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k >
+        a.
+        """
         if self.k * self.mu <= self.lam:
             return math.inf
-        waiting = self.blocking / (1 - self.lam / (self.k * self.mu) * (1 - self.blocking))  # Erlang C from B
+        waiting = self.blocking / (
+            1 - self.lam / (self.k * self.mu) * (1 - self.blocking)
+        )  # Erlang C from B
         return waiting / (self.k * self.mu - self.lam) + 1 / self.mu
 
     def with_one_more(self) -> Station:
-        """Return the station with a server more: B(k) = a B(k-1) / (k + a B(k-1)), stable for any k."""
+        """Return the station with a server more: B(k) = a B(k-1) / (k + a B(k-1)), stable for any
+        k.
+        """
         offered = self.lam / self.mu * self.blocking
         return replace(self, k=self.k + 1, blocking=offered / (self.k + 1 + offered))

@@ -10,7 +10,9 @@ from rheostat.signals.windows import deriv, mean
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """y = mean_y + slope x (x - mean_x) over ``n`` points; ``spread_x`` and ``spread_xy`` are sums of products of deviations."""
+    """y = mean_y + slope x (x - mean_x) over ``n`` points; ``spread_x`` and ``spread_xy`` are sums
+    of products of deviations.
+    """
 
     n: float = 0.0
     mean_x: float = 0.0
@@ -22,7 +24,13 @@ class Line:
         """Return the line with a point more (Welford's update)."""
         n = self.n + 1
         mean_x, mean_y = self.mean_x + (x - self.mean_x) / n, self.mean_y + (y - self.mean_y) / n
-        return Line(n, mean_x, mean_y, self.spread_x + (x - self.mean_x) * (x - mean_x), self.spread_xy + (x - self.mean_x) * (y - mean_y))
+        return Line(
+            n,
+            mean_x,
+            mean_y,
+            self.spread_x + (x - self.mean_x) * (x - mean_x),
+            self.spread_xy + (x - self.mean_x) * (y - mean_y),
+        )
 
     def at(self, x: float) -> float:
         """Return y at ``x``; while all x are the same, y in proportion to x."""
@@ -41,8 +49,13 @@ class Line:
 
 
 def trend(samples: Sequence[tuple[float, float]], ahead_s: float, step_s: float) -> list[float]:
-    """Return the least-squares line through ``(t_s, value)`` every ``step_s`` up to ``ahead_s`` after the last; never below 0."""
+    """Return the least-squares line through ``(t_s, value)`` every ``step_s`` up to ``ahead_s``
+    after the last; never below 0.
+    """
     slope, level = deriv(samples) or 0.0, mean(samples) or 0.0
     middle_s = mean([(t, t) for t, _ in samples]) or 0.0
     last_s = samples[-1][0] if samples else 0.0
-    return [max(0.0, level + slope * (last_s + step_s * n - middle_s)) for n in range(1, int(ahead_s / step_s) + 1)]
+    return [
+        max(0.0, level + slope * (last_s + step_s * n - middle_s))
+        for n in range(1, int(ahead_s / step_s) + 1)
+    ]

@@ -6,9 +6,11 @@ from rheostat.model import Memory, Observation
 
 
 def resized(observation: Observation, memory: Memory) -> tuple[float, int]:
-    """Return (time, change) of a change of size since the observation that ``memory`` holds as ``seen``; (now, 0) without one.
+    """Return (time, change) of a change of size since the observation that ``memory`` holds as
+    ``seen``; (now, 0) without one.
 
-    The time is that of the earlier observation: what was decided upon it came into force between the two.
+    The time is that of the earlier observation: what was decided upon it came into force between
+    the two.
     """
     seen, size = memory.get("seen"), observation.size
     if seen is None or size is None or seen[1] is None or size == seen[1]:

@@ -1,4 +1,6 @@
-"""True rates: rows per second of useful time, and the slots that every operator needs at its target rate (DS2, OSDI 2018)."""
+"""True rates: rows per second of useful time, and the slots that every operator needs at its target
+rate (DS2, OSDI 2018).
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ class Need:
     name: str
     rate_per_s: float
     """Target rate: rows per second that its upstreams would give it at their own target rates."""
+
     per_slot: float
     """True processing rate: rows per slot-second of useful time; infinite where nothing arrives."""
 
@@ -30,41 +33,60 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The needs of all operators, upstreams first; none where they cannot be known, and ``told`` says why."""
+    """The needs of all operators, upstreams first; none where they cannot be known, and ``told``
+    says why.
+    """
 
     operators: tuple[Need, ...]
     told: str
 
 
 def needs(observation: Observation) -> Needs:
-    """Return the needs of the stages, or of the job as one operator where there are no stages; never raises."""
+    """Return the needs of the stages, or of the job as one operator where there are no stages;
+    never raises.
+    """
     try:
         operators = stage_needs(observation) if observation.stages else job_need(observation)
     except BadInput as wrong:
         return Needs((), str(wrong))
     if not all(is_known(operator.slots) for operator in operators):
         return Needs((), "the true rates are out of all proportion")
-    return Needs(operators, f"{len(operators)} stages" if observation.stages else "the job as one operator")
+    return Needs(
+        operators, f"{len(operators)} stages" if observation.stages else "the job as one operator"
+    )
 
 
 def stage_needs(observation: Observation) -> tuple[Need, ...]:
-    """Return T_i = sum of O*_u over the upstreams, pi_i = T_i / (rows_in / busy_s) and O*_i = pi_i x rows_out / busy_s, upstreams first.
+    """Return T_i = sum of O*_u over the upstreams, pi_i = T_i / (rows_in / busy_s) and O*_i = pi_i
+    x rows_out / busy_s, upstreams first.
 
-    ``busy_s`` are slot-seconds over the same batch or window as the rows, so the number of instances cancels out. A
-    source's target is its own external rate; one that only emits (no rows in) needs no slots. Source: DS2, equations 4
-    to 8. Raises BadInput for a graph that has no such pass and for a number that is absent.
+    ``busy_s`` are slot-seconds over the same batch or window as the rows, so the number of
+    instances cancels out. A source's target is its own external rate; one that only emits (no rows
+    in) needs no slots. Source: DS2, equations 4 to 8. Raises BadInput for a graph that has no such
+    pass and for a number that is absent.
     """
     ordered, rates = in_order(observation.stages or ()), source_rates(observation)
     given: dict[str, float] = {}
     found: list[Need] = []
     for stage in ordered:
-        rate = sum(given[name] if name in given else rates[name] for name in stage.upstream or (stage.name,))
+        rate = sum(
+            given[name] if name in given else rates[name]
+            for name in stage.upstream or (stage.name,)
+        )
         if _only_emits(stage):
             given[stage.name] = rate
             continue
-        found.append(Need(name=stage.name, rate_per_s=rate, per_slot=_per_slot(stage) if rate else math.inf))
-        given[stage.name] = rate * (stage.rows_out or 0.0) / stage.rows_in if rate and stage.rows_in else 0.0
-        if rate and stage.rows_out is None and any(stage.name in other.upstream for other in observation.stages or ()):
+        found.append(
+            Need(name=stage.name, rate_per_s=rate, per_slot=_per_slot(stage) if rate else math.inf)
+        )
+        given[stage.name] = (
+            rate * (stage.rows_out or 0.0) / stage.rows_in if rate and stage.rows_in else 0.0
+        )
+        if (
+            rate
+            and stage.rows_out is None
+            and any(stage.name in other.upstream for other in observation.stages or ())
+        ):
             raise BadInput(f"the rows out of stage {stage.name} are unknown")
     return tuple(found)
 
@@ -79,39 +101,69 @@ def job_need(observation: Observation) -> tuple[Need, ...]:
         raise BadInput("the arrival rate or the executors are unknown")
     true_rate = job_true_rate(observation)
     if rate > 0 and true_rate is None:
-        raise BadInput("the true processing rate is unknown: no stages, no batch with rows, no busy share")
-    return (Need(name="job", rate_per_s=rate, per_slot=true_rate / slots if rate and true_rate else math.inf),)
+        raise BadInput(
+            "the true processing rate is unknown: no stages, no batch with rows, no busy share"
+        )
+    return (
+        Need(
+            name="job",
+            rate_per_s=rate,
+            per_slot=true_rate / slots if rate and true_rate else math.inf,
+        ),
+    )
 
 
 def job_true_rate(observation: Observation) -> float | None:
-    """Return the rows per second that the job would consume if it were busy all the time; None where that is unknown."""
+    """Return the rows per second that the job would consume if it were busy all the time; None
+    where that is unknown.
+    """
     rate, busy = consumed_rows_per_s(observation), busy_share(observation)
     true_rate = rate / busy if rate and busy else None
     return true_rate if true_rate and is_known(true_rate) else None
 
 
 def consumed_rows_per_s(observation: Observation) -> float | None:
-    """Return the rows read per second of wall-clock time: a batch's rows over its interval, else ``processed_rows_per_s``."""
+    """Return the rows read per second of wall-clock time: a batch's rows over its interval, else
+    ``processed_rows_per_s``.
+    """
     interval_s = _interval_s(observation)
-    return observation.processed_rows_per_s if interval_s is None else (observation.batch_rows or 0) / interval_s
+    return (
+        observation.processed_rows_per_s
+        if interval_s is None
+        else (observation.batch_rows or 0) / interval_s
+    )
 
 
 def busy_share(observation: Observation) -> float | None:
-    """Return the share of time in which the job works: a batch's duration over its interval, else ``busy``."""
+    """Return the share of time in which the job works: a batch's duration over its interval, else
+    ``busy``.
+    """
     interval_s = _interval_s(observation)
     return observation.busy if interval_s is None else (observation.batch_s or 0.0) / interval_s
 
 
 def _interval_s(observation: Observation) -> float | None:
-    """Return the time from one batch to the next; None where no batch with its rows and its duration is known."""
-    if observation.batch_rows is None or not is_known(observation.batch_s) or not observation.batch_s:
+    """Return the time from one batch to the next; None where no batch with its rows and its
+    duration is known.
+    """
+    if (
+        observation.batch_rows is None
+        or not is_known(observation.batch_s)
+        or not observation.batch_s
+    ):
         return None
     return max(observation.batch_s, observation.trigger_s or 0.0)
 
 
 def job_slots(observation: Observation) -> int | None:
-    """Return the slots of all registered executors; an unknown number of slots per executor counts as one; None without executors."""
-    return observation.executors * (observation.slots_per_executor or 1) if observation.executors else None
+    """Return the slots of all registered executors; an unknown number of slots per executor counts
+    as one; None without executors.
+    """
+    return (
+        observation.executors * (observation.slots_per_executor or 1)
+        if observation.executors
+        else None
+    )
 
 
 def executors_for(slots: float, observation: Observation) -> int:
@@ -120,56 +172,82 @@ def executors_for(slots: float, observation: Observation) -> int:
 
 
 def rounded_up(number: float) -> int:
-    """Return the smallest whole number that is not below ``number``, blind to the last digits: 1.1 x 10 is 11."""
+    """Return the smallest whole number that is not below ``number``, blind to the last digits: 1.1
+    x 10 is 11.
+    """
     return math.ceil(number - 1e-9 * max(1.0, abs(number)))
 
 
 def check_graph(observation: Observation) -> None:
-    """Raise BadInput, naming the place, for stages with a cycle, with a name twice, or with two sources and only one rate."""
+    """Raise BadInput, naming the place, for stages with a cycle, with a name twice, or with two
+    sources and only one rate.
+    """
     if observation.stages:
         in_order(observation.stages)
         source_rates(observation, strict=False)
 
 
 def in_order(stages: tuple[Stage, ...]) -> list[Stage]:
-    """Return the stages, upstreams first; raises BadInput for a cycle or a name that is there twice."""
+    """Return the stages, upstreams first; raises BadInput for a cycle or a name that is there
+    twice.
+    """
     named = {stage.name: stage for stage in stages}
     if len(named) < len(stages):
         twice = next(stage.name for stage in stages if named[stage.name] is not stage)
         raise BadInput(f"two stages are named {twice}; each needs its own name")
-    sorter = TopologicalSorter({stage.name: [name for name in stage.upstream if name in named] for stage in stages})
+    sorter = TopologicalSorter(
+        {stage.name: [name for name in stage.upstream if name in named] for stage in stages}
+    )
     try:
         return [named[name] for name in sorter.static_order()]
     except CycleError as cycle:
-        raise BadInput(f"the stages form a cycle ({' -> '.join(cycle.args[1])}); they must have an order") from None
+        raise BadInput(
+            f"the stages form a cycle ({' -> '.join(cycle.args[1])}); they must have an order"
+        ) from None
 
 
 def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, float]:
-    """Return the external rate of every source: a stage without upstream, or an upstream that is no stage.
+    """Return the external rate of every source: a stage without upstream, or an upstream that is no
+    stage.
 
-    Several sources need a rate each in ``inputs``; a single one may have the job's. Raises BadInput otherwise; with
-    ``strict`` also where no rate at all is known.
+    Several sources need a rate each in ``inputs``; a single one may have the job's. Raises BadInput
+    otherwise; with ``strict`` also where no rate at all is known.
     """
     stages, inputs = observation.stages or (), observation.inputs or {}
     named = {stage.name for stage in stages}
-    sources = dict.fromkeys(name for stage in stages for name in stage.upstream or (stage.name,) if name not in named or not stage.upstream)
+    sources = dict.fromkeys(
+        name
+        for stage in stages
+        for name in stage.upstream or (stage.name,)
+        if name not in named or not stage.upstream
+    )
     known = {name: inputs[name] for name in sources if is_known(inputs.get(name))}
     if len(sources) == 1 and not known:
         total = observation.input_rows_per_s if not inputs else sum(inputs.values())
         known = dict.fromkeys(sources, total) if is_known(total) else {}
-    if len(known) < len(sources) and (strict or known or inputs or observation.input_rows_per_s is not None):
+    if len(known) < len(sources) and (
+        strict or known or inputs or observation.input_rows_per_s is not None
+    ):
         missing = ", ".join(name for name in sources if name not in known)
-        raise BadInput(f"the graph has {len(sources)} source(s) ({', '.join(sources)}), but inputs has no rate for {missing}")
+        raise BadInput(
+            f"the graph has {len(sources)} source(s) ({', '.join(sources)}), but inputs has no rate"
+            f" for {missing}"
+        )
     return known
 
 
 def _only_emits(stage: Stage) -> bool:
-    return not stage.upstream and not stage.rows_in and (bool(stage.rows_out) or stage.busy_s is None)
+    return (
+        not stage.upstream and not stage.rows_in and (bool(stage.rows_out) or stage.busy_s is None)
+    )
 
 
 def _per_slot(stage: Stage) -> float:
     if not (is_known(stage.rows_in) and is_known(stage.busy_s) and stage.rows_in and stage.busy_s):
-        raise BadInput(f"the true rate of stage {stage.name} is unknown: rows_in is {stage.rows_in}, busy_s is {stage.busy_s}")
+        raise BadInput(
+            f"the true rate of stage {stage.name} is unknown: rows_in is {stage.rows_in}, busy_s is"
+            f" {stage.busy_s}"
+        )
     return stage.rows_in / stage.busy_s
 
 

@@ -10,15 +10,22 @@ DEFINITIONS = ("varga", "koper")
 def utilization(observation: Observation, definition: str) -> float | None:
     """Return 0..1; None where neither busy nor idle time is known.
 
-    ``varga`` (eq. 5, Flink 1.12): 1 - idle, where idle includes the time a task waits for one downstream: busy time only.
-    ``koper`` (eq. 3.4, Flink 1.14): idle, busy and backpressured are separate, 1 - idle counts backpressure as use.
-    A Spark task is never backpressured: both are ``busy``.
+    ``varga`` (eq. 5, Flink 1.12): 1 - idle, where idle includes the time a task waits for one
+    downstream: busy time only. ``koper`` (eq. 3.4, Flink 1.14): idle, busy and backpressured are
+    separate, 1 - idle counts backpressure as use. A Spark task is never backpressured: both are
+    ``busy``.
     """
     blocked = (observation.backpressure_ms_per_s or 0.0) / 1000
     if definition == "varga":
-        used = observation.busy if observation.busy is not None else _rest(observation.idle, blocked)
+        used = (
+            observation.busy if observation.busy is not None else _rest(observation.idle, blocked)
+        )
     else:
-        used = _rest(observation.idle, 0.0) if observation.idle is not None else _sum(observation.busy, blocked)
+        used = (
+            _rest(observation.idle, 0.0)
+            if observation.idle is not None
+            else _sum(observation.busy, blocked)
+        )
     return None if used is None else min(1.0, max(0.0, used))
 
 

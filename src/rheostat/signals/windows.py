@@ -1,8 +1,9 @@
 """Windows over samples ``(t_s, value)``, oldest first, with PromQL's meaning.
 
-The names in PromQL: ``mean`` is ``avg_over_time``, ``deriv``, ``rate`` and ``max_over_time`` are themselves, each on the samples
-that ``within`` leaves. A window is closed at both ends (t - w <= s <= t) as in Prometheus up to 2.x, which the source documents
-used; Prometheus 3 leaves its old end open. Compared with the answers of a Prometheus 2.42 (``scripts/promql_answers.py``).
+The names in PromQL: ``mean`` is ``avg_over_time``, ``deriv``, ``rate`` and ``max_over_time`` are
+themselves, each on the samples that ``within`` leaves. A window is closed at both ends (t - w <= s
+<= t) as in Prometheus up to 2.x, which the source documents used; Prometheus 3 leaves its old end
+open. Compared with the answers of a Prometheus 2.42 (``scripts/promql_answers.py``).
 """
 
 from __future__ import annotations
@@ -32,42 +33,54 @@ def max_over_time(samples: Samples) -> float | None:
 
 
 def rate(samples: Samples, now: float, window_s: float) -> float | None:
-    """Return the growth per second of a counter over the window (PromQL ``rate``); None with fewer than two distinct times in it.
+    """Return the growth per second of a counter over the window (PromQL ``rate``); None with fewer
+    than two distinct times in it.
 
-    A value below the one before it is a reset to 0. The growth is extrapolated to the edges of the window where the
-    samples come near to them (1.1 times their mean distance), else by half that distance, and never to below 0.
+    A value below the one before it is a reset to 0. The growth is extrapolated to the edges of the
+    window where the samples come near to them (1.1 times their mean distance), else by half that
+    distance, and never to below 0.
     """
     inside = within(samples, now, window_s)
     if len(inside) < 2 or inside[-1][0] <= inside[0][0]:
         return None
-    grown = sum(late - early if late >= early else late for (_, early), (_, late) in pairwise(inside))
+    grown = sum(
+        late - early if late >= early else late for (_, early), (_, late) in pairwise(inside)
+    )
     covered_s = inside[-1][0] - inside[0][0]
     step_s = covered_s / (len(inside) - 1)
     before_s, after_s = inside[0][0] - (now - window_s), now - inside[-1][0]
     if grown > 0 and inside[0][1] >= 0:  # a counter was not below 0: no growth from before it was 0
         before_s = min(before_s, covered_s * inside[0][1] / grown)
-    seen_s = covered_s + sum(gap_s if gap_s < 1.1 * step_s else step_s / 2 for gap_s in (before_s, after_s))
+    seen_s = covered_s + sum(
+        gap_s if gap_s < 1.1 * step_s else step_s / 2 for gap_s in (before_s, after_s)
+    )
     return grown * seen_s / covered_s / window_s
 
 
 def deriv(samples: Samples) -> float | None:
-    """Return the least-squares slope per second (PromQL ``deriv``); None with fewer than two distinct times."""
+    """Return the least-squares slope per second (PromQL ``deriv``); None with fewer than two
+    distinct times.
+    """
     times, values = [t for t, _ in samples], [value for _, value in samples]
     return slopes(times, [values])[0]
 
 
 def slopes(times: Sequence[float], columns: Iterable[Sequence[float | None]]) -> list[float | None]:
-    """Return the least-squares slope per second of each column over the same times; an absent value is left out of its column.
+    """Return the least-squares slope per second of each column over the same times; an absent value
+    is left out of its column.
 
-    The distances from the mean time are computed once for all columns; they sum to 0, so the mean of a column need not be
-    taken off it. A constant column has the slope 0, exactly.
+    The distances from the mean time are computed once for all columns; they sum to 0, so the mean
+    of a column need not be taken off it. A constant column has the slope 0, exactly.
     """
     origin = times[0] if times else 0.0
     passed = [t - origin for t in times]
     middle = sum(passed) / len(passed) if passed else 0.0
     away = [s - middle for s in passed]
     spread = sum(map(mul, away, away))
-    return [_of_some(times, column) if None in column else _of_all(away, column, spread) for column in columns]
+    return [
+        _of_some(times, column) if None in column else _of_all(away, column, spread)
+        for column in columns
+    ]
 
 
 def _of_some(times: Sequence[float], column: Sequence[float | None]) -> float | None:
@@ -77,11 +90,17 @@ def _of_some(times: Sequence[float], column: Sequence[float | None]) -> float | 
 def _of_all(away: Sequence[float], column: Sequence[Any], spread: float) -> float | None:
     if not spread:
         return None
-    return 0.0 if column.count(column[0]) == len(column) else float(sum(map(mul, away, column))) / spread
+    return (
+        0.0
+        if column.count(column[0]) == len(column)
+        else float(sum(map(mul, away, column))) / spread
+    )
 
 
 def growth_per_s(samples: Samples) -> float | None:
-    """Return (last - first) / elapsed of a counter that only grows; None with fewer than two times or after a reset."""
+    """Return (last - first) / elapsed of a counter that only grows; None with fewer than two times
+    or after a reset.
+    """
     if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
         return None
     gained = samples[-1][1] - samples[0][1]
@@ -89,7 +108,8 @@ def growth_per_s(samples: Samples) -> float | None:
 
 
 def at_most_quantile(values: Sequence[float], q: float) -> float:
-    """Return the value at or below the quantile ``q`` (0..1; numpy's ``lower``), so that one freak among few is never it.
+    """Return the value at or below the quantile ``q`` (0..1; numpy's ``lower``), so that one freak
+    among few is never it.
 
     ``values`` holds at least one.
     """

@@ -1,4 +1,6 @@
-"""A plant around a plant, for what happens to a plant from outside: faults, a machine whose pace changes."""
+"""A plant around a plant, for what happens to a plant from outside: faults, a machine whose pace
+changes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The arrival curve of a simulated job: how many rows have arrived by a moment, and when a row did."""
+"""The arrival curve of a simulated job: how many rows have arrived by a moment, and when a row
+did.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,26 @@ _CHUNK = 512
 
 
 class Arrivals:
-    """The integral of a workload's rate, which is taken in the middle of each step of ``step_s`` and held for that step.
+    """The integral of a workload's rate, which is taken in the middle of each step of ``step_s``
+    and held for that step.
 
-    With ``noise`` each step brings a Poisson number of rows of that mean, so two plants with generators of one seed meet the
-    same arrivals. The curve grows as it is asked for, in chunks that do not depend on what was asked before.
+    With ``noise`` each step brings a Poisson number of rows of that mean, so two plants with
+    generators of one seed meet the same arrivals. The curve grows as it is asked for, in chunks
+    that do not depend on what was asked before.
     """
 
-    def __init__(self, workload: Workload, *, start_s: float = 0.0, step_s: float = 1.0, noise: np.random.Generator | None = None) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        *,
+        start_s: float = 0.0,
+        step_s: float = 1.0,
+        noise: np.random.Generator | None = None,
+    ) -> None:
         if not step_s > 0:
-            raise BadInput(f"the step of an arrival curve must be above 0 seconds, but it is {step_s}")
+            raise BadInput(
+                f"the step of an arrival curve must be above 0 seconds, but it is {step_s}"
+            )
         self._workload, self._start_s, self._step_s, self._noise = workload, start_s, step_s, noise
         self._rows = [0.0]
         """Rows that have arrived at the beginning of each step."""
@@ -46,7 +59,9 @@ class Arrivals:
         return (self._rows[step + 1] - self._rows[step]) / self._step_s
 
     def time_of(self, row: float, by_s: float) -> float:
-        """Return when there are more than ``row`` rows first; infinite where that is not by about ``by_s``."""
+        """Return when there are more than ``row`` rows first; infinite where that is not by about
+        ``by_s``.
+        """
         while self._rows[-1] <= row:
             if self._start_s + (len(self._rows) - 1) * self._step_s > by_s:
                 return math.inf
@@ -56,11 +71,17 @@ class Arrivals:
         return self._start_s + (step + share) * self._step_s
 
     def mean_time(self, first_row: float, end_row: float) -> float:
-        """Return the mean arrival time of the rows from ``first_row`` up to ``end_row``, which have all arrived by the time last asked."""
-        return self._start_s + (self._moment(end_row) - self._moment(first_row)) / (end_row - first_row)
+        """Return the mean arrival time of the rows from ``first_row`` up to ``end_row``, which have
+        all arrived by the time last asked.
+        """
+        return self._start_s + (self._moment(end_row) - self._moment(first_row)) / (
+            end_row - first_row
+        )
 
     def curve(self, until_s: float) -> tuple[Floats, Floats]:
-        """Return the curve up to ``until_s`` as a polyline: times and rows that have arrived by them."""
+        """Return the curve up to ``until_s`` as a polyline: times and rows that have arrived by
+        them.
+        """
         step, _ = self._place(until_s)
         times = self._start_s + self._step_s * np.arange(step + 1)
         return np.append(times, until_s), np.append(self._rows[: step + 1], self.rows_at(until_s))
@@ -73,7 +94,9 @@ class Arrivals:
         return step, steps - step
 
     def _moment(self, row: float) -> float:
-        """Return the sum of the arrival times of the first ``row`` rows: within a step they arrive evenly."""
+        """Return the sum of the arrival times of the first ``row`` rows: within a step they arrive
+        evenly.
+        """
         row = min(row, self._rows[-1])
         step = max(0, bisect_left(self._rows, row) - 1)
         more, all_of_it = row - self._rows[step], self._rows[step + 1] - self._rows[step]

@@ -1,4 +1,6 @@
-"""Batches on a grid of time: what one takes, how long, and how many of its rows are late; the model below the bounds."""
+"""Batches on a grid of time: what one takes, how long, and how many of its rows are late; the model
+below the bounds.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ Steps: TypeAlias = NDArray[np.int64]
 
 
 class Batch(NamedTuple):
-    """Batches that start at one step: where the rows they take end, how long they last in steps, and their late rows."""
+    """Batches that start at one step: where the rows they take end, how long they last in steps,
+    and their late rows.
+    """
 
     until: Steps
     lasts: Steps
@@ -27,11 +31,12 @@ class Batch(NamedTuple):
 class Batches:
     """The batches of a job with these arrivals.
 
-    A batch that starts at step ``t`` with the rows waiting since step ``s`` has the backlog age ``t - s``: with the arrivals
-    known this is the whole backlog. The next batch starts at the next multiple of the trigger interval, or at once where a batch
-    took longer, as in Spark. Ends off the grid and cuts of a rows limit between two steps are rounded: with ``kindly`` in the
-    job's favour, else against it. Raises BadInput for a rows limit
-    below the rows of a step, and for a trigger interval that is no multiple of the step.
+    A batch that starts at step ``t`` with the rows waiting since step ``s`` has the backlog age ``t
+    - s``: with the arrivals known this is the whole backlog. The next batch starts at the next
+    multiple of the trigger interval, or at once where a batch took longer, as in Spark. Ends off
+    the grid and cuts of a rows limit between two steps are rounded: with ``kindly`` in the job's
+    favour, else against it. Raises BadInput for a rows limit below the rows of a step, and for a
+    trigger interval that is no multiple of the step.
     """
 
     job: Job
@@ -54,14 +59,18 @@ class Batches:
         return max(1, round(self.job.trigger_s / self.curve.step_s))
 
     def from_step(self, t: int, since: Steps, executors: Floats) -> Batch:
-        """Return the batches that start at step ``t`` with the rows since ``since``; the arrays have one shape."""
+        """Return the batches that start at step ``t`` with the rows since ``since``; the arrays
+        have one shape.
+        """
         job, rows, step_s = self.job, self.curve.rows, self.curve.step_s
         until = self._until(t, since)
         takes_s = job.batch_s(rows[until] - rows[since], executors)
         in_steps = takes_s / step_s
         ends = np.floor(in_steps + 1e-9) if self.kindly else np.ceil(in_steps - 1e-9)
         lasts = np.maximum(ends.astype(np.int64), self.interval - t % self.interval)
-        in_time_from = t + (takes_s - job.slo.latency_s) / step_s  # rows that arrived later than this are in time
+        in_time_from = (
+            t + (takes_s - job.slo.latency_s) / step_s
+        )  # rows that arrived later than this are in time
         late = self.curve.at(np.minimum(until, in_time_from)) - rows[since]
         return Batch(until, lasts, np.maximum(0.0, late))
 
@@ -70,6 +79,10 @@ class Batches:
         if not np.isfinite(self.job.max_rows):
             return np.full(since.shape, t)
         most = rows[since] + self.job.max_rows * (1 + 1e-12)
-        reach = np.searchsorted(rows, most, side="left") if self.kindly else np.searchsorted(rows, most, side="right") - 1
+        reach = (
+            np.searchsorted(rows, most, side="left")
+            if self.kindly
+            else np.searchsorted(rows, most, side="right") - 1
+        )
         until: Steps = np.minimum(t, np.maximum(reach, since + 1))
         return until

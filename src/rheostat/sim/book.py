@@ -9,13 +9,16 @@ from rheostat.sim.plant import Floats, Ledger, Steps
 
 
 class Book:
-    """Notes commits, sizes and downtime, each at a time that never falls; the arrival curve is known already.
+    """Notes commits, sizes and downtime, each at a time that never falls; the arrival curve is
+    known already.
 
-    ``batches`` says how rows are committed: all rows of an entry at its time (micro-batches), or evenly since the entry
-    before (a continuous job).
+    ``batches`` says how rows are committed: all rows of an entry at its time (micro-batches), or
+    evenly since the entry before (a continuous job).
     """
 
-    def __init__(self, arrivals: Arrivals, start_s: float, executors: int, *, batches: bool) -> None:
+    def __init__(
+        self, arrivals: Arrivals, start_s: float, executors: int, *, batches: bool
+    ) -> None:
         self._arrivals, self._start_s, self._batches = arrivals, start_s, batches
         self._commits: list[tuple[float, float]] = [(start_s, 0.0)]
         self._registered = [(start_s, float(executors))]
@@ -48,24 +51,42 @@ class Book:
         middle, rows = _pieces(arrival_rows, commit_rows)
         came_s = np.interp(middle, arrival_rows, arrival_t)
         if self._batches:
-            went_s = commit_t[np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)]
+            went_s = commit_t[
+                np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)
+            ]
         else:
             went_s = np.interp(middle, commit_rows, commit_t)
         gone = middle < done
         lag_t = np.unique(np.concatenate((arrival_t, commit_t)))
-        committed_then = Steps(commit_t, commit_rows).at(lag_t) if self._batches else np.interp(lag_t, commit_t, commit_rows)
+        committed_then = (
+            Steps(commit_t, commit_rows).at(lag_t)
+            if self._batches
+            else np.interp(lag_t, commit_t, commit_rows)
+        )
         return Ledger(
-            start_s=self._start_s, end_s=end_s, arrived_rows=arrived, committed_rows=done,
-            latency_s=np.maximum(0.0, went_s - came_s)[gone], rows=rows[gone], commit_s=went_s[gone],
-            left_age_s=(end_s - came_s)[~gone], left_rows=rows[~gone],
-            lag_t_s=lag_t, lag_rows=np.interp(lag_t, arrival_t, arrival_rows) - committed_then,
-            registered=_steps(self._registered), paid=_steps(self._paid), targets=_steps(self._targets),
-            executors_started=self.executors_started, downtime_s=self.downtime_s,
-        )  # fmt: skip
+            start_s=self._start_s,
+            end_s=end_s,
+            arrived_rows=arrived,
+            committed_rows=done,
+            latency_s=np.maximum(0.0, went_s - came_s)[gone],
+            rows=rows[gone],
+            commit_s=went_s[gone],
+            left_age_s=(end_s - came_s)[~gone],
+            left_rows=rows[~gone],
+            lag_t_s=lag_t,
+            lag_rows=np.interp(lag_t, arrival_t, arrival_rows) - committed_then,
+            registered=_steps(self._registered),
+            paid=_steps(self._paid),
+            targets=_steps(self._targets),
+            executors_started=self.executors_started,
+            downtime_s=self.downtime_s,
+        )
 
 
 def _pieces(arrival_rows: Floats, commit_rows: Floats) -> tuple[Floats, Floats]:
-    """Cut the rows at every knot of the two curves; return the middle row and the number of rows of each piece."""
+    """Cut the rows at every knot of the two curves; return the middle row and the number of rows of
+    each piece.
+    """
     edges = np.unique(np.concatenate((arrival_rows, np.minimum(commit_rows, arrival_rows[-1]))))
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 

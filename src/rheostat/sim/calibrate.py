@@ -1,4 +1,6 @@
-"""Fits the Spark plant to a recorded real run and says how far off it is where it was not fitted."""
+"""Fits the Spark plant to a recorded real run and says how far off it is where it was not
+fitted.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,7 @@ from rheostat.workloads.workload import Workload
 BLOCKS = 10
 HELD_OUT = (3, 6, 9)
 """The blocks of the run, of ten of equal length, that the fit never reads."""
+
 _FEWEST = 5
 
 
@@ -30,13 +33,15 @@ _FEWEST = 5
 class Errors:
     """How far the plant is off on a part of a run.
 
-    Batch times are predicted from the rows and the executors of each batch. Lag and latency come from the plant itself, closed: it
-    gets the recorded arrivals and sizes from the first moment on, nothing else.
+    Batch times are predicted from the rows and the executors of each batch. Lag and latency come
+    from the plant itself, closed: it gets the recorded arrivals and sizes from the first moment on,
+    nothing else.
     """
 
     batches: int
     batch_s_median: float
     """Median of |predicted / recorded - 1|."""
+
     batch_s_p90: float
     lag_of_peak: float
     """Root mean square of (simulated - recorded) lag over the recorded peak of the part."""
@@ -45,12 +50,15 @@ class Errors:
     lag_peak_ratio: float
     """Simulated peak over recorded peak."""
     latency_s_median: float | None
-    """Median of |simulated / recorded - 1| of the latency of the last batch; None where none was recorded."""
+    """Median of |simulated / recorded - 1| of the latency of the last batch; None where none was
+    recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The fitted parameters, the errors on the held-out part and on the fitted one, and what the recording could not show."""
+    """The fitted parameters, the errors on the held-out part and on the fitted one, and what the
+    recording could not show.
+    """
 
     parameters: SparkParameters
     pace: Pace
@@ -58,16 +66,20 @@ class Calibration:
     fitted: Errors
     sizes: tuple[int, ...]
     """The numbers of executors that were recorded; others are extrapolated."""
+
     notes: tuple[str, ...]
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """Plain values: ``parameters``, ``pace``, ``held_out``, ``fitted``, ``sizes``, ``notes``."""
+        """Plain values: ``parameters``, ``pace``, ``held_out``, ``fitted``, ``sizes``,
+        ``notes``.
+        """
         return asdict(self)
 
 
 def calibrate(run: Recorded) -> Calibration:
-    """Fit the plant to seven tenths of a run and return its errors on the other three, the 4th, 7th and 10th.
+    """Fit the plant to seven tenths of a run and return its errors on the other three, the 4th, 7th
+    and 10th.
 
     Raises BadInput where a part has fewer than 5 batches.
     """
@@ -91,7 +103,9 @@ def calibrate(run: Recorded) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """A plant that was led through the recorded sizes: what it showed at each recorded time, and its ledger."""
+    """A plant that was led through the recorded sizes: what it showed at each recorded time, and
+    its ledger.
+    """
 
     shown: tuple[Observation, ...]
     plant: PacedPlant
@@ -102,7 +116,9 @@ class Forced:
 
 
 def forced(found: Fit, run: Recorded, seed: int | None = None) -> Forced:
-    """Lead the plant through the recorded arrivals and the recorded sizes; without a seed it has no noise."""
+    """Lead the plant through the recorded arrivals and the recorded sizes; without a seed it has no
+    noise.
+    """
     p = replace(found.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
     plant = PacedPlant(SparkPlant(quiet, load_of(run), seed=seed or 0), found.pace, run.starting_at)
@@ -123,25 +139,50 @@ def _block(run: Recorded, t_s: float) -> int:
     return min(BLOCKS - 1, int(BLOCKS * t_s / max(run.duration_s, 1e-9)))
 
 
-def _errors(found: Fit, run: Recorded, simulated: Sequence[Observation], batches: Sequence[SeenBatch], *, held_out: bool) -> Errors:
+def _errors(
+    found: Fit,
+    run: Recorded,
+    simulated: Sequence[Observation],
+    batches: Sequence[SeenBatch],
+    *,
+    held_out: bool,
+) -> Errors:
     off = np.abs(found.predicted_s(batches) / np.array([each.batch_s for each in batches]) - 1)
-    pairs = [(said, was) for said, was in zip(simulated, run.seen, strict=True) if (_block(run, was.t_s) in HELD_OUT) == held_out]
+    pairs = [
+        (said, was)
+        for said, was in zip(simulated, run.seen, strict=True)
+        if (_block(run, was.t_s) in HELD_OUT) == held_out
+    ]
     lag_off, peak, ratio = _lag(pairs)
     return Errors(
-        batches=len(batches), batch_s_median=float(np.median(off)), batch_s_p90=float(np.quantile(off, 0.9)),
-        lag_of_peak=float(np.sqrt(np.mean(lag_off**2))) / peak, lag_mean_of_peak=float(np.mean(np.abs(lag_off))) / peak,
-        lag_peak_ratio=ratio, latency_s_median=_latency(pairs),
-    )  # fmt: skip
+        batches=len(batches),
+        batch_s_median=float(np.median(off)),
+        batch_s_p90=float(np.quantile(off, 0.9)),
+        lag_of_peak=float(np.sqrt(np.mean(lag_off**2))) / peak,
+        lag_mean_of_peak=float(np.mean(np.abs(lag_off))) / peak,
+        lag_peak_ratio=ratio,
+        latency_s_median=_latency(pairs),
+    )
 
 
 def _lag(pairs: Sequence[tuple[Observation, Observation]]) -> tuple[Floats, float, float]:
-    both = np.array([(said.lag_rows, was.lag_rows) for said, was in pairs if said.lag_rows is not None and was.lag_rows is not None])
+    both = np.array(
+        [
+            (said.lag_rows, was.lag_rows)
+            for said, was in pairs
+            if said.lag_rows is not None and was.lag_rows is not None
+        ]
+    )
     peak = max(1.0, float(both[:, 1].max()))
     return both[:, 0] - both[:, 1], peak, float(both[:, 0].max()) / peak
 
 
 def _latency(pairs: Sequence[tuple[Observation, Observation]]) -> float | None:
-    off = [abs(said.latency_s / was.latency_s - 1) for said, was in pairs if said.latency_s and was.latency_s]
+    off = [
+        abs(said.latency_s / was.latency_s - 1)
+        for said, was in pairs
+        if said.latency_s and was.latency_s
+    ]
     return float(np.median(off)) if off else None
 
 
@@ -149,9 +190,17 @@ def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
     """Say what the recording cannot tell."""
     notes = []
     if len(sizes) == 1:
-        notes.append(f"only {sizes[0]} executors were recorded: how slots share the work is assumed, not measured (no contention)")
+        notes.append(
+            f"only {sizes[0]} executors were recorded: how slots share the work is assumed, not"
+            " measured (no contention)"
+        )
     if all(each.in_flight is None for each in run.seen):
-        notes.append("the number of tasks was not recorded: the source is taken to have 24 partitions")
-    if not any(each.target is not None and each.executors is not None and each.target > each.executors for each in run.seen):
+        notes.append(
+            "the number of tasks was not recorded: the source is taken to have 24 partitions"
+        )
+    if not any(
+        each.target is not None and each.executors is not None and each.target > each.executors
+        for each in run.seen
+    ):
         notes.append("no executor was seen starting: its start time is the default")
     return notes

@@ -23,7 +23,9 @@ _BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A sequence of batches: when each starts (seconds), its size, its rows and how many of them are late."""
+    """A sequence of batches: when each starts (seconds), its size, its rows and how many of them
+    are late.
+    """
 
     start_s: Floats
     executors: Floats
@@ -31,10 +33,13 @@ class Path:
     late: Floats
     cost: float
     """Slot-seconds and the price of the rescalings."""
+
     rescalings: int
 
     @classmethod
-    def of(cls, batches: Sequence[tuple[float, float, float, float]], cost: float, rescalings: int) -> Path:
+    def of(
+        cls, batches: Sequence[tuple[float, float, float, float]], cost: float, rescalings: int
+    ) -> Path:
         """Return the path of batches of (start, size, rows, late rows)."""
         start_s, executors, rows, late = np.array(batches).T
         return cls(start_s, executors, rows, late, cost, rescalings)
@@ -48,12 +53,16 @@ class Path:
         """Tell whether 99 % of the rows are in time over the run and 90 % in every five minutes."""
         window = (self.start_s // WINDOW_S).astype(np.int64)
         rows, late = np.bincount(window, self.rows), np.bincount(window, self.late)
-        return self.late_share <= LATE_SHARE + 1e-12 and bool((late <= WINDOW_SHARE * rows + 1e-9).all())
+        return self.late_share <= LATE_SHARE + 1e-12 and bool(
+            (late <= WINDOW_SHARE * rows + 1e-9).all()
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The clairvoyant's cost lies between ``lower``, which nobody can beat, and the cost of ``path``, which attains the objective."""
+    """The clairvoyant's cost lies between ``lower``, which nobody can beat, and the cost of
+    ``path``, which attains the objective.
+    """
 
     lower: float
     path: Path | None
@@ -68,22 +77,44 @@ class Bracket:
 def clairvoyant(job: Job, curve: Curve, initial: int, oldest_s: float | None = None) -> Bracket:
     """Return the bracket of the cheapest run from ``initial`` executors with these arrivals known.
 
-    Sizes change at the starts of batches. With arrivals known, executors that start need no state of their own: they are
-    asked for ``start_s`` before the batch that they are for (not before the run's start), and paid from then. So the state is
-    (time, age of the backlog, executors). The backlog may be ``oldest_s`` old (default: three objectives and two triggers), and at
-    the last batch no older than at the first. The objective (99 % of rows in time) has a price per late row, found by
-    bisection. ``lower`` is the Lagrangian's value, rounded in the job's favour and without the rule for five-minute windows;
-    the path is rounded against it and keeps both rules. Raises BadInput for an ``initial`` outside the limits.
+    Sizes change at the starts of batches. With arrivals known, executors that start need no state
+    of their own: they are asked for ``start_s`` before the batch that they are for (not before the
+    run's start), and paid from then. So the state is (time, age of the backlog, executors). The
+    backlog may be ``oldest_s`` old (default: three objectives and two triggers), and at the last
+    batch no older than at the first. The objective (99 % of rows in time) has a price per late row,
+    found by bisection. ``lower`` is the Lagrangian's value, rounded in the job's favour and without
+    the rule for five-minute windows; the path is rounded against it and keeps both rules. Raises
+    BadInput for an ``initial`` outside the limits.
     """
     oldest_s = 3 * job.slo.latency_s + 2 * job.trigger_s if oldest_s is None else oldest_s
     ages = max(2, math.ceil(oldest_s / curve.step_s))
-    fair, kind = (_Program(Batches(job, curve, kindly=kindly), job.index(initial), ages) for kindly in (False, True))
-    best, low, high = _search(fair, max(1e-12, float(job.sizes[-1]) * job.slots_per_executor * curve.step_s * curve.steps / curve.rows[-1]))
-    return Bracket(lower=max(kind.bound(price) for price in (0.0, low, *(high * factor for factor in _BEYOND))), path=best)
+    fair, kind = (
+        _Program(Batches(job, curve, kindly=kindly), job.index(initial), ages)
+        for kindly in (False, True)
+    )
+    best, low, high = _search(
+        fair,
+        max(
+            1e-12,
+            float(job.sizes[-1])
+            * job.slots_per_executor
+            * curve.step_s
+            * curve.steps
+            / curve.rows[-1],
+        ),
+    )
+    return Bracket(
+        lower=max(
+            kind.bound(price) for price in (0.0, low, *(high * factor for factor in _BEYOND))
+        ),
+        path=best,
+    )
 
 
 def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]:
-    """Return the cheapest path that attains the objective, and the prices of a late row on both sides of it."""
+    """Return the cheapest path that attains the objective, and the prices of a late row on both
+    sides of it.
+    """
     best, low, high = None, 0.0, scale * 1e-3
     for _ in range(_SEARCHES):
         price = high if best is None else math.sqrt(max(low, scale * 1e-5) * high)
@@ -100,7 +131,9 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
 
 
 class _Plan(NamedTuple):
-    """Batches that start at one step: what they cost, their late rows (and those the kind rounding forgets), and the state after."""
+    """Batches that start at one step: what they cost, their late rows (and those the kind rounding
+    forgets), and the state after.
+    """
 
     paid: Floats
     late: Floats
@@ -117,14 +150,18 @@ class _Program:
         self._kindly = batches.kindly
         self._first = batches.interval
         if self._first >= self._curve.steps:
-            raise BadInput(f"a run must last longer than a trigger interval ({self._job.trigger_s:g} s)")
+            raise BadInput(
+                f"a run must last longer than a trigger interval ({self._job.trigger_s:g} s)"
+            )
         self._can_grow_at = math.ceil(self._job.start_s / self._curve.step_s - 1e-9)
         self._end_age = self._age_at_start()
         self._switching = self._job.switching()
         self._plans = {t: self._plan(t) for t in range(self._first, self._curve.steps)}
 
     def bound(self, price: float) -> float:
-        """Return the least cost plus ``price`` per late row above the share that may be late: a lower bound at every price."""
+        """Return the least cost plus ``price`` per late row above the share that may be late: a
+        lower bound at every price.
+        """
         value = self._values(price)[self._first, self._first, self._initial]
         return float(value) - price * LATE_SHARE * float(self._curve.rows[-1])
 
@@ -137,13 +174,21 @@ class _Program:
         found: list[tuple[float, float, float, float]] = []
         cost, rescalings = float(self._curve.step_s * self._first * self._slots(size)), 0
         while t < self._curve.steps:
-            after = int(np.argmin(self._switch(t)[size] + self._work(t, price, values)[min(age, self._ages) - 1]))
+            after = int(
+                np.argmin(
+                    self._switch(t)[size] + self._work(t, price, values)[min(age, self._ages) - 1]
+                )
+            )
             cost += float(self._switch(t)[size, after])
             rescalings += int(after != size)
-            until, lasts, late = self._batches.from_step(t, np.array([t - age]), self._job.sizes[[after]])
+            until, lasts, late = self._batches.from_step(
+                t, np.array([t - age]), self._job.sizes[[after]]
+            )
             rows = float(self._curve.rows[until[0]] - self._curve.rows[t - age])
             found.append((t * self._curve.step_s, self._job.sizes[after], rows, float(late[0])))
-            cost += float(min(lasts[0], self._curve.steps - t) * self._curve.step_s * self._slots(after))
+            cost += float(
+                min(lasts[0], self._curve.steps - t) * self._curve.step_s * self._slots(after)
+            )
             t, age, size = t + int(lasts[0]), t + int(lasts[0] - until[0]), after
         return Path.of(found, cost, rescalings)
 
@@ -158,11 +203,15 @@ class _Program:
         for t in sorted(self._plans, reverse=True):
             work = self._work(t, price, values)
             values[t, 1:] = (self._switch(t)[None, :, :] + work[:, None, :]).min(axis=2)
-        values[self._first] += self._curve.step_s * self._first * self._job.slots_per_executor * self._job.sizes
+        values[self._first] += (
+            self._curve.step_s * self._first * self._job.slots_per_executor * self._job.sizes
+        )
         return values
 
     def _plan(self, t: int) -> _Plan:
-        """Return what a batch that starts at step ``t`` does, by age (from 1) and size; it is the same at every price."""
+        """Return what a batch that starts at step ``t`` does, by age (from 1) and size; it is the
+        same at every price.
+        """
         job, steps, rows = self._job, self._curve.steps, self._curve.rows
         ages = np.arange(1, self._ages + 1)
         since = np.broadcast_to(np.maximum(0, t - ages)[:, None], (self._ages, len(job.sizes)))
@@ -173,23 +222,39 @@ class _Program:
         too_old = (age > self._ages) & (then < steps) & (not self._kindly)
         ends_late = (t + lasts >= steps) & (ages[:, None] > self._end_age)
         paid = (then - t) * self._curve.step_s * sizes * job.slots_per_executor
-        return _Plan(np.where(too_old | ends_late, np.inf, paid), late + forgotten, then, np.minimum(age, self._ages))
+        return _Plan(
+            np.where(too_old | ends_late, np.inf, paid),
+            late + forgotten,
+            then,
+            np.minimum(age, self._ages),
+        )
 
     def _work(self, t: int, price: float, values: Floats) -> Floats:
         """Return the cost to go of a batch that starts now, by age (from 1) and size."""
         plan = self._plans[t]
-        total: Floats = plan.paid + price * plan.late + values[plan.then, plan.age, np.arange(len(self._job.sizes))[None, :]]
+        total: Floats = (
+            plan.paid
+            + price * plan.late
+            + values[plan.then, plan.age, np.arange(len(self._job.sizes))[None, :]]
+        )
         return total
 
     def _switch(self, t: int) -> Floats:
         grows = self._job.sizes[None, :] > self._job.sizes[:, None]
-        return np.where(grows, np.inf, self._switching) if t < self._can_grow_at else self._switching
+        return (
+            np.where(grows, np.inf, self._switching) if t < self._can_grow_at else self._switching
+        )
 
     def _age_at_start(self) -> int:
-        """Return how old the backlog may be at the last batch: as at the first, or what the largest size keeps."""
+        """Return how old the backlog may be at the last batch: as at the first, or what the largest
+        size keeps.
+        """
         rows, lasts = self._curve.rows, self._first
         busiest = int(np.argmax(np.diff(rows)))
         for _ in range(20):
             since = np.array([max(0, busiest - lasts)])
-            lasts = max(self._first, int(self._batches.from_step(busiest, since, self._job.sizes[-1:]).lasts[0]))
+            lasts = max(
+                self._first,
+                int(self._batches.from_step(busiest, since, self._job.sizes[-1:]).lasts[0]),
+            )
         return lasts

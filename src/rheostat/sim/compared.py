@@ -1,4 +1,6 @@
-"""What a comparison says: the others' best parameters, means with intervals, score, and differences paired by seed."""
+"""What a comparison says: the others' best parameters, means with intervals, score, and differences
+paired by seed.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,19 @@ from rheostat.sim.sweep_cell import Cell
 from rheostat.sim.sweep_summary import mean_of, summary
 
 MEASURES = (
-    "cost", "latency_mean_s", "latency_p50_s", "latency_p95_s", "latency_p99_s", "within", "worst_window", "late_s", "executors_mean",
-    "rescalings", "executors_started", *ELASTICITY,
-)  # fmt: skip
+    "cost",
+    "latency_mean_s",
+    "latency_p50_s",
+    "latency_p95_s",
+    "latency_p99_s",
+    "within",
+    "worst_window",
+    "late_s",
+    "executors_mean",
+    "rescalings",
+    "executors_started",
+    *ELASTICITY,
+)
 _PAIRED = ("cost", "latency_mean_s", "latency_p99_s", "rescalings")
 _Row = Mapping[str, Any]
 
@@ -27,8 +39,8 @@ _Row = Mapping[str, Any]
 def choose(rows: Sequence[_Row]) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the best parameters by load and policy.
 
-    Best is who attains the objective on most seeds; among these the cheapest, and where none ever attains it, the one with the
-    most rows within it.
+    Best is who attains the objective on most seeds; among these the cheapest, and where none ever
+    attains it, the one with the most rows within it.
     """
     entries: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in summary(rows, MEASURES):
@@ -37,21 +49,41 @@ def choose(rows: Sequence[_Row]) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
-    """Return the sweep's summary of the rows with all measures: the bounds, then who attains most often, the cheapest first.
+    """Return the sweep's summary of the rows with all measures: the bounds, then who attains most
+    often, the cheapest first.
 
-    ``against`` is theirs less ours on the same load and seed: means with 95 % intervals by bootstrap.
+    ``against`` is theirs less ours on the same load and seed: means with 95 % intervals by
+    bootstrap.
     """
     ours = {(row["load"], row["seed"]): row for row in rows if row["policy"] == OURS}
     found = summary(rows, MEASURES)
     for entry in found:
-        theirs = [row for row in rows if (row["load"], row["policy"]) == (entry["load"], entry["policy"])]
-        pairs = [(row, ours[row["load"], row["seed"]]) for row in theirs if (row["load"], row["seed"]) in ours]
-        entry["against"] = {name: mean_of([_less(row[name], our[name]) for row, our in pairs]) for name in _PAIRED}
-    return sorted(found, key=lambda entry: (entry["load"], entry["policy"][0] != "(", -entry["attained"], entry["cost"]["mean"]))
+        theirs = [
+            row for row in rows if (row["load"], row["policy"]) == (entry["load"], entry["policy"])
+        ]
+        pairs = [
+            (row, ours[row["load"], row["seed"]])
+            for row in theirs
+            if (row["load"], row["seed"]) in ours
+        ]
+        entry["against"] = {
+            name: mean_of([_less(row[name], our[name]) for row, our in pairs]) for name in _PAIRED
+        }
+    return sorted(
+        found,
+        key=lambda entry: (
+            entry["load"],
+            entry["policy"][0] != "(",
+            -entry["attained"],
+            entry["cost"]["mean"],
+        ),
+    )
 
 
 def blind(cell: Cell) -> dict[str, Any]:
-    """Return the non-anticipative bound of a cell's load on its plant, whatever its policy: ``lower``, ``between`` and ``policy``."""
+    """Return the non-anticipative bound of a cell's load on its plant, whatever its policy:
+    ``lower``, ``between`` and ``policy``.
+    """
     settings, parameters = cell.settings, SparkParameters.of(cell.plant_parameters)
     slo = Slo(latency_s=settings.objective_s)
     job = job_of(parameters, limits=settings.limits, slo=slo, rescale_cost=settings.rescale_cost)
@@ -67,7 +99,11 @@ def described(entry: _Row) -> str:
 def _rank(entry: _Row) -> tuple[float, float, str]:
     attained = entry["attained"]
     within = entry["within"]["mean"] if entry["within"] else 0.0
-    return (-attained, entry["cost"]["mean"] if attained else -within, json.dumps(entry["parameters"], sort_keys=True))
+    return (
+        -attained,
+        entry["cost"]["mean"] if attained else -within,
+        json.dumps(entry["parameters"], sort_keys=True),
+    )
 
 
 def _less(theirs: float | None, ours: float | None) -> float | None:

@@ -1,4 +1,6 @@
-"""The demand curve: the least executors that hold the objective at each load, found by search on the plant."""
+"""The demand curve: the least executors that hold the objective at each load, found by search on
+the plant.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,30 @@ _MINUTE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DemandCurve:
-    """Executors needed at loads (rows per second) that rise; between two loads those of the higher one."""
+    """Executors needed at loads (rows per second) that rise; between two loads those of the higher
+    one.
+    """
 
     rates: tuple[float, ...]
     executors: tuple[int, ...]
     held: tuple[bool, ...]
-    """Whether the objective holds there; where it does not, ``executors`` are the most that were tried."""
+    """Whether the objective holds there; where it does not, ``executors`` are the most that were
+    tried."""
 
     def at(self, rates_per_s: Floats) -> Floats:
-        """Return the executors that hold the objective at each of these loads; above the highest load those of the highest."""
-        return np.array(self.executors, dtype=float)[np.minimum(np.searchsorted(self.rates, rates_per_s), len(self.rates) - 1)]
+        """Return the executors that hold the objective at each of these loads; above the highest
+        load those of the highest.
+        """
+        return np.array(self.executors, dtype=float)[
+            np.minimum(np.searchsorted(self.rates, rates_per_s), len(self.rates) - 1)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """The executors that a load needs, over seeds: median, least and most; None where it is more than were tried."""
+    """The executors that a load needs, over seeds: median, least and most; None where it is more
+    than were tried.
+    """
 
     rate_per_s: float
     executors: int | None
@@ -43,36 +54,56 @@ class Demand:
     high: int | None
 
 
-def demand_over(curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int) -> Steps:
-    """Return the demand of a load over time, that of each minute's mean and at least ``least``; ``arrived`` tells the rows by a moment."""
+def demand_over(
+    curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int
+) -> Steps:
+    """Return the demand of a load over time, that of each minute's mean and at least ``least``;
+    ``arrived`` tells the rows by a moment.
+    """
     load = minute_rates(arrived, seconds)
     return Steps(load.t_s, np.maximum(curve.at(load.values), float(least)))
 
 
 def minute_rates(arrived: Callable[[Floats], Floats], seconds: float) -> Steps:
-    """Return each minute's mean load in rows per second, that of the last minute over what there is of it."""
+    """Return each minute's mean load in rows per second, that of the last minute over what there is
+    of it.
+    """
     edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
     return Steps(edges[:-1], np.diff(arrived(edges)) / np.diff(edges))
 
 
 def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
-    """Return the demand at each load of curves of the same loads, one curve a seed; of two middle seeds the median is the larger."""
+    """Return the demand at each load of curves of the same loads, one curve a seed; of two middle
+    seeds the median is the larger.
+    """
     found = []
     for place, rate in enumerate(curves[0].rates):
         sizes = [float(curve.executors[place]) if curve.held[place] else np.inf for curve in curves]
-        median, low, high = (int(size) if np.isfinite(size) else None for size in (statistics.median_high(sizes), min(sizes), max(sizes)))
+        median, low, high = (
+            int(size) if np.isfinite(size) else None
+            for size in (statistics.median_high(sizes), min(sizes), max(sizes))
+        )
         found.append(Demand(rate_per_s=rate, executors=median, low=low, high=high))
     return tuple(found)
 
 
 def demand_curve(
-    plant: Callable[[float, int], Plant], rates: Sequence[float], slo: Slo, most: int, *, length_s: float = 900.0, warm_up_s: float = 300.0
+    plant: Callable[[float, int], Plant],
+    rates: Sequence[float],
+    slo: Slo,
+    most: int,
+    *,
+    length_s: float = 900.0,
+    warm_up_s: float = 300.0,
 ) -> DemandCurve:
-    """Return the demand curve of ``plant(rate, executors)``: each load is held for ``length_s`` at each size that may do.
+    """Return the demand curve of ``plant(rate, executors)``: each load is held for ``length_s`` at
+    each size that may do.
 
-    A higher load needs no fewer executors, so the search goes on where it was, and ends at the first load that ``most`` executors
-    do not hold: from there on the demand is ``most``. Raises BadInput without loads. Source: Herbst et al., SPEC-RG-2016-01; the
-    search is that of Henning and Hasselbring, "How to measure scalability of distributed stream processing engines" (Theodolite).
+    A higher load needs no fewer executors, so the search goes on where it was, and ends at the
+    first load that ``most`` executors do not hold: from there on the demand is ``most``. Raises
+    BadInput without loads. Source: Herbst et al., SPEC-RG-2016-01; the search is that of Henning
+    and Hasselbring, "How to measure scalability of distributed stream processing engines"
+    (Theodolite).
     """
     if not rates:
         raise BadInput("a demand curve needs at least one load")
@@ -87,10 +118,14 @@ def demand_curve(
             break
         needed.append(size)
     beyond = len(rising) - len(needed)
-    return DemandCurve(tuple(rising), (*needed, *[most] * beyond), (*[True] * len(needed), *[False] * beyond))
+    return DemandCurve(
+        tuple(rising), (*needed, *[most] * beyond), (*[True] * len(needed), *[False] * beyond)
+    )
 
 
 def _holds(plant: Plant, slo: Slo, size: int, length_s: float, warm_up_s: float) -> bool:
     guards = standard_guards(Limits.between(size, size))
-    run = simulate(plant, Fixed(size), guards, until_s=length_s, interval_s=60.0, journal=NoJournal())
+    run = simulate(
+        plant, Fixed(size), guards, until_s=length_s, interval_s=60.0, journal=NoJournal()
+    )
     return measures(run.ledger, slo, warm_up_s=warm_up_s).attained

@@ -1,4 +1,6 @@
-"""The simulation: the production loop steps, the plant advances; time is all there is between them."""
+"""The simulation: the production loop steps, the plant advances; time is all there is between
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from rheostat.sim.plant import Ledger, Plant
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A simulated run: what happened, and every tick of the loop where no journal of the caller's kept them."""
+    """A simulated run: what happened, and every tick of the loop where no journal of the caller's
+    kept them.
+    """
 
     ledger: Ledger
     records: tuple[Record, ...]
@@ -38,18 +42,30 @@ class NoJournal:
 
 
 def simulate(
-    plant: Plant, policy: Policy, guards: tuple[Guard, ...], *, until_s: float, interval_s: float, start_s: float = 0.0,
+    plant: Plant,
+    policy: Policy,
+    guards: tuple[Guard, ...],
+    *,
+    until_s: float,
+    interval_s: float,
+    start_s: float = 0.0,
     journal: Journal | None = None,
-) -> Run:  # fmt: skip
-    """Run the production loop on a plant: a tick every ``interval_s`` seconds from ``start_s`` until before ``until_s``.
+) -> Run:
+    """Run the production loop on a plant: a tick every ``interval_s`` seconds from ``start_s``
+    until before ``until_s``.
 
-    What the plant has due at the time of a tick happens before the tick. The same plant, policy and seed give the same
-    records. Without a ``journal`` the records are in the result. Raises BadInput for an interval or a length not above 0.
+    What the plant has due at the time of a tick happens before the tick. The same plant, policy and
+    seed give the same records. Without a ``journal`` the records are in the result. Raises BadInput
+    for an interval or a length not above 0.
     """
     if not (math.isfinite(interval_s) and interval_s > 0):
-        raise BadInput(f"the interval between two decisions must be above 0 seconds, but it is {interval_s}")
+        raise BadInput(
+            f"the interval between two decisions must be above 0 seconds, but it is {interval_s}"
+        )
     if not (math.isfinite(until_s) and until_s > start_s):
-        raise BadInput(f"a simulation must end after it starts ({start_s:g} s), but it ends at {until_s}")
+        raise BadInput(
+            f"a simulation must end after it starts ({start_s:g} s), but it ends at {until_s}"
+        )
     kept = MemoryJournal()
     loop = Loop(sensor=plant, policy=policy, guards=guards, actuator=plant, journal=journal or kept)
     for tick in range(math.ceil((until_s - start_s) / interval_s)):

@@ -1,4 +1,6 @@
-"""One clock and one heap of events: what is due first happens first, and of two at one time the one that was planned first."""
+"""One clock and one heap of events: what is due first happens first, and of two at one time the one
+that was planned first.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ Action: TypeAlias = Callable[[float], None]
 
 
 class Events:
-    """The events of a simulation; ``now`` is the time of the last one that happened, or up to which the clock was moved."""
+    """The events of a simulation; ``now`` is the time of the last one that happened, or up to which
+    the clock was moved.
+    """
 
     def __init__(self, start_s: float = 0.0) -> None:
         self.now = start_s
@@ -24,7 +28,9 @@ class Events:
         heapq.heappush(self._heap, (max(t_s, self.now), self._planned, action))
 
     def run(self, until_s: float) -> None:
-        """Let all that is due up to and at ``until_s`` happen, what it plans included, and move the clock there."""
+        """Let all that is due up to and at ``until_s`` happen, what it plans included, and move the
+        clock there.
+        """
         heap = self._heap
         while heap and heap[0][0] <= until_s:
             self.now, _, action = heapq.heappop(heap)

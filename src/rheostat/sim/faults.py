@@ -1,4 +1,6 @@
-"""What goes wrong: executors are lost or slow, metrics are late or missing; each fault is a plant around a plant."""
+"""What goes wrong: executors are lost or slow, metrics are late or missing; each fault is a plant
+around a plant.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from rheostat.sim.plant import Plant
 
 _KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
 """What the driver itself knows: never late and never missing."""
+
 _SIGNALS = tuple(each.name for each in dataclasses.fields(Observation) if each.name not in _KNOWN)
 
 
@@ -32,11 +35,15 @@ class Breakable(Plant, Protocol):
 
 
 class _Failing(Around):
-    """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds apart."""
+    """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds
+    apart.
+    """
 
     def __init__(self, plant: Breakable, mean_s: float, generator: np.random.Generator) -> None:
         if not mean_s >= 1:
-            raise BadInput(f"mean_s, between two faults, must be at least 1 second, but it is {mean_s:g}")
+            raise BadInput(
+                f"mean_s, between two faults, must be at least 1 second, but it is {mean_s:g}"
+            )
         super().__init__(plant)
         self._breakable, self._mean_s, self._generator = plant, mean_s, generator
         self._next_s: float | None = None
@@ -71,13 +78,24 @@ class ExecutorLoss(_Failing):
 
 
 class Stragglers(_Failing):
-    """Makes an executor slow every ``mean_s`` seconds on average: ``factor`` times as long, for ``lasting_s`` seconds."""
+    """Makes an executor slow every ``mean_s`` seconds on average: ``factor`` times as long, for
+    ``lasting_s`` seconds.
+    """
 
     def __init__(
-        self, plant: Breakable, mean_s: float, generator: np.random.Generator, *, factor: float = 5.0, lasting_s: float = 60.0
+        self,
+        plant: Breakable,
+        mean_s: float,
+        generator: np.random.Generator,
+        *,
+        factor: float = 5.0,
+        lasting_s: float = 60.0,
     ) -> None:
         if not (factor >= 1 and lasting_s > 0):
-            raise BadInput(f"a straggler needs a factor of 1 or more and lasting_s above 0, but they are {factor:g} and {lasting_s:g}")
+            raise BadInput(
+                "a straggler needs a factor of 1 or more and lasting_s above 0, but they are"
+                f" {factor:g} and {lasting_s:g}"
+            )
         super().__init__(plant, mean_s, generator)
         self._factor, self._lasting_s = factor, lasting_s
 
@@ -86,14 +104,17 @@ class Stragglers(_Failing):
 
 
 class LateMetrics(Around):
-    """Shows the signals as they were ``delay_s`` ago, with the time they are from; sizes are known at once.
+    """Shows the signals as they were ``delay_s`` ago, with the time they are from; sizes are known
+    at once.
 
     A tick shows the newest signals that are old enough; before there are any, they are absent.
     """
 
     def __init__(self, plant: Plant, delay_s: float) -> None:
         if not delay_s >= 0:
-            raise BadInput(f"delay_s, of late metrics, must be 0 seconds or more, but it is {delay_s:g}")
+            raise BadInput(
+                f"delay_s, of late metrics, must be 0 seconds or more, but it is {delay_s:g}"
+            )
         super().__init__(plant)
         self._delay_s = delay_s
         self._on_the_way: deque[tuple[float, Sequence[Observation]]] = deque()
@@ -107,7 +128,9 @@ class LateMetrics(Around):
             self._shown = self._on_the_way.popleft()
         if self._shown is None:
             return tuple(_without(each, _SIGNALS) for each in fresh)
-        return tuple(_with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False))
+        return tuple(
+            _with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False)
+        )
 
 
 class MissingMetrics(Around):
@@ -115,7 +138,9 @@ class MissingMetrics(Around):
 
     def __init__(self, plant: Plant, share: float, generator: np.random.Generator) -> None:
         if not 0 <= share <= 1:
-            raise BadInput(f"the share of missing metrics must be between 0 and 1, but it is {share:g}")
+            raise BadInput(
+                f"the share of missing metrics must be between 0 and 1, but it is {share:g}"
+            )
         super().__init__(plant)
         self._share, self._generator = share, generator
 
@@ -134,4 +159,6 @@ def _without(observation: Observation, names: Sequence[str]) -> Observation:
 
 
 def _with_sizes_of(new: Observation, old: Observation) -> Observation:
-    return dataclasses.replace(old, executors=new.executors, slots_per_executor=new.slots_per_executor, target=new.target)
+    return dataclasses.replace(
+        old, executors=new.executors, slots_per_executor=new.slots_per_executor, target=new.target
+    )

@@ -1,4 +1,6 @@
-"""What a Flink job's metrics make of the truth: client windows, meters that begin anew at a restart, busy time that under-reports."""
+"""What a Flink job's metrics make of the truth: client windows, meters that begin anew at a
+restart, busy time that under-reports.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from rheostat.sim.flink_tasks import Tasks
 
 _METER_S = 60
 """Window of Flink's meters and of the rate and avg_over_time that were asked of Prometheus."""
+
 _BUCKET_S = 30
 """Kafka's client reports the largest lag of its last two samples, each of this length."""
 
@@ -37,7 +40,9 @@ class Metrics:
         self._largest = self._largest_before = 0.0
 
     def scatter(self, *, wait: float, shock: float, hotter: float, busier: float) -> None:
-        """Set what no load explains: factors of the wait where the job keeps up and of the shares, and a CPU shock in deviations."""
+        """Set what no load explains: factors of the wait where the job keeps up and of the shares,
+        and a CPU shock in deviations.
+        """
         self._wait, self._shock, self._hotter, self._busier = wait, shock, hotter, busier
 
     def step(self) -> None:
@@ -81,7 +86,14 @@ class Metrics:
         arrived = (tasks.arrived[now] - tasks.arrived[now - window_s]) / max(1, window_s)
         cpu = self._mean(self._cpu, max(0, now - job.cpu_late_s), max(1, job.cpu_window_s))
         if now < tasks.down_until_s:
-            return Observation(t_s=float(now), executors=size, slots_per_executor=1, target=target, input_rows_per_s=arrived, cpu=cpu)
+            return Observation(
+                t_s=float(now),
+                executors=size,
+                slots_per_executor=1,
+                target=target,
+                input_rows_per_s=arrived,
+                cpu=cpu,
+            )
         since = max(0, min(_METER_S, now - self._attempt))
         metered = (self._read[now] - self._read[now - since]) / _METER_S
         within = max(1, min(since, now - int(tasks.started_s)))
@@ -89,13 +101,26 @@ class Metrics:
         rows = self._read[now] - self._read[now - within]
         busiest = self._mean(self._busiest, now, within) * size * job.chained * within
         return Observation(
-            t_s=float(now), executors=size, slots_per_executor=1, target=target,
-            input_rows_per_s=arrived, processed_rows_per_s=metered, output_rows_per_s=sent,
-            lag_rows=self.lag_rows, lag_rows_upper=self.lag_rows, lag_s=self.lag_s,
-            busy=busy, idle=self._mean(self._idle, now, min(within, job.idle_window_s)), cpu=cpu,
+            t_s=float(now),
+            executors=size,
+            slots_per_executor=1,
+            target=target,
+            input_rows_per_s=arrived,
+            processed_rows_per_s=metered,
+            output_rows_per_s=sent,
+            lag_rows=self.lag_rows,
+            lag_rows_upper=self.lag_rows,
+            lag_s=self.lag_s,
+            busy=busy,
+            idle=self._mean(self._idle, now, min(within, job.idle_window_s)),
+            cpu=cpu,
             backpressure_ms_per_s=1000 * self._mean(self._pressure, now, within),
-            stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busiest),) if rows > 0 else None,
-        )  # fmt: skip
+            stages=(
+                (Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busiest),)
+                if rows > 0
+                else None
+            ),
+        )
 
     @staticmethod
     def _mean(total: list[float], now: int, window_s: int) -> float:

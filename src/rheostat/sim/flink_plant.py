@@ -1,4 +1,6 @@
-"""A Flink job in reactive mode as a plant: TaskManagers come and go, and each time the whole job restarts."""
+"""A Flink job in reactive mode as a plant: TaskManagers come and go, and each time the whole job
+restarts.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,20 @@ class Sample:
 
 
 class FlinkPlant:
-    """Implements ``Plant``: rows arrive as given, a change of target starts or stops TaskManagers, each change restarts the job.
+    """Implements ``Plant``: rows arrive as given, a change of target starts or stops TaskManagers,
+    each change restarts the job.
 
-    ``arrivals`` are the rows of each second from 0 on and as many seconds can be simulated. The same generator gives the
-    same run; noise of the rate and of the starts are drawn from streams of their own, so that two policies meet the same.
+    ``arrivals`` are the rows of each second from 0 on and as many seconds can be simulated. The
+    same generator gives the same run; noise of the rate and of the starts are drawn from streams of
+    their own, so that two policies meet the same.
     """
 
-    def __init__(self, job: FlinkJob, arrivals: Sequence[float], executors: int, seed: np.random.SeedSequence) -> None:
-        rates, starts, waits, shares, busy, run = (np.random.default_rng(each) for each in seed.spawn(6))
+    def __init__(
+        self, job: FlinkJob, arrivals: Sequence[float], executors: int, seed: np.random.SeedSequence
+    ) -> None:
+        rates, starts, waits, shares, busy, run = (
+            np.random.default_rng(each) for each in seed.spawn(6)
+        )
         job = job.of_run(*run.standard_normal(2).tolist())
         self.job = job
         """The job as this run of it is."""
@@ -71,16 +79,22 @@ class FlinkPlant:
 
     def capabilities(self) -> Capabilities:
         """Say that it can be scaled, and that each change is a restart."""
-        return Capabilities(can_scale=True, cannot=("change its size without a restart from the last checkpoint",))
+        return Capabilities(
+            can_scale=True, cannot=("change its size without a restart from the last checkpoint",)
+        )
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Set the number of replicas: TaskManagers that are still starting go first, those that stop take a moment."""
+        """Set the number of replicas: TaskManagers that are still starting go first, those that
+        stop take a moment.
+        """
         if decision.target != self._target:
             self._target = decision.target
             self._targets.append((now, decision.target))
             self._move(now)
         moving = "growing" if self._joining else "shrinking" if self._leaving else "steady"
-        return Rescaling(phase=moving, detail=f"{self.tasks.size} of {self._target} TaskManagers are registered")
+        return Rescaling(
+            phase=moving, detail=f"{self.tasks.size} of {self._target} TaskManagers are registered"
+        )
 
     def advance(self, now: float) -> None:
         """Simulate second by second up to ``now``; raises IndexError beyond the arrivals."""
@@ -102,12 +116,23 @@ class FlinkPlant:
         seconds = np.arange(1.0, len(rows) + 1)
         done, read = rows > 0, self.tasks.mean_position()
         return Ledger(
-            start_s=0.0, end_s=float(self.tasks.second), arrived_rows=self.tasks.arrived[self.tasks.second], committed_rows=read,
-            latency_s=age_s[done], rows=rows[done] * (read / max(rows.sum(), 1e-9)), commit_s=seconds[done],
-            left_age_s=np.array([self.tasks.age_s / 2]), left_rows=np.array([self.tasks.lag]), lag_t_s=seconds, lag_rows=lag,
-            registered=_steps(self._registered), paid=_steps(self._registered), targets=_steps(self._targets),
-            executors_started=self._started, downtime_s=float(self._down_s),
-        )  # fmt: skip
+            start_s=0.0,
+            end_s=float(self.tasks.second),
+            arrived_rows=self.tasks.arrived[self.tasks.second],
+            committed_rows=read,
+            latency_s=age_s[done],
+            rows=rows[done] * (read / max(rows.sum(), 1e-9)),
+            commit_s=seconds[done],
+            left_age_s=np.array([self.tasks.age_s / 2]),
+            left_rows=np.array([self.tasks.lag]),
+            lag_t_s=seconds,
+            lag_rows=lag,
+            registered=_steps(self._registered),
+            paid=_steps(self._registered),
+            targets=_steps(self._targets),
+            executors_started=self._started,
+            downtime_s=float(self._down_s),
+        )
 
     def finish(self) -> None:
         """Take the sample of the last moment."""
@@ -117,10 +142,21 @@ class FlinkPlant:
     def _sample(self, second: int) -> None:
         index = second // _SAMPLE_S
         busier = self._busier[min(second, self._end_s - 1)]
-        self.metrics.scatter(wait=self._waits[index], shock=self._shocks[index], hotter=self._hotter, busier=busier)
+        self.metrics.scatter(
+            wait=self._waits[index], shock=self._shocks[index], hotter=self._hotter, busier=busier
+        )
         seen = self.metrics.observation(self._target)
         rate = seen.input_rows_per_s or 0.0
-        self.samples.append(Sample(float(second), self.tasks.size, self.metrics.lag_s, self.metrics.lag_rows, rate, seen))
+        self.samples.append(
+            Sample(
+                float(second),
+                self.tasks.size,
+                self.metrics.lag_s,
+                self.metrics.lag_rows,
+                rate,
+                seen,
+            )
+        )
 
     def _move(self, now: float) -> None:
         """Start or stop TaskManagers until as many are there or on their way as are wanted."""
@@ -155,8 +191,12 @@ class FlinkPlant:
         return math.exp(deviation * float(self._starts.standard_normal()))
 
 
-def _wander(generator: np.random.Generator, seconds: int, deviation: float, of_run: float) -> list[float]:
-    """Return a factor for each second: one for the whole run, and one that wanders and forgets itself within minutes."""
+def _wander(
+    generator: np.random.Generator, seconds: int, deviation: float, of_run: float
+) -> list[float]:
+    """Return a factor for each second: one for the whole run, and one that wanders and forgets
+    itself within minutes.
+    """
     run = of_run * generator.standard_normal()
     kept = math.exp(-_STEP_S / _FORGETS_S)
     wander, walk = 0.0, []

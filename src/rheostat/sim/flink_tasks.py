@@ -1,4 +1,6 @@
-"""The tasks of a Flink job in reactive mode, second by second: positions in Kafka, checkpoints, restarts, warmth."""
+"""The tasks of a Flink job in reactive mode, second by second: positions in Kafka, checkpoints,
+restarts, warmth.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,21 @@ from rheostat.sim.flink_job import FlinkJob
 
 
 class TaskGroup:
-    """Tasks that are alike: as many partitions each, on TaskManagers that joined at the same time."""
+    """Tasks that are alike: as many partitions each, on TaskManagers that joined at the same
+    time.
+    """
 
     __slots__ = ("born_s", "count", "cpu", "partitions", "position", "second")
 
-    def __init__(self, count: int, partitions: int, born_s: float, position: float, second: int) -> None:
+    def __init__(
+        self, count: int, partitions: int, born_s: float, position: float, second: int
+    ) -> None:
         self.count = count
         self.partitions = partitions
         self.born_s = born_s
         self.position = position
-        """Rows of the whole topic up to which its partitions are read, as if all were read like these."""
+        """Rows of the whole topic up to which its partitions are read, as if all were read like
+        these."""
         self.second = second
         """The second in which the row at ``position`` arrived."""
         self.cpu = 0.0
@@ -27,9 +34,10 @@ class TaskGroup:
 class Tasks:
     """The running job: ``step`` is one second, ``restart`` a change of TaskManagers.
 
-    ``arrivals`` are the rows of each second. All partitions receive the same; a task reads its own, at most
-    ceil(partitions / tasks) of them, and that one is the limit, unless tasks exchange rows by key: then all work off all
-    rows, as fast as the coldest. After a restart all partitions continue from the last checkpoint that was complete.
+    ``arrivals`` are the rows of each second. All partitions receive the same; a task reads its own,
+    at most ceil(partitions / tasks) of them, and that one is the limit, unless tasks exchange rows
+    by key: then all work off all rows, as fast as the coldest. After a restart all partitions
+    continue from the last checkpoint that was complete.
     """
 
     def __init__(self, job: FlinkJob, arrivals: Sequence[float], tasks: int) -> None:
@@ -50,7 +58,8 @@ class Tasks:
         self.used = 0.0
         """Share of the rate of warm tasks that was used in the last second."""
         self.worked = 0.0
-        """Share of the time that tasks worked, more than ``used`` where they are cold and rows take longer."""
+        """Share of the time that tasks worked, more than ``used`` where they are cold and rows take
+        longer."""
         self.pressed = 0.0
         """Share of the tasks that have more to do than they can, smoothed over some seconds."""
         self.age_s = 0.0
@@ -71,11 +80,16 @@ class Tasks:
 
     def mean_position(self) -> float:
         """Return the rows of the topic that are read."""
-        read = sum(group.position * group.count * group.partitions for group in self.groups) / self.job.partitions
+        read = (
+            sum(group.position * group.count * group.partitions for group in self.groups)
+            / self.job.partitions
+        )
         return min(read, self.arrived[self.second])
 
     def resize(self, tasks: int, down_s: float) -> None:
-        """Let TaskManagers join or leave: the job stops for ``down_s`` and continues from its last checkpoint."""
+        """Let TaskManagers join or leave: the job stops for ``down_s`` and continues from its last
+        checkpoint.
+        """
         now = float(self.second)
         grown = tasks - len(self.born)
         self.born = sorted(self.born)[:tasks] if grown <= 0 else self.born + [now] * grown
@@ -113,14 +127,23 @@ class Tasks:
             processed += done * group.count
             used += done / rate * group.count
             worked += min(1.0, done / (rate * warm)) * group.count
-            cpu += (saturated if busy else min(1.0, job.cpu_idle + cost * done / warm)) * group.count
-        self.processed, self.used, self.worked, self.cpu = processed, used / tasks, worked / tasks, cpu / tasks
+            cpu += (
+                saturated if busy else min(1.0, job.cpu_idle + cost * done / warm)
+            ) * group.count
+        self.processed, self.used, self.worked, self.cpu = (
+            processed,
+            used / tasks,
+            worked / tasks,
+            cpu / tasks,
+        )
         self.pressed += ((full / tasks) - self.pressed) * 0.2
         self._look(now)
         self._checkpoint()
 
     def _shared(self, wanted: Sequence[float], able: float) -> float:
-        """Return the rows that each task may read where all work off all rows: those that want less leave the rest to the others."""
+        """Return the rows that each task may read where all work off all rows: those that want less
+        leave the rest to the others.
+        """
         counts = [group.count for group in self.groups]
         for rows, count in sorted(zip(wanted, counts, strict=True)):
             if rows * sum(counts) >= able:
@@ -157,7 +180,9 @@ class Tasks:
             self._next_s = now + self.job.checkpoint_s
 
     def _place(self, position: float) -> None:
-        """Spread the partitions over the tasks: the oldest TaskManagers get one more where they do not divide."""
+        """Spread the partitions over the tasks: the oldest TaskManagers get one more where they do
+        not divide.
+        """
         tasks, each = len(self.born), self.job.partitions
         low, more = divmod(each, tasks)
         second = self._second_of(position)
@@ -165,7 +190,11 @@ class Tasks:
         for index, born_s in enumerate(self.born):
             key = (born_s, low + (index < more))
             found[key] = found.get(key, 0) + 1
-        self.groups = [TaskGroup(count, parts, born_s, position, second) for (born_s, parts), count in found.items() if parts > 0]
+        self.groups = [
+            TaskGroup(count, parts, born_s, position, second)
+            for (born_s, parts), count in found.items()
+            if parts > 0
+        ]
 
     def _second_of(self, position: float) -> int:
         second = min((group.second for group in self.groups), default=0)

@@ -1,4 +1,6 @@
-"""A job as the bounds see it: how long a batch takes at a size, how long a change of size takes, and what it all costs."""
+"""A job as the bounds see it: how long a batch takes at a size, how long a change of size takes,
+and what it all costs.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,18 @@ from rheostat.sim.plant import Floats
 from rheostat.workloads.workload import Workload
 
 BatchTime: TypeAlias = Callable[[Floats, Floats], Floats]
-"""Seconds of a batch of so many rows at so many executors; arrays of one shape, never less for more rows."""
+"""Seconds of a batch of so many rows at so many executors; arrays of one shape, never less for more
+rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A micro-batch job without its noise.
 
-    ``trigger_s`` is 0 where batches run back to back; ``max_rows`` is the rows limit of a batch. An executor works ``start_s``
-    seconds after its request and is gone ``stop_s`` seconds after it was told to go; it is paid in both. ``rescale_cost`` is
-    what a change of size costs besides, in slot-seconds (kappa of the score).
+    ``trigger_s`` is 0 where batches run back to back; ``max_rows`` is the rows limit of a batch. An
+    executor works ``start_s`` seconds after its request and is gone ``stop_s`` seconds after it was
+    told to go; it is paid in both. ``rescale_cost`` is what a change of size costs besides, in
+    slot-seconds (kappa of the score).
     """
 
     batch_s: BatchTime
@@ -47,11 +51,15 @@ class Job:
         """Return the place of a size in ``sizes``; raises BadInput for one outside the limits."""
         low, high = self.limits.min_executors, self.limits.max_executors
         if not low <= executors <= high:
-            raise BadInput(f"the number of executors must be within {low} and {high}, but it is {executors}")
+            raise BadInput(
+                f"the number of executors must be within {low} and {high}, but it is {executors}"
+            )
         return executors - low
 
     def switching(self) -> Floats:
-        """Return what a change of size costs in slot-seconds, a row a size before, a column a size after."""
+        """Return what a change of size costs in slot-seconds, a row a size before, a column a size
+        after.
+        """
         more = self.sizes[None, :] - self.sizes[:, None]
         waits_s = self.start_s * np.maximum(more, 0) + self.stop_s * np.maximum(-more, 0)
         cost: Floats = self.slots_per_executor * waits_s + self.rescale_cost * (more != 0)
@@ -60,7 +68,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The arrivals of a run on a grid: ``rows[i]`` have arrived by ``i * step_s``; ``rows[0]`` is 0."""
+    """The arrivals of a run on a grid: ``rows[i]`` have arrived by ``i * step_s``; ``rows[0]`` is
+    0.
+    """
 
     rows: Floats
     step_s: float
@@ -71,15 +81,21 @@ class Curve:
         return len(self.rows) - 1
 
     def at(self, steps: Floats) -> Floats:
-        """Return the rows that have arrived by so many steps, between two of them on a straight line."""
+        """Return the rows that have arrived by so many steps, between two of them on a straight
+        line.
+        """
         return np.interp(steps, np.arange(len(self.rows)), self.rows)
 
 
 def curve_of(load: Workload | Arrivals, duration_s: float, step_s: float) -> Curve:
-    """Return the arrivals of a run of ``duration_s`` seconds; raises BadInput for one shorter than two steps or without a row."""
+    """Return the arrivals of a run of ``duration_s`` seconds; raises BadInput for one shorter than
+    two steps or without a row.
+    """
     steps = round(duration_s / step_s)
     if steps < 2:
-        raise BadInput(f"a run must last two steps of {step_s:g} s at least, but it lasts {duration_s:g} s")
+        raise BadInput(
+            f"a run must last two steps of {step_s:g} s at least, but it lasts {duration_s:g} s"
+        )
     arrivals = load if isinstance(load, Arrivals) else Arrivals(load, step_s=min(1.0, step_s))
     rows = np.array([arrivals.rows_at(i * step_s) for i in range(steps + 1)])
     if rows[-1] <= 0:

@@ -1,4 +1,6 @@
-"""The law of a generated load as a Markov chain of rates: what can be known of it without its future."""
+"""The law of a generated load as a Markov chain of rates: what can be known of it without its
+future.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _WALK_LEVELS = 25
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Rates by step and level (rows per second), the probabilities of the first levels, and of each next level by step and level."""
+    """Rates by step and level (rows per second), the probabilities of the first levels, and of each
+    next level by step and level.
+    """
 
     rates: Floats
     first: Floats
@@ -35,8 +39,9 @@ class Law:
 def law_of(load: Workload, duration_s: float, step_s: float) -> Law:
     """Return the law of a load on steps of ``step_s`` seconds.
 
-    The noise of a cosine becomes 5 equally likely rates, a walk a chain of 25 rates, bursts are the two they are; a load without
-    chance is its own law, with one level. Raises BadInput for a load whose law is not known (traces, sums).
+    The noise of a cosine becomes 5 equally likely rates, a walk a chain of 25 rates, bursts are the
+    two they are; a load without chance is its own law, with one level. Raises BadInput for a load
+    whose law is not known (traces, sums).
     """
     steps = max(2, round(duration_s / step_s))
     middles: Floats = (np.arange(steps, dtype=float) + 0.5) * step_s
@@ -50,9 +55,16 @@ def law_of(load: Workload, duration_s: float, step_s: float) -> Law:
     if isinstance(load, Walk):
         return _walk(load, middles)
     if isinstance(load, Constant | Day | Ramp | Steps):
-        return Law(np.array([[load.rate_per_s(t)] for t in middles]), np.ones(1), (np.ones((1, 1)),) * (steps - 1))
+        return Law(
+            np.array([[load.rate_per_s(t)] for t in middles]),
+            np.ones(1),
+            (np.ones((1, 1)),) * (steps - 1),
+        )
     kind = type(load).__name__.lower()
-    raise BadInput(f"the law of a load of kind {kind} is not known; there are cosine, bursts, walk and loads without chance")
+    raise BadInput(
+        f"the law of a load of kind {kind} is not known; there are cosine, bursts, walk and loads"
+        " without chance"
+    )
 
 
 def _cosine(load: Cosine, middles: Floats) -> Law:
@@ -67,13 +79,17 @@ def _cosine(load: Cosine, middles: Floats) -> Law:
 def _bursts(load: Bursts, steps: int, step_s: float) -> Law:
     begins, ends = (1 - math.exp(-step_s / mean_s) for mean_s in (load.quiet_s, load.burst_s))
     move = np.array([[1 - begins, begins], [ends, 1 - ends]])
-    return Law(np.tile([load.quiet, load.burst], (steps, 1)), np.array([1.0, 0.0]), (move,) * (steps - 1))
+    return Law(
+        np.tile([load.quiet, load.burst], (steps, 1)), np.array([1.0, 0.0]), (move,) * (steps - 1)
+    )
 
 
 def _walk(load: Walk, middles: Floats) -> Law:
     held = np.floor(middles / load.hold_s)
     drift = max(0.0, load.up + load.down) / 2 * held[-1]
-    most = min(load.ceiling, load.start + drift + 3 * max(load.up, -load.down) * math.sqrt(held[-1] + 1))
+    most = min(
+        load.ceiling, load.start + drift + 3 * max(load.up, -load.down) * math.sqrt(held[-1] + 1)
+    )
     rates = np.linspace(0.0, most, _WALK_LEVELS)
     draws = load.down + (load.up - load.down) * (np.arange(200) + 0.5) / 200
     move = np.stack([_nearest(np.abs(rate + draws), rates) for rate in rates])
@@ -82,8 +98,12 @@ def _walk(load: Walk, middles: Floats) -> Law:
 
 
 def _nearest(values: Floats, rates: Floats) -> Floats:
-    """Return the probabilities of the rates that stand for equally likely values; between two rates both, so that the mean is kept."""
+    """Return the probabilities of the rates that stand for equally likely values; between two rates
+    both, so that the mean is kept.
+    """
     place = np.interp(values, rates, np.arange(len(rates)))
     below = np.minimum(place.astype(np.int64), len(rates) - 2)
-    share = np.bincount(below, 1 - (place - below), len(rates)) + np.bincount(below + 1, place - below, len(rates))
+    share = np.bincount(below, 1 - (place - below), len(rates)) + np.bincount(
+        below + 1, place - below, len(rates)
+    )
     return np.asarray(share / share.sum(), dtype=np.float64)

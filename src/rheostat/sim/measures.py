@@ -17,22 +17,31 @@ _MINUTE_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elasticity:
-    """Supply (registered executors) against demand. Source: Herbst et al., SPEC-RG-2016-01 (arXiv 1604.03470)."""
+    """Supply (registered executors) against demand.
+
+    Source: Herbst et al., SPEC-RG-2016-01 (arXiv 1604.03470).
+    """
 
     accuracy_under: float
     """Mean of the executors that are missing over the demand, in percent."""
+
     accuracy_over: float
     """Mean of the executors that are too many over the demand, in percent."""
+
     timeshare_under: float
     """Share of the time with executors missing, in percent."""
     timeshare_over: float
     """Share of the time with executors too many, in percent."""
     instability: float
-    """Share of the minutes in which supply and demand do not change in the same direction, in percent."""
+    """Share of the minutes in which supply and demand do not change in the same direction, in
+    percent."""
+
     adaptations_per_h: float
     """Changes of the supply between samples 15 s apart."""
+
     jitter_per_h: float
-    """The same less the changes of the demand: above 0 more changes than were needed, below 0 fewer."""
+    """The same less the changes of the demand: above 0 more changes than were needed, below 0
+    fewer."""
 
 
 ELASTICITY = tuple(each.name for each in fields(Elasticity))
@@ -41,46 +50,63 @@ ELASTICITY = tuple(each.name for each in fields(Elasticity))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """The measures of a run, its warm-up left out; latencies are row-weighted and None where no row was committed."""
+    """The measures of a run, its warm-up left out; latencies are row-weighted and None where no row
+    was committed.
+    """
 
     latency_mean_s: float | None
     latency_p50_s: float | None
     latency_p95_s: float | None
     latency_p99_s: float | None
     within: float | None
-    """Share of rows within the objective; rows that wait still count as late once they are older than it."""
+    """Share of rows within the objective; rows that wait still count as late once they are older
+    than it."""
     worst_window: float | None
     """The same in the worst window of five minutes."""
+
     attained: bool
     """The objective: 99 % of the rows within it over the run and 90 % in every five minutes."""
+
     late_s: float
     """Time in which the oldest row that waited was older than the objective."""
     executor_hours: float
     """From each executor's request to its end."""
     executors_mean: float
     """Registered executors, over time."""
+
     rescalings: int
     """Executed changes of the target."""
+
     rescalings_registered: int
-    """Changes of the registered executors between samples 15 s apart: the rule of Koper's thesis."""
+    """Changes of the registered executors between samples 15 s apart: the rule of Koper's
+    thesis."""
+
     executors_started: int
     downtime_s: float
     lag_max_rows: float
     lag_end_rows: float
     latency_plus_executors: float | None
     """The thesis' sum: mean latency in seconds + mean executors."""
+
     elasticity: Elasticity | None
 
 
-def measures(ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Steps | None = None) -> Measures:
+def measures(
+    ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Steps | None = None
+) -> Measures:
     """Return the measures of a run.
 
-    ``demand`` is the least number of executors that holds the objective with the load at each time; without it there is no
-    elasticity. ``warm_up_s`` seconds from the start are left out, of rows by their commit.
+    ``demand`` is the least number of executors that holds the objective with the load at each time;
+    without it there is no elasticity. ``warm_up_s`` seconds from the start are left out, of rows by
+    their commit.
     """
     start_s, end_s = ledger.start_s + warm_up_s, ledger.end_s
     counted = ledger.commit_s >= start_s
-    latency, rows, commit = ledger.latency_s[counted], ledger.rows[counted], ledger.commit_s[counted]
+    latency, rows, commit = (
+        ledger.latency_s[counted],
+        ledger.rows[counted],
+        ledger.commit_s[counted],
+    )
     p50, p95, p99 = _quantiles(latency, rows, (0.5, 0.95, 0.99))
     mean = float(latency @ rows / rows.sum()) if rows.sum() > 0 else None
     late = ledger.left_age_s > slo.latency_s
@@ -91,16 +117,25 @@ def measures(ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Steps 
     worst = _worst_window(commit - start_s, rows, latency <= slo.latency_s, within)
     executors_mean = ledger.registered.integral(start_s, end_s) / max(end_s - start_s, 1e-9)
     return Measures(
-        latency_mean_s=mean, latency_p50_s=p50, latency_p95_s=p95, latency_p99_s=p99,
-        within=within, worst_window=worst, attained=within is not None and worst is not None and within >= 0.99 and worst >= 0.9,
+        latency_mean_s=mean,
+        latency_p50_s=p50,
+        latency_p95_s=p95,
+        latency_p99_s=p99,
+        within=within,
+        worst_window=worst,
+        attained=within is not None and worst is not None and within >= 0.99 and worst >= 0.9,
         late_s=_late_s(ledger, slo.latency_s, start_s),
-        executor_hours=ledger.paid.integral(start_s, end_s) / 3600, executors_mean=executors_mean,
-        rescalings=ledger.targets.changes(start_s), rescalings_registered=_sampled_changes(ledger, start_s),
-        executors_started=ledger.executors_started, downtime_s=ledger.downtime_s,
-        lag_max_rows=float(ledger.lag_rows[ledger.lag_t_s >= start_s].max(initial=0.0)), lag_end_rows=float(ledger.lag_rows[-1]),
+        executor_hours=ledger.paid.integral(start_s, end_s) / 3600,
+        executors_mean=executors_mean,
+        rescalings=ledger.targets.changes(start_s),
+        rescalings_registered=_sampled_changes(ledger, start_s),
+        executors_started=ledger.executors_started,
+        downtime_s=ledger.downtime_s,
+        lag_max_rows=float(ledger.lag_rows[ledger.lag_t_s >= start_s].max(initial=0.0)),
+        lag_end_rows=float(ledger.lag_rows[-1]),
         latency_plus_executors=None if mean is None else mean + executors_mean,
         elasticity=_elasticity(ledger, demand, start_s) if demand is not None else None,
-    )  # fmt: skip
+    )
 
 
 def quantile_s(latency_s: Floats, rows: Floats, q: float) -> float | None:
@@ -117,7 +152,12 @@ def _quantiles(latency_s: Floats, rows: Floats, shares: tuple[float, ...]) -> li
     return [float(latency_s[order[place]]) for place in places]
 
 
-def _worst_window(since_s: Floats, rows: Floats, in_time: np.ndarray[tuple[int], np.dtype[np.bool_]], none: float | None) -> float | None:
+def _worst_window(
+    since_s: Floats,
+    rows: Floats,
+    in_time: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    none: float | None,
+) -> float | None:
     if not len(since_s):
         return none
     window = (since_s // _WINDOW_S).astype(np.int64)
@@ -127,12 +167,16 @@ def _worst_window(since_s: Floats, rows: Floats, in_time: np.ndarray[tuple[int],
 
 
 def _late_s(ledger: Ledger, objective_s: float, start_s: float) -> float:
-    """Return the time in which some row was older than the objective: the union of (arrival + objective, commit) over the rows."""
+    """Return the time in which some row was older than the objective: the union of (arrival +
+    objective, commit) over the rows.
+    """
     latency = np.concatenate((ledger.latency_s, ledger.left_age_s))
     until = np.concatenate((ledger.commit_s, np.full(len(ledger.left_age_s), ledger.end_s)))
     late = latency > objective_s
     begin, end = np.maximum((until - latency)[late] + objective_s, start_s), until[late]
-    covered = np.concatenate(([-math.inf], end))[:-1]  # rows are in their order: who came later is committed no sooner
+    covered = np.concatenate(([-math.inf], end))[
+        :-1
+    ]  # rows are in their order: who came later is committed no sooner
     return float(np.maximum(0.0, end - np.maximum(begin, covered)).sum())
 
 
@@ -150,8 +194,11 @@ def _elasticity(ledger: Ledger, demand: Steps, start_s: float, step_s: float = 1
     moves = [np.sign(np.diff(each.at(moments))) for each in (ledger.registered, demand)]
     adaptations, hours = _sampled_changes(ledger, start_s), max(ledger.end_s - start_s, 1e-9) / 3600
     return Elasticity(
-        accuracy_under=100 * float((missing / share).mean()), accuracy_over=100 * float((surplus / share).mean()),
-        timeshare_under=100 * float((missing > 0).mean()), timeshare_over=100 * float((surplus > 0).mean()),
+        accuracy_under=100 * float((missing / share).mean()),
+        accuracy_over=100 * float((surplus / share).mean()),
+        timeshare_under=100 * float((missing > 0).mean()),
+        timeshare_over=100 * float((surplus > 0).mean()),
         instability=100 * float((moves[0] != moves[1]).mean()) if len(moments) > 1 else 0.0,
-        adaptations_per_h=adaptations / hours, jitter_per_h=(adaptations - demand.changes(start_s)) / hours,
-    )  # fmt: skip
+        adaptations_per_h=adaptations / hours,
+        jitter_per_h=(adaptations - demand.changes(start_s)) / hours,
+    )

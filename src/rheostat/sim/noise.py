@@ -1,4 +1,6 @@
-"""Streams of random factors with mean 1, drawn in blocks: one generator a stream, so that streams do not disturb each other."""
+"""Streams of random factors with mean 1, drawn in blocks: one generator a stream, so that streams
+do not disturb each other.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ _BLOCK = 4096
 
 
 def streams(seed: int, count: int) -> list[np.random.Generator]:
-    """Return independent generators of one seed: the first for arrivals, so that all policies on a seed meet the same."""
+    """Return independent generators of one seed: the first for arrivals, so that all policies on a
+    seed meet the same.
+    """
     return [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(count)]
 
 

@@ -1,4 +1,6 @@
-"""Where state partitions of a simulated query live: on the executor that has them, until it leaves or placement moves them."""
+"""Where state partitions of a simulated query live: on the executor that has them, until it leaves
+or placement moves them.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +12,37 @@ NOBODY = -1
 
 
 def rebalanced(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
-    """Return the executor of each partition by the assignment that places live state: even shares, as few moves as possible."""
+    """Return the executor of each partition by the assignment that places live state: even shares,
+    as few moves as possible.
+    """
     current = {("simulated", place): str(owner) for place, owner in enumerate(owners)}
     wanted = minimal_movement(current, [str(executor) for executor in executors])
     return [int(wanted["simulated", place]) for place in range(len(owners))]
 
 
 def adopted(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
-    """Return the executor of each partition as Spark's locality has it: only those without one find one, where there are fewest."""
+    """Return the executor of each partition as Spark's locality has it: only those without one find
+    one, where there are fewest.
+    """
     held = {executor: owners.count(executor) for executor in executors}
     found = []
     for owner in owners:
-        home = owner if owner in held else min(executors, key=lambda executor: (held[executor], executor))
+        home = (
+            owner
+            if owner in held
+            else min(executors, key=lambda executor: (held[executor], executor))
+        )
         held[home] += owner not in held
         found.append(home)
     return found
 
 
-def step(owners: Sequence[int], wanted: Sequence[int], living: Sequence[int], most: int) -> list[int]:
-    """Return the owners after at most ``most`` moves towards what is wanted; partitions of the dead must move and do not count."""
+def step(
+    owners: Sequence[int], wanted: Sequence[int], living: Sequence[int], most: int
+) -> list[int]:
+    """Return the owners after at most ``most`` moves towards what is wanted; partitions of the dead
+    must move and do not count.
+    """
     moved = list(owners)
     for place, (owner, home) in enumerate(zip(owners, wanted, strict=True)):
         if owner not in living:

@@ -15,7 +15,9 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Plant(Protocol):
-    """A simulated job: what the loop sees of it and does to it, and what only a simulation knows."""
+    """A simulated job: what the loop sees of it and does to it, and what only a simulation
+    knows.
+    """
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation per query at ``now``; an absent signal is None."""
@@ -30,7 +32,9 @@ class Plant(Protocol):
         ...
 
     def advance(self, now: float) -> None:
-        """Let everything happen that is due up to and at ``now``; a time that has passed changes nothing."""
+        """Let everything happen that is due up to and at ``now``; a time that has passed changes
+        nothing.
+        """
         ...
 
     def ledger(self) -> Ledger:
@@ -40,7 +44,9 @@ class Plant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A number that holds from a moment until the next: ``values[i]`` from ``t_s[i]`` on; the times never fall."""
+    """A number that holds from a moment until the next: ``values[i]`` from ``t_s[i]`` on; the times
+    never fall.
+    """
 
     t_s: Floats
     values: Floats
@@ -65,9 +71,9 @@ class Steps:
 class Ledger:
     """What has happened to a job from ``start_s`` to ``end_s``.
 
-    ``latency_s``, ``rows`` and ``commit_s`` have one entry per piece of the rows, in the order of their arrival: so many rows
-    of this mean latency (commit of their batch minus arrival), committed then. ``left_age_s`` and ``left_rows`` are the same
-    for rows that wait still.
+    ``latency_s``, ``rows`` and ``commit_s`` have one entry per piece of the rows, in the order of
+    their arrival: so many rows of this mean latency (commit of their batch minus arrival),
+    committed then. ``left_age_s`` and ``left_rows`` are the same for rows that wait still.
     ``lag_t_s`` and ``lag_rows`` are the rows that have arrived and are not committed, over time.
     """
 
@@ -84,10 +90,14 @@ class Ledger:
     lag_rows: Floats
     registered: Steps
     """Registered executors."""
+
     paid: Steps
     """Executors that are paid for: from the request to the process's end."""
+
     targets: Steps
     """The target in force; each change of it is a rescaling."""
+
     executors_started: int
     downtime_s: float
-    """Seconds in which nothing was processed because of a change of size (0 where changes are live)."""
+    """Seconds in which nothing was processed because of a change of size (0 where changes are
+    live)."""

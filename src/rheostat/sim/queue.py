@@ -1,4 +1,6 @@
-"""A queue whose theory is known, on the engine of the plants: if this is wrong, nothing else can be believed."""
+"""A queue whose theory is known, on the engine of the plants: if this is wrong, nothing else can be
+believed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSpec:
-    """M/M/c (exponential service) or M/D/c (deterministic): Poisson arrivals, ``servers`` alike, first come first served.
+    """M/M/c (exponential service) or M/D/c (deterministic): Poisson arrivals, ``servers`` alike,
+    first come first served.
 
     Raises BadInput for what is no such queue, and for one that has no steady state.
     """
@@ -30,6 +33,7 @@ class QueueSpec:
     arrival_per_s: float
     service_per_s: float
     """Customers that one server works off per second."""
+
     law: str = "exponential"
 
     def __post_init__(self) -> None:
@@ -39,10 +43,17 @@ class QueueSpec:
             if not (math.isfinite(value) and value > 0):
                 raise BadInput(f"{name} must be a rate above 0 per second, but it is {value}")
         if self.law not in LAWS:
-            raise BadInput(f"the law of the service must be {' or '.join(LAWS)}, but it is {self.law!r}")
+            raise BadInput(
+                f"the law of the service must be {' or '.join(LAWS)}, but it is {self.law!r}"
+            )
         if self.load >= 1:
-            able = f"{self.servers} server(s) at {self.service_per_s:g} per second can do {self.servers * self.service_per_s:g}"
-            raise BadInput(f"{self.arrival_per_s:g} arrive per second, but {able}: the queue grows without end")
+            able = (
+                f"{self.servers} server(s) at {self.service_per_s:g} per second can do"
+                f" {self.servers * self.service_per_s:g}"
+            )
+            raise BadInput(
+                f"{self.arrival_per_s:g} arrive per second, but {able}: the queue grows without end"
+            )
 
     @property
     def load(self) -> float:
@@ -51,9 +62,15 @@ class QueueSpec:
 
     @property
     def wait_s(self) -> float | None:
-        """The mean wait before service, as theory has it: Erlang C for M/M/c, Pollaczek and Khinchine for M/D/1, else None."""
+        """The mean wait before service, as theory has it: Erlang C for M/M/c, Pollaczek and
+        Khinchine for M/D/1, else None.
+        """
         if self.law == "deterministic":
-            return self.load / (2 * self.service_per_s * (1 - self.load)) if self.servers == 1 else None
+            return (
+                self.load / (2 * self.service_per_s * (1 - self.load))
+                if self.servers == 1
+                else None
+            )
         station = Station(lam=self.arrival_per_s, mu=self.service_per_s)
         for _ in range(self.servers):
             station = station.with_one_more()
@@ -63,7 +80,13 @@ class QueueSpec:
 class Queue:
     """One run: ``customers`` arrive, and it goes on until all have left."""
 
-    def __init__(self, spec: QueueSpec, customers: int, arriving: np.random.Generator, serving: np.random.Generator) -> None:
+    def __init__(
+        self,
+        spec: QueueSpec,
+        customers: int,
+        arriving: np.random.Generator,
+        serving: np.random.Generator,
+    ) -> None:
         self.events = Events()
         self.waits_s: list[float] = []
         """In the order in which service began, which is that of the arrivals."""
@@ -75,7 +98,11 @@ class Queue:
         self._gap = partial(next, _exponential(arriving, spec.arrival_per_s))
         self._service: Callable[[], float]
         exact_s = 1 / spec.service_per_s
-        self._service = (lambda: exact_s) if spec.law == "deterministic" else partial(next, _exponential(serving, spec.service_per_s))
+        self._service = (
+            (lambda: exact_s)
+            if spec.law == "deterministic"
+            else partial(next, _exponential(serving, spec.service_per_s))
+        )
         self._waiting: deque[float] = deque()
         self._busy = 0
         self._changed_s = 0.0
@@ -127,7 +154,9 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """Theory beside simulation: the mean wait with its confidence interval, Little's law, conservation."""
+    """Theory beside simulation: the mean wait with its confidence interval, Little's law,
+    conservation.
+    """
 
     theory_wait_s: float | None
     wait_s: float
@@ -136,44 +165,72 @@ class Validation:
     confidence: float
     within: bool | None
     """Whether the theory lies in the interval; None where there is none."""
+
     number: float
     """Mean number of customers inside, from the integral over time."""
     rate_x_time: float
-    """Arrival rate x mean time inside, from the customers: Little's law says that it is the same."""
+    """Arrival rate x mean time inside, from the customers: Little's law says that it is the
+    same."""
+
     arrived: int
     left: int
     inside: int
 
 
-def validate(spec: QueueSpec, *, seed: int = 0, customers: int = 20_000, runs: int = 20, confidence: float = 0.99) -> Validation:
-    """Simulate ``runs`` independent runs and compare; the first customers of each run (a fifth, or ten relaxation times) are not counted.
+def validate(
+    spec: QueueSpec,
+    *,
+    seed: int = 0,
+    customers: int = 20_000,
+    runs: int = 20,
+    confidence: float = 0.99,
+) -> Validation:
+    """Simulate ``runs`` independent runs and compare; the first customers of each run (a fifth, or
+    ten relaxation times) are not counted.
 
-    The interval is Student's over the runs' means. Raises BadInput for fewer than two runs or fewer than 100 customers.
+    The interval is Student's over the runs' means. Raises BadInput for fewer than two runs or fewer
+    than 100 customers.
     """
     from scipy.special import stdtrit  # only this needs it
 
     if runs < 2 or customers < 100:
-        raise BadInput(f"an interval needs 2 runs or more of 100 customers or more, but there are {runs} of {customers}")
+        raise BadInput(
+            f"an interval needs 2 runs or more of 100 customers or more, but there are {runs} of"
+            f" {customers}"
+        )
     warm_up = min(50 * customers, max(customers // 5, round(10 * _relaxation(spec))))
     generators = streams(seed, 2 * runs)
-    done = [Queue(spec, warm_up + customers, *generators[2 * n : 2 * n + 2]).run() for n in range(runs)]
+    done = [
+        Queue(spec, warm_up + customers, *generators[2 * n : 2 * n + 2]).run() for n in range(runs)
+    ]
     means = np.array([np.mean(queue.waits_s[warm_up:]) for queue in done])
     half = float(stdtrit(runs - 1, 0.5 + confidence / 2) * means.std(ddof=1) / math.sqrt(runs))
     wait_s, theory = float(means.mean()), spec.wait_s
     length_s = sum(queue.events.now for queue in done)
     arrived, left = sum(queue.arrived for queue in done), sum(queue.left for queue in done)
     return Validation(
-        theory_wait_s=theory, wait_s=wait_s, wait_low_s=wait_s - half, wait_high_s=wait_s + half, confidence=confidence,
+        theory_wait_s=theory,
+        wait_s=wait_s,
+        wait_low_s=wait_s - half,
+        wait_high_s=wait_s + half,
+        confidence=confidence,
         within=None if theory is None else abs(wait_s - theory) <= half,
         number=sum(queue.number_s for queue in done) / length_s,
         rate_x_time=(arrived / length_s) * sum(sum(queue.times_s) for queue in done) / max(1, left),
-        arrived=arrived, left=left, inside=sum(queue.inside for queue in done),
-    )  # fmt: skip
+        arrived=arrived,
+        left=left,
+        inside=sum(queue.inside for queue in done),
+    )
 
 
 def _relaxation(spec: QueueSpec) -> float:
-    """Return the customers that arrive in the relaxation time of the queue, 1 / (sqrt(c mu) - sqrt(lambda))^2."""
-    return spec.arrival_per_s / (math.sqrt(spec.servers * spec.service_per_s) - math.sqrt(spec.arrival_per_s)) ** 2
+    """Return the customers that arrive in the relaxation time of the queue, 1 / (sqrt(c mu) -
+    sqrt(lambda))^2.
+    """
+    return (
+        spec.arrival_per_s
+        / (math.sqrt(spec.servers * spec.service_per_s) - math.sqrt(spec.arrival_per_s)) ** 2
+    )
 
 
 def _exponential(generator: np.random.Generator, rate_per_s: float) -> Iterator[float]:

@@ -1,4 +1,6 @@
-"""A recorded run of a Spark query, as the fit of a plant needs it: its batches, its arrivals and its sizes."""
+"""A recorded run of a Spark query, as the fit of a plant needs it: its batches, its arrivals and
+its sizes.
+"""
 
 from __future__ import annotations
 
@@ -16,26 +18,34 @@ from rheostat.workloads.trace import Trace
 _FEWEST_BATCHES = 8
 _GAP = 20.0
 """A distance between two rows of so many usual ones is a gap."""
+
 _EARLY = 0.3
-"""An executor that registers later than this share of a batch still finds none of its first tasks."""
+"""An executor that registers later than this share of a batch still finds none of its first
+tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenBatch:
-    """A batch that was seen: when it ended (seconds from the recording's start), how long it took, and on what."""
+    """A batch that was seen: when it ended (seconds from the recording's start), how long it took,
+    and on what.
+    """
 
     end_s: float
     batch_s: float
     rows: int
     executors: float
     """Registered executors, mean over the batch."""
+
     new: int
     """Executors whose first batch it is, or would be if all batches were seen."""
+
     starting: float = 0.0
     """Executors that were asked for and not registered yet, mean over the batch."""
+
     ages_s: tuple[float, ...] = ()
-    """How long each executor had been registered in the middle of the batch, oldest first; those of the beginning since then, ``first``
-    of them."""
+    """How long each executor had been registered in the middle of the batch, oldest first; those of
+    the beginning since then, ``first`` of them."""
+
     first: int = 0
 
     @property
@@ -51,6 +61,7 @@ class Recorded:
     seen: tuple[Observation, ...]
     start_s: float
     """The first time of the recording, in its own epoch."""
+
     batches: tuple[SeenBatch, ...]
 
     @property
@@ -75,7 +86,9 @@ class Recorded:
 
     @property
     def sizes(self) -> tuple[tuple[float, int], ...]:
-        """The registered executors over time: (second, executors) of every change, the first included."""
+        """The registered executors over time: (second, executors) of every change, the first
+        included.
+        """
         found: list[tuple[float, int]] = []
         for each in self.seen:
             if each.executors and (not found or found[-1][1] != each.executors):
@@ -83,7 +96,9 @@ class Recorded:
         return tuple(found)
 
     def arrivals(self) -> Trace:
-        """Return the recorded arrival rates, each held over the time up to its observation; where none was seen the next one holds."""
+        """Return the recorded arrival rates, each held over the time up to its observation; where
+        none was seen the next one holds.
+        """
         rates: list[float] = []
         rate = 0.0
         for each in reversed(self.seen[1:]):
@@ -98,30 +113,44 @@ class Recorded:
 
     def executors_at(self, t_s: float) -> int:
         """Return the registered executors at a time."""
-        return next((size for begin_s, size in reversed(self.sizes) if begin_s <= t_s), self.sizes[0][1])
+        return next(
+            (size for begin_s, size in reversed(self.sizes) if begin_s <= t_s), self.sizes[0][1]
+        )
 
 
 def recorded(recording: Recording) -> Recorded:
     """Return the run of a recording's application with most rows.
 
-    Raises BadInput where signals are missing that a fit needs (executors, arrival rate, lag, batches), and for a gap in time.
+    Raises BadInput where signals are missing that a fit needs (executors, arrival rate, lag,
+    batches), and for a gap in time.
     """
     moments = max(recording.values(), key=len)
     if len(moments) < 2:
         raise BadInput("a recording that is to be fitted needs two rows or more")
     origin_s = moments[0].observation.t_s
-    seen = tuple(replace(moment.observation, t_s=moment.observation.t_s - origin_s) for moment in moments)
+    seen = tuple(
+        replace(moment.observation, t_s=moment.observation.t_s - origin_s) for moment in moments
+    )
     for name in ("executors", "input_rows_per_s", "lag_rows", "batch_s", "batch_rows"):
         if all(getattr(each, name) is None for each in seen):
-            raise BadInput(f"the recording has no {name}; a Spark plant is fitted to executors, arrival rate, lag and batches")
+            raise BadInput(
+                f"the recording has no {name}; a Spark plant is fitted to executors, arrival rate,"
+                " lag and batches"
+            )
     usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(seen))
     for moment, (early, late) in zip(moments[1:], pairwise(seen), strict=True):
         if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
-            said = f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s apart"
+            said = (
+                f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s"
+                " apart"
+            )
             raise BadInput(f"{said}; what happened in it cannot be fitted: cut the recording there")
     batches = _batches(seen)
     if len(batches) < _FEWEST_BATCHES:
-        raise BadInput(f"the recording shows {len(batches)} batches with rows; a fit needs {_FEWEST_BATCHES} at least")
+        raise BadInput(
+            f"the recording shows {len(batches)} batches with rows; a fit needs {_FEWEST_BATCHES}"
+            " at least"
+        )
     return Recorded(seen, origin_s, batches)
 
 
@@ -140,21 +169,44 @@ def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
             after_s = found[-1].begin_s if found else -math.inf
             new = _new(seen, after_s, begin_s + _EARLY * late.batch_s)
             crowd = _mean(seen, starting, begin_s, end_s) or 0.0
-            found.append(SeenBatch(end_s, late.batch_s, late.batch_rows, executors, new, crowd, *_ages_s(seen, (begin_s + end_s) / 2)))
+            found.append(
+                SeenBatch(
+                    end_s,
+                    late.batch_s,
+                    late.batch_rows,
+                    executors,
+                    new,
+                    crowd,
+                    *_ages_s(seen, (begin_s + end_s) / 2),
+                )
+            )
     return tuple(found)
 
 
 def starting(seen: Observation) -> float | None:
-    """Return the executors that are missing from the target; None where one of the two is unknown."""
-    return None if seen.target is None or not seen.executors else float(max(0, seen.target - seen.executors))
+    """Return the executors that are missing from the target; None where one of the two is
+    unknown.
+    """
+    return (
+        None
+        if seen.target is None or not seen.executors
+        else float(max(0, seen.target - seen.executors))
+    )
 
 
 def _registered(seen: Observation) -> float | None:
     return float(seen.executors) if seen.executors else None
 
 
-def _mean(seen: Sequence[Observation], of: Callable[[Observation], float | None], begin_s: float, end_s: float) -> float | None:
-    """Return the mean over a batch; each observation stands for the time from halfway before to halfway after."""
+def _mean(
+    seen: Sequence[Observation],
+    of: Callable[[Observation], float | None],
+    begin_s: float,
+    end_s: float,
+) -> float | None:
+    """Return the mean over a batch; each observation stands for the time from halfway before to
+    halfway after.
+    """
     total = weight = 0.0
     for number, each in enumerate(seen):
         low = (seen[number - 1].t_s + each.t_s) / 2 if number else -math.inf
@@ -167,7 +219,9 @@ def _mean(seen: Sequence[Observation], of: Callable[[Observation], float | None]
 
 
 def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...], int]:
-    """Return the ages of the executors at a time and how many of them were there at first; the youngest leave first."""
+    """Return the ages of the executors at a time and how many of them were there at first; the
+    youngest leave first.
+    """
     known = [each for each in seen if each.executors]
     first = known[0].executors or 0
     born_s = [known[0].t_s] * first
@@ -181,7 +235,9 @@ def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...],
 
 
 def _new(seen: Sequence[Observation], after_s: float, until_s: float) -> int:
-    """Return the executors that registered in a time, each halfway between the observations without and with it."""
+    """Return the executors that registered in a time, each halfway between the observations without
+    and with it.
+    """
     known = [each for each in seen if each.executors]
     return sum(
         max(0, (late.executors or 0) - (early.executors or 0))

@@ -18,8 +18,10 @@ class Executor:
     registered_s: float
     cold: bool = True
     """It has run no task yet."""
+
     state_cold: bool = True
     """It has loaded no state yet."""
+
     leaving: bool = False
     slow: float = 1.0
     slow_until_s: float = 0.0
@@ -45,14 +47,31 @@ class StageRun:
         """The stage, as an observation has it."""
         ordered = sorted(self.task_s)
         return Stage(
-            name=self.name, upstream=(self.upstream,), rows_in=self.rows_in, rows_out=self.rows_out, busy_s=sum(ordered),
-            tasks=len(ordered), task_max_s=ordered[-1], task_median_s=ordered[len(ordered) // 2],
-        )  # fmt: skip
+            name=self.name,
+            upstream=(self.upstream,),
+            rows_in=self.rows_in,
+            rows_out=self.rows_out,
+            busy_s=sum(ordered),
+            tasks=len(ordered),
+            task_max_s=ordered[-1],
+            task_median_s=ordered[len(ordered) // 2],
+        )
 
 
-def run_anywhere(run: StageRun, work_s: Sequence[float], executors: Sequence[Executor], slots: int, begin_s: float, cold_s: float) -> float:
-    """Run tasks in their order, each on the slot that is free first; return when the last one ends."""
-    free = [(begin_s, place) for _ in range(slots) for place in range(len(executors))]  # equal times in order: a heap already
+def run_anywhere(
+    run: StageRun,
+    work_s: Sequence[float],
+    executors: Sequence[Executor],
+    slots: int,
+    begin_s: float,
+    cold_s: float,
+) -> float:
+    """Run tasks in their order, each on the slot that is free first; return when the last one
+    ends.
+    """
+    free = [
+        (begin_s, place) for _ in range(slots) for place in range(len(executors))
+    ]  # equal times in order: a heap already
     factors = [executor.factor(begin_s) for executor in executors]
     for work in work_s:
         t_s, place = free[0]
@@ -67,9 +86,16 @@ def run_anywhere(run: StageRun, work_s: Sequence[float], executors: Sequence[Exe
 
 
 def run_at_home(
-    run: StageRun, work_s: Sequence[float], homes: Sequence[int], factors: dict[int, float], slots: int, begin_s: float
+    run: StageRun,
+    work_s: Sequence[float],
+    homes: Sequence[int],
+    factors: dict[int, float],
+    slots: int,
+    begin_s: float,
 ) -> float:
-    """Run each task on the executor that has its state, whatever the others do; return when the last one ends."""
+    """Run each task on the executor that has its state, whatever the others do; return when the
+    last one ends.
+    """
     free = {number: [begin_s] * slots for number in factors}
     for work, home in zip(work_s, homes, strict=True):
         took_s = work * factors[home]
@@ -80,23 +106,37 @@ def run_at_home(
     return max(run.ends_s)
 
 
-def strays(work_s: Sequence[float], homes: Sequence[int], factors: dict[int, float], slots: int, wait_s: float) -> list[int]:
-    """Return where each task runs if the idle take tasks of the busy, as Spark's delay scheduling does.
+def strays(
+    work_s: Sequence[float],
+    homes: Sequence[int],
+    factors: dict[int, float],
+    slots: int,
+    wait_s: float,
+) -> list[int]:
+    """Return where each task runs if the idle take tasks of the busy, as Spark's delay scheduling
+    does.
 
-    Once no task has been launched for ``wait_s`` seconds, a slot that is idle may take a task that waits for another executor:
-    one of the longest queue. The next launch at home starts the wait anew.
+    Once no task has been launched for ``wait_s`` seconds, a slot that is idle may take a task that
+    waits for another executor: one of the longest queue. The next launch at home starts the wait
+    anew.
     """
-    queues = {number: [task for task, home in enumerate(homes) if home == number] for number in factors}
+    queues = {
+        number: [task for task, home in enumerate(homes) if home == number] for number in factors
+    }
     free = [(0.0, number) for number in factors for _ in range(slots)]
     ran = list(homes)
     launched_s, relaxed = 0.0, False
     while any(queues.values()):
         t_s, home = min((t_s, number) for t_s, number in free if queues[number])
-        idle_s, idle = min(((t_s, number) for t_s, number in free if not queues[number]), default=(math.inf, home))
+        idle_s, idle = min(
+            ((t_s, number) for t_s, number in free if not queues[number]), default=(math.inf, home)
+        )
         stray_s = max(idle_s, launched_s if relaxed else launched_s + wait_s)
         relaxed = stray_s < t_s
         slot, launched_s = ((idle_s, idle), stray_s) if relaxed else ((t_s, home), t_s)
-        task = queues[max(queues, key=lambda number: len(queues[number])) if relaxed else home].pop(0)
+        task = queues[max(queues, key=lambda number: len(queues[number])) if relaxed else home].pop(
+            0
+        )
         ran[task] = slot[1]
         free[free.index(slot)] = (launched_s + work_s[task] * factors[slot[1]], slot[1])
     return ran

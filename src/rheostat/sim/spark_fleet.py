@@ -1,4 +1,6 @@
-"""The executors of a simulated Spark application: asked for, starting, registered, leaving, gone, lost."""
+"""The executors of a simulated Spark application: asked for, starting, registered, leaving, gone,
+lost.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,31 @@ from rheostat.sim.spark_parameters import SparkParameters
 
 
 class Fleet:
-    """Follows a target: executors register some seconds after they were asked for, and the youngest leave first.
+    """Follows a target: executors register some seconds after they were asked for, and the youngest
+    leave first.
 
-    ``registered`` is called with the time of each registration. The executors of the start are warm.
+    ``registered`` is called with the time of each registration. The executors of the start are
+    warm.
     """
 
-    def __init__(self, p: SparkParameters, events: Events, book: Book, noise: Noise, registered: Callable[[float], None]) -> None:
-        self._p, self._events, self._book, self._noise, self._registered = p, events, book, noise, registered
-        self.executors = [Executor(n, events.now, cold=False, state_cold=False) for n in range(p.executors)]
+    def __init__(
+        self,
+        p: SparkParameters,
+        events: Events,
+        book: Book,
+        noise: Noise,
+        registered: Callable[[float], None],
+    ) -> None:
+        self._p, self._events, self._book, self._noise, self._registered = (
+            p,
+            events,
+            book,
+            noise,
+            registered,
+        )
+        self.executors = [
+            Executor(n, events.now, cold=False, state_cold=False) for n in range(p.executors)
+        ]
         """Registered, oldest first; those that leave included, until they are gone."""
         self.target = p.executors
         self._starting: list[int] = []
@@ -41,7 +60,9 @@ class Fleet:
         return self._slot_s
 
     def aim(self, target: int, now: float) -> Rescaling:
-        """Take a target, ask for what is missing, let the surplus leave, and tell where that stands."""
+        """Take a target, ask for what is missing, let the surplus leave, and tell where that
+        stands.
+        """
         if target != self.target:
             self.target = target
             self._book.target(now, target)
@@ -62,7 +83,9 @@ class Fleet:
         return self._phase()
 
     def let_go(self, executors: list[Executor], now: float) -> None:
-        """Let executors that have nothing left to do end: they take no task from now on and are paid until they are gone."""
+        """Let executors that have nothing left to do end: they take no task from now on and are
+        paid until they are gone.
+        """
         if not executors:
             return
         self._remove(executors, now)
@@ -80,7 +103,9 @@ class Fleet:
         self._numbers += 1
         mean_s = self._p.start_s + self._p.start_each_s * len(self._starting)
         self._starting.append(number)
-        self._events.at(now + mean_s * self._noise.take(1)[0], lambda t_s: self._register(number, t_s))
+        self._events.at(
+            now + mean_s * self._noise.take(1)[0], lambda t_s: self._register(number, t_s)
+        )
 
     def _register(self, number: int, now: float) -> None:
         if number not in self._starting:  # it was called off
@@ -108,4 +133,8 @@ class Fleet:
         leaving = sum(executor.leaving for executor in self.executors)
         if self._starting:
             return Rescaling(phase="growing", detail=f"{len(self._starting)} starting")
-        return Rescaling(phase="shrinking", detail=f"{leaving} leaving") if leaving else Rescaling(phase="steady")
+        return (
+            Rescaling(phase="shrinking", detail=f"{leaving} leaving")
+            if leaving
+            else Rescaling(phase="steady")
+        )

@@ -13,56 +13,93 @@ from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
 
-def _of(default: float | None, what: str, unit: str, low: float = 0.0, high: float = math.inf) -> Any:
+def _of(
+    default: float | None, what: str, unit: str, low: float = 0.0, high: float = math.inf
+) -> Any:
     return field(default=default, metadata={"help": what, "unit": unit, "low": low, "high": high})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkParameters:
-    """A streaming query that reads Kafka, in two stages: a map beside the source, then an operator with state.
+    """A streaming query that reads Kafka, in two stages: a map beside the source, then an operator
+    with state.
 
-    The defaults are those of small executors on one machine with a local checkpoint, as measured on Spark 4.3: a batch floor of
-    0.28 s, 28 ms of slot time a state partition (14 ms on two slots; the default checkpoint file manager takes three times as
-    long), 2 to 3 s for what a cold executor does first, 3 s until an executor registers. Without ``state_partitions`` there is
-    one stage. Raises BadInput with all that is wrong at once.
+    The defaults are those of small executors on one machine with a local checkpoint, as measured on
+    Spark 4.3: a batch floor of 0.28 s, 28 ms of slot time a state partition (14 ms on two slots;
+    the default checkpoint file manager takes three times as long), 2 to 3 s for what a cold
+    executor does first, 3 s until an executor registers. Without ``state_partitions`` there is one
+    stage. Raises BadInput with all that is wrong at once.
     """
 
     executors: int = _of(2, "executors at the start", "executors", 1)
     slots_per_executor: int = _of(1, "tasks that an executor runs at a time", "slots", 1)
     trigger_s: float = _of(10.0, "trigger interval; 0: as fast as possible", "s")
     max_rows: float | None = _of(None, "most rows of a batch; none: all that wait", "rows", 1)
-    source_partitions: int = _of(24, "Kafka partitions: the most tasks of the source stage", "partitions", 1)
+    source_partitions: int = _of(
+        24, "Kafka partitions: the most tasks of the source stage", "partitions", 1
+    )
     state_partitions: int = _of(24, "state partitions; 0: no state, one stage", "partitions")
     fixed_s: float = _of(0.28, "cost of a batch in which no task runs", "s")
     source_row_s: float = _of(1e-4, "slot time of a row in the source stage", "s")
-    source_task_s: float = _of(0.015, "slot time of a task of the source stage, whatever its rows", "s")
+    source_task_s: float = _of(
+        0.015, "slot time of a task of the source stage, whatever its rows", "s"
+    )
     state_row_s: float = _of(1e-4, "slot time of a row in the stateful stage", "s")
-    state_commit_s: float = _of(0.028, "slot time of a state partition in every batch: open, commit", "s")
+    state_commit_s: float = _of(
+        0.028, "slot time of a state partition in every batch: open, commit", "s"
+    )
     selectivity: float = _of(1.0, "rows that reach the stateful stage per row read", "1")
-    output_share: float = _of(1.0, "rows given to the sink per row that reaches the last stage", "1")
-    source_skew: float = _of(1.0, "rows of the largest Kafka partition over those of a mean one", "1", 1)
-    state_skew: float = _of(1.0, "rows of the largest state partition over those of a mean one", "1", 1)
+    output_share: float = _of(
+        1.0, "rows given to the sink per row that reaches the last stage", "1"
+    )
+    source_skew: float = _of(
+        1.0, "rows of the largest Kafka partition over those of a mean one", "1", 1
+    )
+    state_skew: float = _of(
+        1.0, "rows of the largest state partition over those of a mean one", "1", 1
+    )
     usl_sigma: float = _of(0.0, "contention of the slots (Universal Scalability Law)", "1", 0, 1)
-    usl_kappa: float = _of(0.0, "coherency cost of the slots (Universal Scalability Law)", "1", 0, 1)
-    task_noise: float = _of(0.1, "spread of a task's time around its mean 1 (sigma of a lognormal)", "1", 0, 2)
+    usl_kappa: float = _of(
+        0.0, "coherency cost of the slots (Universal Scalability Law)", "1", 0, 1
+    )
+    task_noise: float = _of(
+        0.1, "spread of a task's time around its mean 1 (sigma of a lognormal)", "1", 0, 2
+    )
     batch_noise: float = _of(0.05, "the same for the fixed cost of a batch", "1", 0, 2)
     start_s: float = _of(3.0, "from the request of an executor to its registration", "s")
     start_each_s: float = _of(0.5, "more for each other executor that starts at the same time", "s")
-    start_noise: float = _of(0.2, "spread of the start time around its mean (sigma of a lognormal)", "1", 0, 2)
+    start_noise: float = _of(
+        0.2, "spread of the start time around its mean (sigma of a lognormal)", "1", 0, 2
+    )
     cold_s: float = _of(1.8, "more time of the first task on an executor", "s")
-    cold_state_s: float = _of(1.0, "more time of the first state load on an executor that was not warmed", "s")
+    cold_state_s: float = _of(
+        1.0, "more time of the first state load on an executor that was not warmed", "s"
+    )
     warm_up_s: float = _of(0.0, "warming of a new executor before it gets state; 0: none", "s")
     leave_s: float = _of(1.0, "from the end of its last batch to the end of an executor", "s")
-    loss_s: float = _of(5.0, "more time of a batch that loses an executor: until it is noticed", "s")
-    placement: bool = field(default=True, metadata={"help": "state moves to new executors; without, they get none", "unit": "yes/no"})
-    moves_per_batch: int | None = _of(None, "most state partitions that placement moves in a batch; none: all", "partitions", 1)
-    locality_wait_s: float = _of(3.0, "state tasks wait so long for the executor that holds their state", "s")
+    loss_s: float = _of(
+        5.0, "more time of a batch that loses an executor: until it is noticed", "s"
+    )
+    placement: bool = field(
+        default=True,
+        metadata={"help": "state moves to new executors; without, they get none", "unit": "yes/no"},
+    )
+    moves_per_batch: int | None = _of(
+        None, "most state partitions that placement moves in a batch; none: all", "partitions", 1
+    )
+    locality_wait_s: float = _of(
+        3.0, "state tasks wait so long for the executor that holds their state", "s"
+    )
     load_s: float = _of(0.1, "time to load a state partition of no size", "s")
     load_bytes_per_s: float = _of(2e8, "bytes of state loaded per second", "bytes/s", 1)
-    state_keys: float | None = _of(None, "different keys, all equally likely: state has a row for each seen", "keys", 1)
+    state_keys: float | None = _of(
+        None, "different keys, all equally likely: state has a row for each seen", "keys", 1
+    )
     state_window_s: float | None = _of(None, "state has the rows of so many seconds", "s", 0)
     state_row_bytes: float = _of(100.0, "bytes of a row of state", "bytes")
-    cpu_per_busy: float | None = _of(None, "CPU share of a slot over its busy share; none: CPU is not observed", "1", 0, 1)
+    cpu_per_busy: float | None = _of(
+        None, "CPU share of a slot over its busy share; none: CPU is not observed", "1", 0, 1
+    )
 
     def __post_init__(self) -> None:
         wrong = [*self._out_of_range(), *self._contradictions()]
@@ -71,9 +108,11 @@ class SparkParameters:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> SparkParameters:
-        """Return the parameters of a mapping by name, the others at their defaults; numbers may be text.
+        """Return the parameters of a mapping by name, the others at their defaults; numbers may be
+        text.
 
-        Raises BadInput that names all unknown names, all values that are no numbers, and all that is out of range.
+        Raises BadInput that names all unknown names, all values that are no numbers, and all that
+        is out of range.
         """
         known = {each.name: each for each in dataclasses.fields(cls)}
         wrong = [f"there is no parameter {name!r}" for name in given if name not in known]
@@ -95,32 +134,62 @@ class SparkParameters:
     @property
     def trigger(self) -> Trigger:
         """The trigger, as the batch model has it."""
-        return Trigger(interval_s=self.trigger_s, max_rows=math.inf if self.max_rows is None else self.max_rows)
+        return Trigger(
+            interval_s=self.trigger_s, max_rows=math.inf if self.max_rows is None else self.max_rows
+        )
 
     @property
     def model(self) -> BatchModel:
-        """The batch model of this job with warm executors and evenly placed state: what the plant does, without noise."""
-        source = StageCost(tasks=self.source_partitions, row_s=self.source_row_s, task_s=self.source_task_s, skew=self.source_skew)
+        """The batch model of this job with warm executors and evenly placed state: what the plant
+        does, without noise.
+        """
+        source = StageCost(
+            tasks=self.source_partitions,
+            row_s=self.source_row_s,
+            task_s=self.source_task_s,
+            skew=self.source_skew,
+        )
         state = (
-            StageCost(tasks=self.state_partitions, row_s=self.state_row_s, task_s=self.state_commit_s, rows_in=self.selectivity,
-                      skew=self.state_skew),
-        ) if self.state_partitions else ()  # fmt: skip
+            (
+                StageCost(
+                    tasks=self.state_partitions,
+                    row_s=self.state_row_s,
+                    task_s=self.state_commit_s,
+                    rows_in=self.selectivity,
+                    skew=self.state_skew,
+                ),
+            )
+            if self.state_partitions
+            else ()
+        )
         return BatchModel(self.fixed_s, (source, *state), Usl(self.usl_sigma, self.usl_kappa))
 
     def _out_of_range(self) -> Iterator[str]:
         for each in dataclasses.fields(self):
-            value, low, high = getattr(self, each.name), each.metadata.get("low"), each.metadata.get("high")
+            value, low, high = (
+                getattr(self, each.name),
+                each.metadata.get("low"),
+                each.metadata.get("high"),
+            )
             if low is None or value is None:
                 continue
             if not (math.isfinite(value) and low <= value <= high):
-                limits = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+                limits = (
+                    f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+                )
                 yield f"{each.name} must be {limits} {each.metadata['unit']}, but it is {value}"
 
     def _contradictions(self) -> Iterator[str]:
         if self.source_skew > self.source_partitions:
-            yield f"source_skew {self.source_skew:g} cannot be above the {self.source_partitions} source_partitions"
+            yield (
+                f"source_skew {self.source_skew:g} cannot be above the {self.source_partitions}"
+                " source_partitions"
+            )
         if self.state_partitions and self.state_skew > self.state_partitions:
-            yield f"state_skew {self.state_skew:g} cannot be above the {self.state_partitions} state_partitions"
+            yield (
+                f"state_skew {self.state_skew:g} cannot be above the {self.state_partitions}"
+                " state_partitions"
+            )
         if not self.state_partitions and (self.state_keys or self.state_window_s):
             yield "state_keys and state_window_s need state_partitions above 0"
         if self.state_keys is not None and self.state_window_s is not None:
@@ -128,7 +197,9 @@ class SparkParameters:
 
 
 def _kind(each: dataclasses.Field[Any]) -> str:
-    return {"int": "a whole number", "int | None": "a whole number", "bool": "true or false"}.get(str(each.type), "a number")
+    return {"int": "a whole number", "int | None": "a whole number", "bool": "true or false"}.get(
+        str(each.type), "a number"
+    )
 
 
 def _parsed(each: dataclasses.Field[Any], value: Any) -> Any:
@@ -137,7 +208,13 @@ def _parsed(each: dataclasses.Field[Any], value: Any) -> Any:
         return None
     if kind == "bool":
         named = {"true": True, "false": False, "yes": True, "no": False}
-        return value if isinstance(value, bool) else named[str(value).lower()] if str(value).lower() in named else _no_number()
+        return (
+            value
+            if isinstance(value, bool)
+            else named[str(value).lower()]
+            if str(value).lower() in named
+            else _no_number()
+        )
     if isinstance(value, bool):
         return _no_number()
     if kind.startswith("int"):

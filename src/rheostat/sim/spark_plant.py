@@ -1,4 +1,6 @@
-"""A simulated Structured Streaming query: micro-batches of Kafka rows on executors that come and go."""
+"""A simulated Structured Streaming query: micro-batches of Kafka rows on executors that come and
+go.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _IDLE_POLL_S = 60.0
 
 @dataclass(slots=True)
 class Batch:
-    """One micro-batch: it takes rows ``first_row`` to ``end_row`` at ``begin_s`` and commits them at ``end_s``."""
+    """One micro-batch: it takes rows ``first_row`` to ``end_row`` at ``begin_s`` and commits them
+    at ``end_s``.
+    """
 
     begin_s: float
     end_s: float
@@ -53,21 +57,35 @@ class Batch:
 class SparkPlant:
     """A job as the loop sees it; one seed, one course of events.
 
-    ``workload`` gives the rows per second at seconds from ``start_s``; with ``poisson`` they are the mean of a random number
-    of rows. The seed's streams are independent: arrivals do not depend on what the policy does. Rows are never lost:
-    arrived = committed + lag at every moment.
+    ``workload`` gives the rows per second at seconds from ``start_s``; with ``poisson`` they are
+    the mean of a random number of rows. The seed's streams are independent: arrivals do not depend
+    on what the policy does. Rows are never lost: arrived = committed + lag at every moment.
     """
 
     def __init__(
-        self, parameters: SparkParameters, workload: Workload, *, seed: int = 0, start_s: float = 0.0, step_s: float = 1.0,
+        self,
+        parameters: SparkParameters,
+        workload: Workload,
+        *,
+        seed: int = 0,
+        start_s: float = 0.0,
+        step_s: float = 1.0,
         poisson: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         arriving, tasks, batches, starts = streams(seed, 4)
         self.p = parameters
         self.events = Events(start_s)
-        self.arrivals = Arrivals(workload, start_s=start_s, step_s=step_s, noise=arriving if poisson else None)
+        self.arrivals = Arrivals(
+            workload, start_s=start_s, step_s=step_s, noise=arriving if poisson else None
+        )
         self._book = Book(self.arrivals, start_s, parameters.executors, batches=True)
-        self.fleet = Fleet(parameters, self.events, self._book, Noise(starts, parameters.start_noise), self._registered)
+        self.fleet = Fleet(
+            parameters,
+            self.events,
+            self._book,
+            Noise(starts, parameters.start_noise),
+            self._registered,
+        )
         self._stages = Stages(parameters, Noise(tasks, parameters.task_noise))
         self._batch_noise = Noise(batches, parameters.batch_noise)
         self._sight = Sight(self)
@@ -91,10 +109,15 @@ class SparkPlant:
         """Say that it can scale."""
         if self.p.placement or not self.p.state_partitions:
             return Capabilities(can_scale=True)
-        return Capabilities(can_scale=True, cannot=("state does not move to new executors: without placement they get none",))
+        return Capabilities(
+            can_scale=True,
+            cannot=("state does not move to new executors: without placement they get none",),
+        )
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Take the target; executors come when they have started, and leave after a batch that no longer needs them."""
+        """Take the target; executors come when they have started, and leave after a batch that no
+        longer needs them.
+        """
         self.advance(now)
         rescaling = self.fleet.aim(decision.target, now)
         self._let_go(now)
@@ -110,12 +133,16 @@ class SparkPlant:
 
     @property
     def state_rows(self) -> float:
-        """Rows of state now: the expected number of different keys seen, or the rows of the window."""
+        """Rows of state now: the expected number of different keys seen, or the rows of the
+        window.
+        """
         seen = self.committed * self.p.selectivity
         if self.p.state_keys is not None:
             return self.p.state_keys * -math.expm1(-seen / self.p.state_keys)
         if self.p.state_window_s is not None:
-            older = self.arrivals.rows_at(self.events.now - self.p.state_window_s) * self.p.selectivity
+            older = (
+                self.arrivals.rows_at(self.events.now - self.p.state_window_s) * self.p.selectivity
+            )
             return max(0.0, seen - older)
         return 0.0
 
@@ -125,7 +152,9 @@ class SparkPlant:
         return self.state_rows * self.p.state_row_bytes
 
     def lose_executor(self, now: float) -> None:
-        """Lose the oldest executor at once: a batch that runs takes ``loss_s`` and its share of the work longer."""
+        """Lose the oldest executor at once: a batch that runs takes ``loss_s`` and its share of the
+        work longer.
+        """
         self.advance(now)
         if not self.fleet.executors:
             return
@@ -133,11 +162,17 @@ class SparkPlant:
         self.fleet.lose(self.fleet.executors[0], now)
         if self.running:
             left = self.fleet.executors
-            again_s = share * (now - self.running.begin_s) if left else self.running.batch_s + self.p.start_s
+            again_s = (
+                share * (now - self.running.begin_s)
+                if left
+                else self.running.batch_s + self.p.start_s
+            )
             self.running.end_s += self.p.loss_s + again_s
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
-        """Let the tasks of the oldest executor take ``factor`` times as long, in batches that begin before ``until_s``."""
+        """Let the tasks of the oldest executor take ``factor`` times as long, in batches that begin
+        before ``until_s``.
+        """
         self.advance(now)
         if self.fleet.executors:
             self.fleet.executors[0].slow, self.fleet.executors[0].slow_until_s = factor, until_s
@@ -148,7 +183,9 @@ class SparkPlant:
         if self._due:
             return
         self._stages.place(self.fleet, now)
-        rows = math.floor(min(self.arrivals.rows_at(now) - self.committed + 1e-6, self.p.max_rows or math.inf))
+        rows = math.floor(
+            min(self.arrivals.rows_at(now) - self.committed + 1e-6, self.p.max_rows or math.inf)
+        )
         if rows < 1:
             self._let_go(now)
             self.events.at(self._next_look_s(now), self._trigger)
@@ -156,7 +193,9 @@ class SparkPlant:
         fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
         stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
         end_s = max(stages[-1].ends_s) + fixed_s / 2
-        batch = Batch(now, max(end_s, now + 1e-3), self.committed, self.committed + rows, fixed_s, stages)
+        batch = Batch(
+            now, max(end_s, now + 1e-3), self.committed, self.committed + rows, fixed_s, stages
+        )
         self.running = batch
         self.events.at(batch.end_s, partial(self._end, batch))
 
@@ -172,9 +211,18 @@ class SparkPlant:
         self.events.at(max(now, self._next_multiple_s(batch.begin_s)), self._trigger)
 
     def _let_go(self, now: float) -> None:
-        """Let leaving executors end once no batch needs them: with placement, those whose state has moved away."""
+        """Let leaving executors end once no batch needs them: with placement, those whose state has
+        moved away.
+        """
         if self.running is None:
-            self.fleet.let_go([each for each in self.fleet.executors if each.leaving and not self._stages.needs(each)], now)
+            self.fleet.let_go(
+                [
+                    each
+                    for each in self.fleet.executors
+                    if each.leaving and not self._stages.needs(each)
+                ],
+                now,
+            )
 
     def _registered(self, now: float) -> None:
         if self._due:
@@ -183,10 +231,20 @@ class SparkPlant:
     def _next_multiple_s(self, begin_s: float) -> float:
         if self.p.trigger_s == 0:
             return begin_s
-        return self._start_s + (math.floor((begin_s - self._start_s) / self.p.trigger_s + 1e-9) + 1) * self.p.trigger_s
+        return (
+            self._start_s
+            + (math.floor((begin_s - self._start_s) / self.p.trigger_s + 1e-9) + 1)
+            * self.p.trigger_s
+        )
 
     def _next_look_s(self, now: float) -> float:
         """Return when there may be a row: at the next trigger, or when it comes."""
         if self.p.trigger_s > 0:
             return self._next_multiple_s(now)
-        return max(now + 0.01, min(self.arrivals.time_of(self.committed + 1, by_s=now + _IDLE_POLL_S), now + _IDLE_POLL_S))
+        return max(
+            now + 0.01,
+            min(
+                self.arrivals.time_of(self.committed + 1, by_s=now + _IDLE_POLL_S),
+                now + _IDLE_POLL_S,
+            ),
+        )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _POLL_S = 15.0
 """A live sensor asks for the executors' task times this often."""
+
 _IDLE_S = 10.0
 """After so long without a batch the last one says nothing of now."""
 
@@ -27,33 +28,53 @@ class Sight:
         self._seen_rate: float | None = None
 
     def observe(self, now: float) -> Observation:
-        """Return the observation at ``now``; asked again at the same time it differs only in size and batch."""
+        """Return the observation at ``now``; asked again at the same time it differs only in size
+        and batch.
+        """
         plant, p = self._plant, self._plant.p
         arrived = plant.arrivals.rows_at(now)
         rate = self._rate(now, arrived)
         lag = max(0.0, arrived - plant.committed)
         last, running = plant.last, plant.running
-        idle = last is not None and running is None and lag < 1 and now - last.end_s > max(_IDLE_S, 3 * p.trigger_s)
+        idle = (
+            last is not None
+            and running is None
+            and lag < 1
+            and now - last.end_s > max(_IDLE_S, 3 * p.trigger_s)
+        )
         shown, still = None if idle else last, None if last is None else 0
         busy = self._busy_share(now)
         return Observation(
-            t_s=now, application="simulated", query="spark",
-            executors=len(plant.fleet.executors), slots_per_executor=p.slots_per_executor, target=plant.fleet.target,
-            input_rows_per_s=rate, inputs=None if rate is None else {"kafka": rate},
-            lag_rows=lag, lag_rows_upper=lag, lag_s=wait_s(lag, rate),
-            busy=busy, cpu=None if busy is None or p.cpu_per_busy is None else busy * p.cpu_per_busy,
-            trigger_s=p.trigger_s, in_flight=_in_flight(running, now) if running else None,
+            t_s=now,
+            application="simulated",
+            query="spark",
+            executors=len(plant.fleet.executors),
+            slots_per_executor=p.slots_per_executor,
+            target=plant.fleet.target,
+            input_rows_per_s=rate,
+            inputs=None if rate is None else {"kafka": rate},
+            lag_rows=lag,
+            lag_rows_upper=lag,
+            lag_s=wait_s(lag, rate),
+            busy=busy,
+            cpu=None if busy is None or p.cpu_per_busy is None else busy * p.cpu_per_busy,
+            trigger_s=p.trigger_s,
+            in_flight=_in_flight(running, now) if running else None,
             state_rows=round(plant.state_rows) if p.state_partitions else None,
             state_bytes=round(plant.state_bytes) if p.state_partitions else None,
             state_partitions=p.state_partitions or None,
-            latency_s=last.end_s - plant.arrivals.mean_time(last.first_row, last.end_row) if last else None,
+            latency_s=(
+                last.end_s - plant.arrivals.mean_time(last.first_row, last.end_row)
+                if last
+                else None
+            ),
             batch_s=shown.batch_s if shown else still,
             batch_rows=round(shown.rows) if shown else still,
             batch_parts_s=_parts_s(last) if last else None,
             processed_rows_per_s=shown.rows / shown.batch_s if shown else None,
             output_rows_per_s=shown.stages[-1].rows_out / shown.batch_s if shown else None,
             stages=tuple(stage.stage for stage in shown.stages) if shown else None,
-        )  # fmt: skip
+        )
 
     def _rate(self, now: float, arrived: float) -> float | None:
         """Return the rows per second that arrived since the observation before."""
@@ -64,7 +85,9 @@ class Sight:
         return self._seen_rate
 
     def _busy_share(self, now: float) -> float | None:
-        """Return the share of slot time in tasks between the last two polls; a batch that runs counts evenly over its time."""
+        """Return the share of slot time in tasks between the last two polls; a batch that runs
+        counts evenly over its time.
+        """
         before = self._polled
         if before is not None and now - before[0] < _POLL_S:
             return self._busy
@@ -81,11 +104,18 @@ class Sight:
 def _in_flight(batch: Batch, now: float) -> InFlight:
     ends_s = [end_s for stage in batch.stages for end_s in stage.ends_s]
     done = sum(end_s <= now for end_s in ends_s)
-    return InFlight(elapsed_s=now - batch.begin_s, rows=round(batch.rows), tasks_done=done, tasks_left=len(ends_s) - done)
+    return InFlight(
+        elapsed_s=now - batch.begin_s,
+        rows=round(batch.rows),
+        tasks_done=done,
+        tasks_left=len(ends_s) - done,
+    )
 
 
 def _parts_s(batch: Batch) -> dict[str, float]:
-    """Return the parts of a batch as Spark names them: what is not in tasks is shared as in an idle batch that was measured."""
+    """Return the parts of a batch as Spark names them: what is not in tasks is shared as in an idle
+    batch that was measured.
+    """
     return {
         "triggerExecution": batch.batch_s,
         "addBatch": batch.batch_s - 0.5 * batch.fixed_s,

@@ -62,16 +62,21 @@ class Cell:
     seed: int = 0
     faults: str = ""
     """What the spec calls them; empty where nothing goes wrong."""
+
     fault_parameters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """The cell's name: a hash of all that it is, so that a result is found again after a kill."""
+        """The cell's name: a hash of all that it is, so that a result is found again after a
+        kill.
+        """
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     @property
     def text(self) -> str:
-        """The cell as JSON; faults are in it only if there are any, so that results from before there were faults are found again."""
+        """The cell as JSON; faults are in it only if there are any, so that results from before
+        there were faults are found again.
+        """
         told = asdict(self)
         if not (self.faults or self.fault_parameters):
             del told["faults"], told["fault_parameters"]
@@ -90,14 +95,21 @@ class Cell:
 
 
 def guards_for(settings: Settings, given: Mapping[str, Any]) -> tuple[Guard, ...]:
-    """Return the guards of a cell, in their one order; raises BadInput for an option that is out of range."""
-    loop = LoopOptions(interval_s=settings.interval_s, **{name: given[name] for name in given if name in _names(LoopOptions)})
+    """Return the guards of a cell, in their one order; raises BadInput for an option that is out of
+    range.
+    """
+    loop = LoopOptions(
+        interval_s=settings.interval_s,
+        **{name: given[name] for name in given if name in _names(LoopOptions)},
+    )
     options = GuardOptions(**{name: given[name] for name in given if name in _names(GuardOptions)})
     return guards_of(settings.limits, options, loop)
 
 
 def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | FlinkJob:
-    """Return the parameters of a plant of a spec; raises BadInput for what it does not have or cannot be."""
+    """Return the parameters of a plant of a spec; raises BadInput for what it does not have or
+    cannot be.
+    """
     if kind == "spark":
         return SparkParameters.of(parameters)
     given = {name: value for name, value in parameters.items() if name != "executors"}
@@ -105,7 +117,9 @@ def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | 
     if unknown:
         raise BadInput(f"a Flink job has no parameter {', '.join(map(repr, sorted(unknown)))}")
     if "rate_per_s" not in given:
-        raise BadInput("a Flink job needs rate_per_s, the rows per second that one warm task works off")
+        raise BadInput(
+            "a Flink job needs rate_per_s, the rows per second that one warm task works off"
+        )
     return FlinkJob(**given)
 
 

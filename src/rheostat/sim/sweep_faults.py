@@ -1,4 +1,6 @@
-"""The faults of a sweep: what a spec can name, what is wrong with it, and the plant with the faults around it."""
+"""The faults of a sweep: what a spec can name, what is wrong with it, and the plant with the faults
+around it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ Faults: TypeAlias = Mapping[str, Mapping[str, float]]
 """Parameters by the name of the fault; none for a plant in which nothing goes wrong."""
 
 _PLANT_STREAMS = 5
-"""The first streams of a seed are the plant's own, so that a fault changes no arrival and no task."""
+"""The first streams of a seed are the plant's own, so that a fault changes no arrival and no
+task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,11 @@ KINDS: Mapping[str, _Kind] = {
 
 
 def around(plant: Plant, faults: Faults, seed: int) -> Plant:
-    """Return the plant with the faults around it, each with a stream of its own of the seed; raises BadInput for what is out of range.
+    """Return the plant with the faults around it, each with a stream of its own of the seed; raises
+    BadInput for what is out of range.
 
-    The same seed has the same faults at the same times, whichever policy runs and whichever other faults there are.
+    The same seed has the same faults at the same times, whichever policy runs and whichever other
+    faults there are.
     """
     if not faults:
         return plant
@@ -59,21 +64,41 @@ def wrong(given: Any, plant_kinds: Mapping[str, str], seconds: float) -> Iterato
     ``plant_kinds`` has the kind of each plant of the spec, ``seconds`` is the length of a run.
     """
     if not isinstance(given, dict):
-        yield "", f"is a mapping of one fault at least to its parameters, such as executor_loss: {{mean_s: 1800}}, but it is {given!r}"
+        yield (
+            "",
+            (
+                "is a mapping of one fault at least to its parameters, such as executor_loss:"
+                f" {{mean_s: 1800}}, but it is {given!r}"
+            ),
+        )
         return
     for name, parameters in given.items():
         if name not in KINDS:
             yield f".{name}", f"is no fault; there are {', '.join(KINDS)}"
         elif not isinstance(parameters, dict):
-            yield f".{name}", f"is a mapping of its parameters {', '.join(_all(name))}, but it is {parameters!r}"
+            yield (
+                f".{name}",
+                f"is a mapping of its parameters {', '.join(_all(name))}, but it is {parameters!r}",
+            )
         else:
-            yield from ((f".{name}{place}", said) for place, said in _wrong(name, parameters, plant_kinds, seconds))
+            yield from (
+                (f".{name}{place}", said)
+                for place, said in _wrong(name, parameters, plant_kinds, seconds)
+            )
 
 
-def _wrong(name: str, given: Mapping[Any, Any], plant_kinds: Mapping[str, str], seconds: float) -> Iterator[tuple[str, str]]:
+def _wrong(
+    name: str, given: Mapping[Any, Any], plant_kinds: Mapping[str, str], seconds: float
+) -> Iterator[tuple[str, str]]:
     unfit = [plant for plant, kind in plant_kinds.items() if kind != "spark"]
     if KINDS[name].breaks and unfit:
-        yield "", f"needs executors that can fail, as those of a Spark plant, but {', '.join(unfit)} is none"
+        yield (
+            "",
+            (
+                f"needs executors that can fail, as those of a Spark plant, but {', '.join(unfit)}"
+                " is none"
+            ),
+        )
     bad = list(_misread(name, given))
     yield from bad
     if bad:
@@ -83,7 +108,13 @@ def _wrong(name: str, given: Mapping[Any, Any], plant_kinds: Mapping[str, str], 
     except BadInput as out_of_range:
         yield "", str(out_of_range)
     if given.get("delay_s", 0.0) >= seconds:
-        yield ".delay_s", f"must be below the {seconds:g} s of a run, or no signal is ever seen, but it is {given['delay_s']:g}"
+        yield (
+            ".delay_s",
+            (
+                f"must be below the {seconds:g} s of a run, or no signal is ever seen, but it is"
+                f" {given['delay_s']:g}"
+            ),
+        )
 
 
 def _misread(name: str, given: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
@@ -91,7 +122,11 @@ def _misread(name: str, given: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     for each, value in given.items():
         if each not in known:
             yield f".{each}", f"is not known here; there are {', '.join(known)}"
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        elif (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
             yield f".{each}", f"must be a number, but it is {value!r}"
     for each in KINDS[name].needed:
         if each not in given:

@@ -1,4 +1,6 @@
-"""A sweep's specification: policies x parameters x guards x plants x loads x faults x seeds; every error is told, with its place."""
+"""A sweep's specification: policies x parameters x guards x plants x loads x faults x seeds; every
+error is told, with its place.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +25,46 @@ from rheostat.sim.sweep_faults import Faults
 from rheostat.sim.sweep_faults import wrong as wrong_faults
 from rheostat.workloads.text import parse
 
-_GUARDS = {each.name for group in (LoopOptions, GuardOptions) for each in fields(group)} - {"interval_s"}
+_GUARDS = {each.name for group in (LoopOptions, GuardOptions) for each in fields(group)} - {
+    "interval_s"
+}
 _KNOWN = {
-    "minutes", "interval_s", "warm_up_s", "objective_s", "limits", "rescale_cost", "seeds", "bounds", "plants", "loads", "policies",
-    "guards", "faults",
-}  # fmt: skip
+    "minutes",
+    "interval_s",
+    "warm_up_s",
+    "objective_s",
+    "limits",
+    "rescale_cost",
+    "seeds",
+    "bounds",
+    "plants",
+    "loads",
+    "policies",
+    "guards",
+    "faults",
+}
 _SAMPLES = 400
 
 
 def read_spec(path: Path) -> tuple[Cell, ...]:
-    """Return the cells of a specification; raises BadInput with all that is wrong, each with its line and place."""
+    """Return the cells of a specification; raises BadInput with all that is wrong, each with its
+    line and place.
+    """
     try:
         text = path.read_text(encoding="utf-8")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         read = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"the spec {path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}") from None
+        raise BadInput(
+            f"the spec {path} cannot be read:"
+            f" {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}"
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path.name}:{mark.line + 1}" if mark else path.name
-        raise BadInput(f"{where}: this is no YAML: {getattr(error, 'problem', None) or error}") from None
+        raise BadInput(
+            f"{where}: this is no YAML: {getattr(error, 'problem', None) or error}"
+        ) from None
     return _Reader(path.name, dict(_lines(node, ""))).cells(read)
 
 
@@ -54,7 +77,9 @@ class _Reader:
 
     def cells(self, read: Any) -> tuple[Cell, ...]:
         if not isinstance(read, dict):
-            raise BadInput(f"{self._name}: a spec is a mapping with minutes, plants, loads and policies")
+            raise BadInput(
+                f"{self._name}: a spec is a mapping with minutes, plants, loads and policies"
+            )
         self._unknown(read, _KNOWN, "")
         settings = self._settings(read)
         seeds = self._seeds(read.get("seeds", 1))
@@ -67,33 +92,82 @@ class _Reader:
             self._say("bounds", "is true or false")
         if self._wrong:
             count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
-            raise BadInput("\n".join((f"{self._name} has {count}:", *(said for _, said in sorted(self._wrong)))))
+            raise BadInput(
+                "\n".join(
+                    (f"{self._name} has {count}:", *(said for _, said in sorted(self._wrong)))
+                )
+            )
         assert settings is not None  # nothing was wrong  # noqa: S101
-        return tuple(self._all(settings, plants, loads, faults, policies, guards, seeds, bounds=read.get("bounds", False)))
+        return tuple(
+            self._all(
+                settings,
+                plants,
+                loads,
+                faults,
+                policies,
+                guards,
+                seeds,
+                bounds=read.get("bounds", False),
+            )
+        )
 
     def _all(
-        self, settings: Settings, plants: Mapping[str, tuple[str, dict[str, Any]]], loads: Mapping[str, str], faults: Mapping[str, Faults],
-        policies: list[tuple[str, dict[str, Any]]], guards: list[dict[str, Any]], seeds: list[int], *, bounds: bool,
-    ) -> Iterator[Cell]:  # fmt: skip
-        for (plant, (kind, parameters)), (load, text), seed in itertools.product(plants.items(), loads.items(), seeds):
+        self,
+        settings: Settings,
+        plants: Mapping[str, tuple[str, dict[str, Any]]],
+        loads: Mapping[str, str],
+        faults: Mapping[str, Faults],
+        policies: list[tuple[str, dict[str, Any]]],
+        guards: list[dict[str, Any]],
+        seeds: list[int],
+        *,
+        bounds: bool,
+    ) -> Iterator[Cell]:
+        for (plant, (kind, parameters)), (load, text), seed in itertools.product(
+            plants.items(), loads.items(), seeds
+        ):
             place: dict[str, Any] = {
-                "settings": settings, "plant": plant, "plant_kind": kind, "plant_parameters": parameters, "load": load, "load_text": text,
+                "settings": settings,
+                "plant": plant,
+                "plant_kind": kind,
+                "plant_parameters": parameters,
+                "load": load,
+                "load_text": text,
                 "seed": seed,
-            }  # fmt: skip
+            }
             if bounds and kind == "spark":
                 yield Cell(policy=BOUNDS, **place)
-            for (broken, parts), (policy, given), rules in itertools.product(faults.items(), policies, guards):
-                yield Cell(policy=policy, parameters=given, guards=rules, faults=broken, fault_parameters=parts, **place)
+            for (broken, parts), (policy, given), rules in itertools.product(
+                faults.items(), policies, guards
+            ):
+                yield Cell(
+                    policy=policy,
+                    parameters=given,
+                    guards=rules,
+                    faults=broken,
+                    fault_parameters=parts,
+                    **place,
+                )
 
     def _settings(self, read: Mapping[str, Any]) -> Settings | None:
         given: dict[str, float] = {}
-        for name, least in (("minutes", 0.0), ("interval_s", 0.0), ("warm_up_s", None), ("objective_s", 0.0), ("rescale_cost", None)):
+        for name, least in (
+            ("minutes", 0.0),
+            ("interval_s", 0.0),
+            ("warm_up_s", None),
+            ("objective_s", 0.0),
+            ("rescale_cost", None),
+        ):
             if name in read or name == "minutes":
                 number = self._number(name, read.get(name), above=least)
                 if number is not None:
                     given[name] = number
         limits = read.get("limits", [1, 16])
-        if not (isinstance(limits, list) and len(limits) == 2 and all(type(each) is int for each in limits)):
+        if not (
+            isinstance(limits, list)
+            and len(limits) == 2
+            and all(type(each) is int for each in limits)
+        ):
             self._say("limits", f"are two whole numbers, such as [1, 16], but they are {limits!r}")
             return None
         if "minutes" not in given:
@@ -101,18 +175,32 @@ class _Reader:
         made = Settings(**given, low=limits[0], high=limits[1])
         self._try("limits", lambda: made.limits)
         if made.interval_s > made.seconds or made.warm_up_s >= made.seconds:
-            self._say("minutes", f"must last longer than interval_s and warm_up_s, but a run lasts {made.seconds:g} s")
+            self._say(
+                "minutes",
+                "must last longer than interval_s and warm_up_s, but a run lasts"
+                f" {made.seconds:g} s",
+            )
         return made
 
     def _seeds(self, given: Any) -> list[int]:
         if type(given) is int and given >= 1:
             return list(range(given))
-        if isinstance(given, list) and given and all(type(each) is int for each in given) and len(set(given)) == len(given):
+        if (
+            isinstance(given, list)
+            and given
+            and all(type(each) is int for each in given)
+            and len(set(given)) == len(given)
+        ):
             return given
-        self._say("seeds", f"is a number of seeds of at least 1, or a list of different ones, but it is {given!r}")
+        self._say(
+            "seeds",
+            f"is a number of seeds of at least 1, or a list of different ones, but it is {given!r}",
+        )
         return []
 
-    def _plants(self, given: Any, settings: Settings | None) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
+    def _plants(
+        self, given: Any, settings: Settings | None
+    ) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
         for name, each in self._mapping("plants", given, "small: {kind: spark, executors: 4}"):
             place = f"plants.{name}"
             if not isinstance(each, dict):
@@ -123,22 +211,36 @@ class _Reader:
             if kind not in KINDS:
                 self._say(place, f"kind must be one of {', '.join(KINDS)}, but it is {kind!r}")
                 continue
-            self._try(place, lambda kind=kind, parameters=parameters: plant_values(kind, parameters))  # type: ignore[misc]
+            self._try(place, partial(plant_values, kind, parameters))
             executors = parameters.get("executors")
-            if settings and isinstance(executors, int) and not settings.low <= executors <= settings.high:
-                self._say(place, f"starts with {executors} executors, outside the limits {settings.low} to {settings.high}")
+            if (
+                settings
+                and isinstance(executors, int)
+                and not settings.low <= executors <= settings.high
+            ):
+                self._say(
+                    place,
+                    f"starts with {executors} executors, outside the limits {settings.low} to"
+                    f" {settings.high}",
+                )
             yield name, (kind, parameters)
 
     def _loads(self, given: Any, settings: Settings | None) -> Iterator[tuple[str, str]]:
         for name, text in self._mapping("loads", given, "day: 5 * day"):
-            load = self._try(f"loads.{name}", lambda text=text: parse(str(text), find_trace))  # type: ignore[misc]
+            load = self._try(f"loads.{name}", partial(parse, str(text), find_trace))
             if load is not None and settings:
                 step_s = settings.seconds / _SAMPLES
                 if not any(load.rate_per_s((i + 0.5) * step_s) > 0 for i in range(_SAMPLES)):
-                    self._say(f"loads.{name}", f"{text!r} brings no row in {settings.minutes:g} minutes; there is nothing to scale")
+                    self._say(
+                        f"loads.{name}",
+                        f"{text!r} brings no row in {settings.minutes:g} minutes; there is nothing"
+                        " to scale",
+                    )
             yield name, str(text)
 
-    def _policies(self, given: Any, settings: Settings | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _policies(
+        self, given: Any, settings: Settings | None
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
         if not (isinstance(given, list) and given):
             self._say("policies", "is a list of one policy at least, such as - measured-throughput")
             return
@@ -147,7 +249,11 @@ class _Reader:
         for number, each in enumerate(given):
             place = f"policies[{number}]"
             entry = {"policy": each} if isinstance(each, str) else each
-            if not isinstance(entry, dict) or not isinstance(entry.get("policy"), str) or not isinstance(entry.get("set", {}), dict):
+            if (
+                not isinstance(entry, dict)
+                or not isinstance(entry.get("policy"), str)
+                or not isinstance(entry.get("set", {}), dict)
+            ):
                 self._say(place, f"is a name, or a mapping with policy and set, but it is {each!r}")
                 continue
             self._unknown(entry, {"policy", "set"}, place)
@@ -156,7 +262,7 @@ class _Reader:
                 if told in seen:
                     self._say(place, f"{told} is there twice")
                 seen.add(told)
-                self._try(place, lambda name=entry["policy"], given=parameters: create(name, given, slo))  # type: ignore[misc]
+                self._try(place, partial(create, entry["policy"], parameters, slo))
                 yield entry["policy"], parameters
 
     def _guards(self, given: Any) -> Iterator[dict[str, Any]]:
@@ -166,14 +272,21 @@ class _Reader:
         self._unknown(given, _GUARDS, "guards")
         if set(given) <= _GUARDS:
             for rules in _grid(given):
-                self._try("guards", lambda rules=rules: guards_for(Settings(minutes=1), rules))  # type: ignore[misc]
+                self._try("guards", partial(guards_for, Settings(minutes=1), rules))
                 yield rules
 
-    def _faults(self, given: Any, plants: Mapping[str, tuple[str, dict[str, Any]]], settings: Settings | None) -> dict[str, Faults]:
+    def _faults(
+        self,
+        given: Any,
+        plants: Mapping[str, tuple[str, dict[str, Any]]],
+        settings: Settings | None,
+    ) -> dict[str, Faults]:
         found: dict[str, Faults] = {}
         kinds = {plant: kind for plant, (kind, _) in plants.items()}
         for name, each in self._mapping("faults", given, "loss: {executor_loss: {mean_s: 1800}}"):
-            for place, said in wrong_faults(each, kinds, settings.seconds if settings else math.inf):
+            for place, said in wrong_faults(
+                each, kinds, settings.seconds if settings else math.inf
+            ):
                 self._say(f"faults.{name}{place}", said)
             found[name] = each
         return found
@@ -185,17 +298,26 @@ class _Reader:
         yield from ((str(name), value) for name, value in given.items())
 
     def _number(self, place: str, value: Any, above: float | None) -> float | None:
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        fits = (
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        )
         if fits and (value > above if above is not None else value >= 0):
             return float(value)
         said = "missing" if value is None else repr(value)
-        self._say(place, f"must be a number {'above' if above is not None else 'of at least'} 0, but it is {said}")
+        self._say(
+            place,
+            f"must be a number {'above' if above is not None else 'of at least'} 0, but it is"
+            f" {said}",
+        )
         return None
 
     def _unknown(self, given: Mapping[str, Any], known: set[str], place: str) -> None:
         for name in given:
             if name not in known:
-                self._say(f"{place}.{name}".lstrip("."), f"is not known here; there are {', '.join(sorted(known))}")
+                self._say(
+                    f"{place}.{name}".lstrip("."),
+                    f"is not known here; there are {', '.join(sorted(known))}",
+                )
 
     def _try(self, place: str, make: Callable[[], Any]) -> Any:
         try:

@@ -1,4 +1,6 @@
-"""A live Spark application, resized: the target and the executors to be replaced are handed to the steward at every tick."""
+"""A live Spark application, resized: the target and the executors to be replaced are handed to the
+steward at every tick.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class Protocols(Protocol):
     """Runs the protocols of a change of size."""
 
     def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
-        """Take the target in force and the executors to be replaced, and tell where the change stands."""
+        """Take the target in force and the executors to be replaced, and tell where the change
+        stands.
+        """
         ...
 
     def resume(self, kept: Memory, now: float) -> None:
@@ -34,13 +38,20 @@ class Protocols(Protocol):
 
 
 class SparkActuator:
-    """Brings an application to its target; what ``replace executor N`` names is replaced by a new one.
+    """Brings an application to its target; what ``replace executor N`` names is replaced by a new
+    one.
 
-    ``application`` is its id: what is remembered of another one is not resumed. ``standby`` is how many executors are to stand
-    by above the target.
+    ``application`` is its id: what is remembered of another one is not resumed. ``standby`` is how
+    many executors are to stand by above the target.
     """
 
-    def __init__(self, protocols: Protocols, capabilities: Capabilities, application: str = "", standby: int = 0) -> None:
+    def __init__(
+        self,
+        protocols: Protocols,
+        capabilities: Capabilities,
+        application: str = "",
+        standby: int = 0,
+    ) -> None:
         self._protocols = protocols
         self._capabilities = capabilities
         self._application = application
@@ -55,21 +66,31 @@ class SparkActuator:
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Assert the target and the replacements, and tell where they stand."""
         self.target = decision.target
-        replaced = [named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))]
+        replaced = [
+            named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))
+        ]
         rescaling = self._protocols.ask(decision.target, replaced, now)
         if self.patience:
             self.patience.tick(rescaling.phase != "steady", now)
-        kept = {"application": self._application, "target": decision.target, "protocol": rescaling.memory}
+        kept = {
+            "application": self._application,
+            "target": decision.target,
+            "protocol": rescaling.memory,
+        }
         return replace(rescaling, memory=kept)
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Go on where an earlier controller of this application has stood, from the memory of what ``rescale`` returned last."""
+        """Go on where an earlier controller of this application has stood, from the memory of what
+        ``rescale`` returned last.
+        """
         if kept.get("application") == self._application:
             self.target = kept["target"]
             self._protocols.resume(kept["protocol"], now)
 
     def at_work(self, registered: int) -> int:
-        """Return how many of the registered executors count for the target: without those that stand by above it."""
+        """Return how many of the registered executors count for the target: without those that
+        stand by above it.
+        """
         above = 0 if self.target is None else max(0, registered - self.target)
         return registered - min(self._standby, above)
 

@@ -1,7 +1,8 @@
-"""Where state may be placed without being asked for: each combination by its own recorded soak, 10,000 moves with contents checked.
+"""Where state may be placed without being asked for: each combination by its own recorded soak,
+10,000 moves with contents checked.
 
-Moving state between executors is the path of Spark's known state store bugs (SPARK-43404, 46796, 47036, 49770, 51717,
-55892), so what another combination has shown does not count.
+Moving state between executors is the path of Spark's known state store bugs (SPARK-43404, 46796,
+47036, 49770, 51717, 55892), so what another combination has shown does not count.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ ENOUGH_MOVES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Soak:
-    """A soak that a combination has passed; ``checkpoint_format`` is ``spark.sql.streaming.stateStore.checkpointFormatVersion``."""
+    """A soak that a combination has passed; ``checkpoint_format`` is
+    ``spark.sql.streaming.stateStore.checkpointFormatVersion``.
+    """
 
     spark: str
     provider: str
@@ -27,46 +30,90 @@ class Soak:
 
 SOAKS: tuple[Soak, ...] = (
     Soak(
-        spark="4.3.0", provider="RocksDBStateStoreProvider", checkpoint_format=1, moves=10_106, date="2026-11-22",
-        command="python benchmarks/soak.py --kind moves --checkpoint-format 1 --state benchmarks/soaks/4.3.0-rocksdb-1.json",
+        spark="4.3.0",
+        provider="RocksDBStateStoreProvider",
+        checkpoint_format=1,
+        moves=10_106,
+        date="2026-11-22",
+        command=(
+            "python benchmarks/soak.py --kind moves --checkpoint-format 1 --state"
+            " benchmarks/soaks/4.3.0-rocksdb-1.json"
+        ),
     ),
     Soak(
-        spark="4.3.0", provider="RocksDBStateStoreProvider", checkpoint_format=1, moves=14_585, date="2026-11-23", pauses=True,
-        command="python benchmarks/soak.py --kind moves --checkpoint-format 1 --trigger 5 --executors 3 --partitions 36 "
-        "--queries window,distinct,several,transform,count,session --state benchmarks/soaks/4.3.0-rocksdb-1-pauses.json",
+        spark="4.3.0",
+        provider="RocksDBStateStoreProvider",
+        checkpoint_format=1,
+        moves=14_585,
+        date="2026-11-23",
+        pauses=True,
+        command=(
+            "python benchmarks/soak.py --kind moves --checkpoint-format 1 --trigger 5 --executors 3"
+            " --partitions 36 --queries window,distinct,several,transform,count,session --state"
+            " benchmarks/soaks/4.3.0-rocksdb-1-pauses.json"
+        ),
     ),
     Soak(
-        spark="3.5.7", provider="RocksDBStateStoreProvider", checkpoint_format=1, moves=10_213, date="2026-11-22",
-        command="python benchmarks/soak.py --kind moves --checkpoint-format 1 --state benchmarks/soaks/3.5.7-rocksdb-1.json",
+        spark="3.5.7",
+        provider="RocksDBStateStoreProvider",
+        checkpoint_format=1,
+        moves=10_213,
+        date="2026-11-22",
+        command=(
+            "python benchmarks/soak.py --kind moves --checkpoint-format 1 --state"
+            " benchmarks/soaks/3.5.7-rocksdb-1.json"
+        ),
     ),
-)  # fmt: skip
-"""The record of each is in ``benchmarks/soaks``, with the query, the moves and the kills of every round."""
+)
+"""The record of each is in ``benchmarks/soaks``, with the query, the moves and the kills of every
+round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether state is placed, and in one line why not, or on what grounds; ``loads``: whether also before the batch that needs it."""
+    """Whether state is placed, and in one line why not, or on what grounds; ``loads``: whether also
+    before the batch that needs it.
+    """
 
     places: bool
     why: str
     loads: bool = False
 
 
-def verdict(mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS) -> Verdict:
-    """Tell whether state may be placed in the mode ``auto``, ``force`` or ``off`` with this Spark, provider and format."""
+def verdict(
+    mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS
+) -> Verdict:
+    """Tell whether state may be placed in the mode ``auto``, ``force`` or ``off`` with this Spark,
+    provider and format.
+    """
     if mode == "off":
-        return Verdict(False, "placement is off: state stays where Spark has put it, new executors of a stateful query get none")
-    passed = [soak for soak in soaks if (soak.spark, soak.provider, soak.checkpoint_format) == (spark, provider, checkpoint_format)]
+        return Verdict(
+            False,
+            "placement is off: state stays where Spark has put it, new executors of a stateful"
+            " query get none",
+        )
+    passed = [
+        soak
+        for soak in soaks
+        if (soak.spark, soak.provider, soak.checkpoint_format)
+        == (spark, provider, checkpoint_format)
+    ]
     moves = max((soak.moves for soak in passed), default=0)
     loads = mode == "force" or any(soak.pauses and soak.moves >= ENOUGH_MOVES for soak in passed)
     what = f"Spark {spark}, {provider}, checkpoint format {checkpoint_format}"
     if moves >= ENOUGH_MOVES:
         also = ", also with loads in the pauses of the query" if mode == "auto" and loads else ""
-        return Verdict(True, f"state moves with the executors: {what} has passed {moves:,} moves{also}", loads)
+        return Verdict(
+            True, f"state moves with the executors: {what} has passed {moves:,} moves{also}", loads
+        )
     if mode == "force":
-        return Verdict(True, f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves", loads)
+        return Verdict(
+            True,
+            f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves",
+            loads,
+        )
     return Verdict(
         False,
-        f"state stays where Spark has put it: {what} has passed {moves:,} of the {ENOUGH_MOVES:,} moves of a soak; "
-        "placement='force' moves it all the same",
+        f"state stays where Spark has put it: {what} has passed {moves:,} of the {ENOUGH_MOVES:,}"
+        " moves of a soak; placement='force' moves it all the same",
     )

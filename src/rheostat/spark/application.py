@@ -1,4 +1,6 @@
-"""What the steward needs of an application: its executors, its queries, and ways to warm executors and to load state early."""
+"""What the steward needs of an application: its executors, its queries, and ways to warm executors
+and to load state early.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ class Executors(Protocol):
         ...
 
     def registered(self) -> int:
-        """Return how many executors are registered; one that has just come is among them before it can be reached."""
+        """Return how many executors are registered; one that has just come is among them before it
+        can be reached.
+        """
         ...
 
     def preferred(self) -> list[str]:
@@ -34,7 +38,9 @@ class Executors(Protocol):
         ...
 
     def hide_newcomers(self, hides: bool) -> bool:
-        """Do so from now on, or no longer, with each executor in the moment in which it comes; False where that cannot be."""
+        """Do so from now on, or no longer, with each executor in the moment in which it comes;
+        False where that cannot be.
+        """
         ...
 
     def decommission(self, executors: list[str]) -> None:
@@ -107,5 +113,7 @@ class Preloading(Protocol):
         ...
 
     def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return how long these queries' pauses let state load and what a unit takes; None where batches have to load it."""
+        """Return how long these queries' pauses let state load and what a unit takes; None where
+        batches have to load it.
+        """
         ...

@@ -14,7 +14,9 @@ _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """What keeps an application from being scaled (``blocking``), or from being scaled well (``degrading``)."""
+    """What keeps an application from being scaled (``blocking``), or from being scaled well
+    (``degrading``).
+    """
 
     blocking: tuple[str, ...] = ()
     degrading: tuple[str, ...] = ()
@@ -24,24 +26,48 @@ class Obstacles:
 def obstacles(spark: Any) -> Obstacles:
     """Return what stands in the way of live scaling, in one line each."""
     if is_connect(spark):
-        return Obstacles(blocking=("Spark Connect: a remote session shows no executors and changes none; attach in the driver instead",))
+        return Obstacles(
+            blocking=(
+                (
+                    "Spark Connect: a remote session shows no executors and changes none; attach in"
+                    " the driver instead"
+                ),
+            )
+        )
     if is_local(spark):
         master = spark.sparkContext.master
-        return Obstacles(blocking=(f"master {master} has no executors to scale; use a cluster, or: rheostat run --local 8 app.py",))
+        return Obstacles(
+            blocking=(
+                (
+                    f"master {master} has no executors to scale; use a cluster, or: rheostat run"
+                    " --local 8 app.py"
+                ),
+            )
+        )
     if allocates_dynamically(spark):
-        conflict = "Spark's own dynamic allocation is in effect: not scaling against it; turn spark.dynamicAllocation.enabled off"
+        conflict = (
+            "Spark's own dynamic allocation is in effect: not scaling against it; turn"
+            " spark.dynamicAllocation.enabled off"
+        )
         return Obstacles(blocking=(conflict,))
     found = []
     can_decommission = is_on(spark, "spark.decommission.enabled")
     if not can_decommission:
-        found.append("spark.decommission.enabled is off (it cannot be set live): executors leave only while idle between two batches")
+        found.append(
+            "spark.decommission.enabled is off (it cannot be set live): executors leave only while"
+            " idle between two batches"
+        )
     if spark.sparkContext.uiWebUrl is None:
-        found.append("spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen")
+        found.append(
+            "spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen"
+        )
     return Obstacles(degrading=tuple(found), can_decommission=can_decommission)
 
 
 def unseen(spark: Any) -> tuple[str, ...]:
-    """Return why public interfaces show no executors of this session, in one line; nothing where they do."""
+    """Return why public interfaces show no executors of this session, in one line; nothing where
+    they do.
+    """
     if is_connect(spark):
         why = "Spark Connect shows no executors"
     elif is_local(spark):
@@ -66,17 +92,22 @@ def is_local(spark: Any) -> bool:
 def allocates_dynamically(spark: Any) -> bool:
     """Tell whether Spark's dynamic allocation would change the number of executors by itself.
 
-    Enabled with time-outs of a day or more it only serves to set the initial size on a Standalone cluster.
+    Enabled with time-outs of a day or more it only serves to set the initial size on a Standalone
+    cluster.
     """
     if not is_on(spark, "spark.dynamicAllocation.enabled"):
         return False
-    limits = (_seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default)) for name, default in
-              (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s")))  # fmt: skip
+    limits = (
+        _seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default))
+        for name, default in (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s"))
+    )
     return any(limit < _FOREVER_S for limit in limits)
 
 
 def initial_executors(spark: Any) -> int | None:
-    """Return the number of executors this application was started with, as far as its settings tell."""
+    """Return the number of executors this application was started with, as far as its settings
+    tell.
+    """
     for name in ("spark.dynamicAllocation.initialExecutors", "spark.executor.instances"):
         value = _setting(spark, name, "")
         if value.isdigit() and int(value) > 0:
@@ -85,9 +116,18 @@ def initial_executors(spark: Any) -> int | None:
 
 
 def slots_per_executor(spark: Any) -> int:
-    """Return the tasks that an executor runs at a time: its cores over the cpus of a task, 1 where that is not set."""
-    cores, cpus = _setting(spark, "spark.executor.cores", "1"), _setting(spark, "spark.task.cpus", "1")
-    return max(1, int(cores) // int(cpus)) if cores.isdecimal() and cpus.isdecimal() and int(cpus) else 1
+    """Return the tasks that an executor runs at a time: its cores over the cpus of a task, 1 where
+    that is not set.
+    """
+    cores, cpus = (
+        _setting(spark, "spark.executor.cores", "1"),
+        _setting(spark, "spark.task.cpus", "1"),
+    )
+    return (
+        max(1, int(cores) // int(cpus))
+        if cores.isdecimal() and cpus.isdecimal() and int(cpus)
+        else 1
+    )
 
 
 def has_ended(spark: Any) -> bool:
@@ -96,7 +136,11 @@ def has_ended(spark: Any) -> bool:
         return bool(getattr(spark, "is_stopped", False))
     try:
         return not spark.sparkContext.applicationId
-    except (AttributeError, Py4JError, OSError):  # PySpark's context lets go of its JVM when it is stopped
+    except (
+        AttributeError,
+        Py4JError,
+        OSError,
+    ):  # PySpark's context lets go of its JVM when it is stopped
         return True
 
 
@@ -111,7 +155,9 @@ def _setting(spark: Any, name: str, default: str) -> str:
 
 def locality_wait_s(spark: Any) -> float:
     """Return how long a task waits for the executor that it prefers."""
-    return _seconds(_setting(spark, "spark.locality.wait.process", _setting(spark, "spark.locality.wait", "3s")))
+    return _seconds(
+        _setting(spark, "spark.locality.wait.process", _setting(spark, "spark.locality.wait", "3s"))
+    )
 
 
 def is_on(spark: Any, name: str) -> bool:

@@ -1,4 +1,6 @@
-"""What a checkpoint on a local disk has fixed for its query: read from its offset log, nothing is written."""
+"""What a checkpoint on a local disk has fixed for its query: read from its offset log, nothing is
+written.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from rheostat.spark.shape import SHUFFLE_PARTITIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The name of its folder, the last batch that was planned, the settings that were kept with it, and whether the query has state."""
+    """The name of its folder, the last batch that was planned, the settings that were kept with it,
+    and whether the query has state.
+    """
 
     name: str
     batch_id: int
@@ -27,15 +31,32 @@ class Checkpoint:
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Return what the newest entry of the offset log (``OffsetSeqLog``, format v1) says; raises BadInput if there is none."""
-    newest = max((path for path in (folder / "offsets").glob("*") if path.name.isdecimal()), key=lambda path: int(path.name), default=None)
+    """Return what the newest entry of the offset log (``OffsetSeqLog``, format v1) says; raises
+    BadInput if there is none.
+    """
+    newest = max(
+        (path for path in (folder / "offsets").glob("*") if path.name.isdecimal()),
+        key=lambda path: int(path.name),
+        default=None,
+    )
     if newest is None:
-        raise BadInput(f"{folder} is no checkpoint of a query that has started: it has no folder offsets with a batch in it")
+        raise BadInput(
+            f"{folder} is no checkpoint of a query that has started: it has no folder offsets with"
+            " a batch in it"
+        )
     try:
         version, metadata, *_ = newest.read_text(encoding="utf-8").splitlines()
         kept = {name: str(value) for name, value in json.loads(metadata)["conf"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(f"{newest} is no entry of an offset log: its second line should be JSON with the query's conf") from None
+        raise BadInput(
+            f"{newest} is no entry of an offset log: its second line should be JSON with the"
+            " query's conf"
+        ) from None
     if version != "v1":
         raise BadInput(f"{newest} has format {version!r}; v1 can be read")
-    return Checkpoint(name=folder.name, batch_id=int(newest.name), settings=kept, stateful=(folder / "state").is_dir())
+    return Checkpoint(
+        name=folder.name,
+        batch_id=int(newest.name),
+        settings=kept,
+        stateful=(folder / "state").is_dir(),
+    )

@@ -1,4 +1,6 @@
-"""The executors of an application, as its own REST endpoint shows them (public; 5 ms of CPU a call)."""
+"""The executors of an application, as its own REST endpoint shows them (public; 5 ms of CPU a
+call).
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ class Executor:
     active: bool
     task_s: float
     """Seconds of task time since its start; grows when a task ends."""
+
     peak_memory_bytes: int | None
     registered_s: str
     removed_s: str | None
@@ -37,7 +40,9 @@ class ExecutorsEndpoint:
         return self._rest
 
     def registered(self) -> list[Executor] | None:
-        """Return the executors that are registered now; None where the UI is off or does not answer."""
+        """Return the executors that are registered now; None where the UI is off or does not
+        answer.
+        """
         found = self._executors("executors")
         return None if found is None else [executor for executor in found if executor.active]
 
@@ -46,11 +51,15 @@ class ExecutorsEndpoint:
         return self._executors("allexecutors")
 
     def failed_tasks(self) -> int | None:
-        """Return the failed tasks of all jobs that Spark still remembers, those lost with their executor included."""
+        """Return the failed tasks of all jobs that Spark still remembers, those lost with their
+        executor included.
+        """
         return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
 
     def _executors(self, which: str) -> list[Executor] | None:
-        return self._ask(which, lambda listed: [_executor(read) for read in listed if read["id"] != "driver"])
+        return self._ask(
+            which, lambda listed: [_executor(read) for read in listed if read["id"] != "driver"]
+        )
 
     def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
         listed = self._rest.get(what)

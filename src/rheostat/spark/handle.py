@@ -17,7 +17,9 @@ _log = logging.getLogger("rheostat")
 
 
 class _End(threading.Event):
-    """Set by ``stop``, or by itself when the application has ended: asked at every tick, also at one that failed."""
+    """Set by ``stop``, or by itself when the application has ended: asked at every tick, also at
+    one that failed.
+    """
 
     def __init__(self, ended: Callable[[], bool]) -> None:
         super().__init__()
@@ -29,7 +31,9 @@ class _End(threading.Event):
 
 
 class Handle:
-    """A running autoscaler: ends with the application, by ``stop()``, or by the kill switch (a file ``STOP`` beside the journal)."""
+    """A running autoscaler: ends with the application, by ``stop()``, or by the kill switch (a file
+    ``STOP`` beside the journal).
+    """
 
     def __init__(
         self,
@@ -67,7 +71,9 @@ class Handle:
 
     def start(self, interval_s: float) -> None:
         """Start the loop's thread; it never keeps the application from ending."""
-        self._thread = threading.Thread(target=self._run, args=(interval_s,), name="rheostat", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, args=(interval_s,), name="rheostat", daemon=True
+        )
         self._thread.start()
         atexit.register(self.stop)
 
@@ -79,7 +85,10 @@ class Handle:
             _log.debug("rheostat: the application has ended: %s", fault)
 
     def stop(self) -> None:
-        """Stop deciding; the application keeps its size. Returns when the running tick is over."""
+        """Stop deciding; the application keeps its size.
+
+        Returns when the running tick is over.
+        """
         self._stop.set()
         if self._thread and self._thread is not threading.current_thread():
             self._thread.join(timeout=10)

@@ -1,4 +1,6 @@
-"""The batch that runs now: progress events come at its end, and the one batch that is late is the one that matters."""
+"""The batch that runs now: progress events come at its end, and the one batch that is late is the
+one that matters.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,28 @@ from rheostat.model import InFlight
 from rheostat.spark.progress import Batch
 
 _BATCH_MESSAGES = ("Writing offsets", "No new data but")
-"""What MicroBatchExecution says while it plans a batch, and while it runs one without data, which closes windows."""
+"""What MicroBatchExecution says while it plans a batch, and while it runs one without data, which
+closes windows."""
 
 _BEGINS_WITHIN_S = 1.0
 """A trigger that finds new rows has said so after this long: it asks the sources, and plans."""
 
 
 def in_flight(
-    status: Mapping[str, Any], last: Batch | None, trigger_s: float | None, now: float, tracker: Any | None = None, quiet_s: float = 0.0
+    status: Mapping[str, Any],
+    last: Batch | None,
+    trigger_s: float | None,
+    now: float,
+    tracker: Any | None = None,
+    quiet_s: float = 0.0,
 ) -> InFlight | None:
-    """Return the running batch of a query from its ``StreamingQuery.status``; None between two batches.
+    """Return the running batch of a query from its ``StreamingQuery.status``; None between two
+    batches.
 
-    ``quiet_s`` is when the query was last seen without one: after a pause the batch began later than that. ``tracker`` is
-    the application's StatusTracker, for the tasks done and left of its active stages; leave it out where several queries
-    run, because their tasks cannot be told apart there.
+    ``quiet_s`` is when the query was last seen without one: after a pause the batch began later
+    than that. ``tracker`` is the application's StatusTracker, for the tasks done and left of its
+    active stages; leave it out where several queries run, because their tasks cannot be told apart
+    there.
     """
     if last is None or not runs_batch(status):
         return None
@@ -33,27 +43,34 @@ def in_flight(
 
 
 def runs_batch(status: Mapping[str, Any]) -> bool:
-    """Tell whether a batch runs: an active trigger of an idle query only asks its sources, many times a second."""
+    """Tell whether a batch runs: an active trigger of an idle query only asks its sources, many
+    times a second.
+    """
     planned = str(status.get("message", "")).startswith(_BATCH_MESSAGES)
     return bool(status.get("isTriggerActive") and (status.get("isDataAvailable") or planned))
 
 
 def batch_start_s(last: Batch, trigger_s: float | None, quiet_s: float = 0.0) -> float:
-    """Return when the batch after ``last`` began: at its end, or at the next multiple of the interval if it ended in time.
+    """Return when the batch after ``last`` began: at its end, or at the next multiple of the
+    interval if it ended in time.
 
-    If none ran at ``quiet_s``, it began after that. Source: Spark's ProcessingTimeExecutor, whose batches start at
-    multiples of the interval.
+    If none ran at ``quiet_s``, it began after that. Source: Spark's ProcessingTimeExecutor, whose
+    batches start at multiples of the interval.
     """
     if not trigger_s:
         return max(last.commit_s, quiet_s)
-    return max(_due_s(last.start_s, last.commit_s, trigger_s), math.ceil(quiet_s / trigger_s) * trigger_s)
+    return max(
+        _due_s(last.start_s, last.commit_s, trigger_s), math.ceil(quiet_s / trigger_s) * trigger_s
+    )
 
 
 def pause_left_s(start_s: float, commit_s: float, trigger_s: float, now: float) -> float:
-    """Return for how long no batch will begin after the last one, which lasted from ``start_s`` to ``commit_s``; 0 where one is about to.
+    """Return for how long no batch will begin after the last one, which lasted from ``start_s`` to
+    ``commit_s``; 0 where one is about to.
 
-    A batch that ended after the next multiple of the interval is followed by one at once (Spark's ProcessingTimeExecutor). A trigger
-    without new rows makes no batch; the next one comes at the next multiple.
+    A batch that ended after the next multiple of the interval is followed by one at once (Spark's
+    ProcessingTimeExecutor). A trigger without new rows makes no batch; the next one comes at the
+    next multiple.
     """
     due_s = _due_s(start_s, commit_s, trigger_s)
     if now < due_s:
@@ -66,7 +83,11 @@ def _due_s(start_s: float, commit_s: float, trigger_s: float) -> float:
 
 
 def _tasks(tracker: Any) -> tuple[int | None, int | None]:
-    stages = [stage for stage in map(tracker.getStageInfo, tracker.getActiveStageIds()) if stage is not None]
+    stages = [
+        stage
+        for stage in map(tracker.getStageInfo, tracker.getActiveStageIds())
+        if stage is not None
+    ]
     if not stages:
         return None, None
     done = sum(stage.numCompletedTasks for stage in stages)

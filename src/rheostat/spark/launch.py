@@ -1,4 +1,6 @@
-"""Runs an unchanged PySpark script in this process, with static options and a hook on its session."""
+"""Runs an unchanged PySpark script in this process, with static options and a hook on its
+session.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,15 @@ class Watching(Protocol):
 OnSession = Callable[[Any], Watching | None]
 
 
-def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str], on_session: OnSession) -> int:
+def run_script(
+    script: Path, arguments: Sequence[str], options: Mapping[str, str], on_session: OnSession
+) -> int:
     """Run ``script`` as its own main program and return its exit code.
 
-    ``options`` are Spark settings for the start of its JVM; those that the script sets itself win. ``on_session`` is
-    called once for the first session that the script makes; whatever it raises is logged and the script goes on. What it
-    returns is stopped before a session that the script leaves open. Raises BadInput if the script is not there.
+    ``options`` are Spark settings for the start of its JVM; those that the script sets itself win.
+    ``on_session`` is called once for the first session that the script makes; whatever it raises is
+    logged and the script goes on. What it returns is stopped before a session that the script
+    leaves open. Raises BadInput if the script is not there.
     """
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
@@ -51,7 +56,9 @@ def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str
     except KeyboardInterrupt:
         return 130
     except BaseException as error:
-        lines = traceback.format_exception(type(error), error, _of_script(error.__traceback__, script))
+        lines = traceback.format_exception(
+            type(error), error, _of_script(error.__traceback__, script)
+        )
         sys.stderr.write("".join(lines))  # in one piece: the JVM writes to the same stream
         return 1
     finally:
@@ -60,12 +67,17 @@ def run_script(script: Path, arguments: Sequence[str], options: Mapping[str, str
                 watching.stop()
         _stop_session()
         if not seen:
-            _log.warning("rheostat: the script made no session with SparkSession.builder, so nothing was watched")
+            _log.warning(
+                "rheostat: the script made no session with SparkSession.builder, so nothing was"
+                " watched"
+            )
     return 0
 
 
 def _of_script(trace: TracebackType | None, script: Path) -> TracebackType | None:
-    """Return the traceback from the script's first line on: the frames that run it are not its own."""
+    """Return the traceback from the script's first line on: the frames that run it are not its
+    own.
+    """
     inner = trace
     while inner is not None and inner.tb_frame.f_code.co_filename != str(script):
         inner = inner.tb_next
@@ -73,7 +85,9 @@ def _of_script(trace: TracebackType | None, script: Path) -> TracebackType | Non
 
 
 def master_of_environment() -> str | None:
-    """Return the master that PYSPARK_SUBMIT_ARGS or the defaults file of SPARK_CONF_DIR or SPARK_HOME names; None if none does."""
+    """Return the master that PYSPARK_SUBMIT_ARGS or the defaults file of SPARK_CONF_DIR or
+    SPARK_HOME names; None if none does.
+    """
     words = shlex.split(os.environ.get(_SUBMIT, ""))
     for word, value in pairwise(words):
         if word == "--master":
@@ -81,20 +95,34 @@ def master_of_environment() -> str | None:
         if word == "--conf" and value.startswith("spark.master="):
             return value.partition("=")[2]
     folder = os.environ.get("SPARK_CONF_DIR")
-    defaults = (Path(folder) if folder else Path(os.environ.get("SPARK_HOME", "")) / "conf") / "spark-defaults.conf"
+    defaults = (
+        Path(folder) if folder else Path(os.environ.get("SPARK_HOME", "")) / "conf"
+    ) / "spark-defaults.conf"
     lines = defaults.read_text(encoding="utf-8").splitlines() if defaults.is_file() else []
-    found = [line.replace("=", " ", 1).split() for line in lines if line.strip().startswith("spark.master")]
-    return next((words[1] for words in found if len(words) > 1 and words[0] == "spark.master"), None)
+    found = [
+        line.replace("=", " ", 1).split()
+        for line in lines
+        if line.strip().startswith("spark.master")
+    ]
+    return next(
+        (words[1] for words in found if len(words) > 1 and words[0] == "spark.master"), None
+    )
 
 
 def submit_arguments(options: Mapping[str, str], given: str | None = None) -> str:
-    """Return what PySpark hands to ``spark-submit``: our options first, so that those of the user's environment win."""
-    words = [word for name, value in sorted(options.items()) for word in ("--conf", f"{name}={value}")]
+    """Return what PySpark hands to ``spark-submit``: our options first, so that those of the user's
+    environment win.
+    """
+    words = [
+        word for name, value in sorted(options.items()) for word in ("--conf", f"{name}={value}")
+    ]
     return f"{shlex.join(words)} {given or 'pyspark-shell'}".strip()
 
 
 def _stop_session() -> None:
-    """End a session that the script left open, so that its executors are gone before their cluster is."""
+    """End a session that the script left open, so that its executors are gone before their cluster
+    is.
+    """
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession()
@@ -103,7 +131,9 @@ def _stop_session() -> None:
 
 
 def _hook(on_session: OnSession) -> list[Watching | None]:
-    """Call ``on_session`` with the first session of ``SparkSession.builder.getOrCreate()``; the returned list then holds its result."""
+    """Call ``on_session`` with the first session of ``SparkSession.builder.getOrCreate()``; the
+    returned list then holds its result.
+    """
     from pyspark.sql import SparkSession
 
     original = SparkSession.Builder.getOrCreate
@@ -126,13 +156,17 @@ def _told(on_session: OnSession, session: Any) -> Watching | None:
     except RheostatError as fault:
         _log.warning("rheostat: not attached, the job runs on as it is: %s", fault)
     except Exception as fault:
-        _log.warning("rheostat: not attached, the job runs on as it is: %s: %s", type(fault).__name__, fault)
+        _log.warning(
+            "rheostat: not attached, the job runs on as it is: %s: %s", type(fault).__name__, fault
+        )
         _log.debug("rheostat: where it failed", exc_info=True)
     return None
 
 
 def _exit_code(code: object) -> int:
-    """Return the exit code of ``sys.exit(code)`` as Python itself would: a text is printed and means 1."""
+    """Return the exit code of ``sys.exit(code)`` as Python itself would: a text is printed and
+    means 1.
+    """
     if code is None:
         return 0
     if isinstance(code, int):

@@ -1,4 +1,6 @@
-"""What the autoscaler itself costs: the CPU seconds of its threads and of the threads that serve its calls."""
+"""What the autoscaler itself costs: the CPU seconds of its threads and of the threads that serve
+its calls.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,18 @@ _TASKS = Path("/proc/self/task")
 
 
 class Overhead:
-    """Counts CPU seconds by part; each of our threads calls ``tick`` with its own name at the end of what it does.
+    """Counts CPU seconds by part; each of our threads calls ``tick`` with its own name at the end
+    of what it does.
 
-    Parts: the names (``loop``, ``steward``), ``bridge`` (the JVM threads that serve their py4j calls), ``rest`` (the threads of
-    the driver's UI, which serve our polls; who looks at that UI meanwhile counts too), ``broker`` (librdkafka's threads
-    in this process). The last two need Linux's /proc and are absent elsewhere.
+    Parts: the names (``loop``, ``steward``), ``bridge`` (the JVM threads that serve their py4j
+    calls), ``rest`` (the threads of the driver's UI, which serve our polls; who looks at that UI
+    meanwhile counts too), ``broker`` (librdkafka's threads in this process). The last two need
+    Linux's /proc and are absent elsewhere.
     """
 
-    def __init__(self, jvm_cpu_s: Callable[[], float | None] | None, jvm_process: int | None) -> None:
+    def __init__(
+        self, jvm_cpu_s: Callable[[], float | None] | None, jvm_process: int | None
+    ) -> None:
         self._jvm_cpu_s = jvm_cpu_s
         self._jvm_process = jvm_process
         self._threads = self._thread_parts()
@@ -38,7 +44,9 @@ class Overhead:
         if self._bridges:
             parts["bridge"] = sum(last - first for first, last in self._bridges.values())
         now = self._thread_parts()
-        return parts | {part: max(0.0, spent - self._threads.get(part, 0.0)) for part, spent in now.items()}
+        return parts | {
+            part: max(0.0, spent - self._threads.get(part, 0.0)) for part, spent in now.items()
+        }
 
     @property
     def elapsed_s(self) -> float:

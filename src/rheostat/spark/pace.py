@@ -1,17 +1,24 @@
-"""How often the steward looks: as often as something may happen, and seldom where nothing has for long."""
+"""How often the steward looks: as often as something may happen, and seldom where nothing has for
+long.
+"""
 
 from __future__ import annotations
 
 POLL_S, COUNT_S, CALM_S = 0.025, 0.1, 1.0
-"""How often a boundary is looked for; how often executors are counted while some are to come or go; and while nothing is under way."""
+"""How often a boundary is looked for; how often executors are counted while some are to come or go;
+and while nothing is under way."""
+
 EAGER_S, SLOW_S = 60.0, 0.2
 """Where nothing has changed for ``EAGER_S``, a boundary is looked for every ``SLOW_S``.
 
-More seldom, none would be fresh when it is seen (``rounds.FRESH_S``)."""
+More seldom, none would be fresh when it is seen (``rounds.FRESH_S``).
+"""
 
 
 class Pace:
-    """Tells the pause until the next look from what is under way, and from when anything has changed last."""
+    """Tells the pause until the next look from what is under way, and from when anything has
+    changed last.
+    """
 
     def __init__(self) -> None:
         self._seen: object = None
@@ -23,13 +30,17 @@ class Pace:
             self._seen, self._changed_s = facts, now
 
     def pause_s(self, busy: bool, phase: str, now: float) -> float:
-        """Return how long to wait; ``busy``: a batch boundary is waited for; ``phase``: that of the change of size."""
+        """Return how long to wait; ``busy``: a batch boundary is waited for; ``phase``: that of the
+        change of size.
+        """
         if busy:
             return POLL_S if self._eager(now) else SLOW_S
         return COUNT_S if self.changes(phase, now) else CALM_S
 
     def changes(self, phase: str, now: float) -> bool:
-        """Tell whether a change of size is under way and something has come of it within ``EAGER_S``."""
+        """Tell whether a change of size is under way and something has come of it within
+        ``EAGER_S``.
+        """
         return phase not in ("steady", "blocked") and self._eager(now)
 
     def _eager(self, now: float) -> bool:

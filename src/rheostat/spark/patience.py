@@ -1,8 +1,9 @@
 """How long Spark lets a task wait for the executor that it prefers: less around a change of size.
 
-A Kafka source prefers an executor for each of its partitions. Around a change of size some of these are cold, busy or
-on their way out, and a task that prefers one waits ``spark.locality.wait`` (3 s) for it while other slots are free. A
-stateful query must wait: its state would otherwise wander, a reload at each step.
+A Kafka source prefers an executor for each of its partitions. Around a change of size some of these
+are cold, busy or on their way out, and a task that prefers one waits ``spark.locality.wait`` (3 s)
+for it while other slots are free. A stateful query must wait: its state would otherwise wander, a
+reload at each step.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ COLD_S = 20.0
 
 
 class Patience:
-    """Shortens the wait from a change of size until ``COLD_S`` after it, for applications without state, and restores it."""
+    """Shortens the wait from a change of size until ``COLD_S`` after it, for applications without
+    state, and restores it.
+    """
 
-    def __init__(self, set_wait: Callable[[str | None], bool], stateful: Callable[[], bool]) -> None:
+    def __init__(
+        self, set_wait: Callable[[str | None], bool], stateful: Callable[[], bool]
+    ) -> None:
         self._set_wait = set_wait
         self._stateful = stateful
         self._until_s = float("-inf")

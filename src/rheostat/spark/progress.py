@@ -1,7 +1,8 @@
 """What a query reports of its last batch: Spark's progress event as a value.
 
-Progress is asked for (``query.lastProgress``, 0.2 ms of CPU) rather than listened to: a ``StreamingQueryListener`` in
-Python costs 25 ms of the driver's CPU an event, because every field of it crosses the bridge by itself.
+Progress is asked for (``query.lastProgress``, 0.2 ms of CPU) rather than listened to: a
+``StreamingQueryListener`` in Python costs 25 ms of the driver's CPU an event, because every field
+of it crosses the bridge by itself.
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ class Batch:
     output_rows: int | None
     inputs: Mapping[str, float]
     """Rows per second that arrived, per source, as Spark reports it."""
+
     committed: Offsets
     """Next offset per Kafka partition after this batch; empty without Kafka."""
+
     latest: Offsets
     """Next offset at the broker when the batch was planned."""
+
     state_rows: int | None
     state_bytes: int | None
     state_partitions: int | None
@@ -63,13 +67,21 @@ def batch_of(progress: Any) -> Batch:
         parts_s=parts_s,
         rows=_rows(read),
         output_rows=output_rows if output_rows >= 0 else None,
-        inputs={str(source["description"]): float(source.get("inputRowsPerSecond") or 0.0) for source in sources},
+        inputs={
+            str(source["description"]): float(source.get("inputRowsPerSecond") or 0.0)
+            for source in sources
+        },
         committed=_offsets(sources, "endOffset"),
         latest=_offsets(sources, "latestOffset"),
         state_rows=_sum(operators, "numRowsTotal"),
         state_bytes=_sum(operators, "memoryUsedBytes"),
-        state_partitions=max((int(operator.get("numShufflePartitions", 0)) for operator in operators), default=None),
-        rows_by_source=tuple((str(source["description"]), float(source.get("numInputRows") or 0.0)) for source in sources),
+        state_partitions=max(
+            (int(operator.get("numShufflePartitions", 0)) for operator in operators), default=None
+        ),
+        rows_by_source=tuple(
+            (str(source["description"]), float(source.get("numInputRows") or 0.0))
+            for source in sources
+        ),
     )
 
 
@@ -82,15 +94,21 @@ def _rows(read: Mapping[str, Any]) -> int:
 
 
 def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
-    """Return the Kafka offsets of all sources; other sources count their progress in units of their own."""
+    """Return the Kafka offsets of all sources; other sources count their progress in units of their
+    own.
+    """
     found: dict[tuple[str, int], int] = {}
     for source in sources:
         offsets = source.get(which)
-        offsets = json.loads(offsets) if isinstance(offsets, str) and offsets.startswith("{") else offsets
+        offsets = (
+            json.loads(offsets) if isinstance(offsets, str) and offsets.startswith("{") else offsets
+        )
         if not str(source["description"]).startswith("Kafka") or not isinstance(offsets, Mapping):
             continue
         for topic, partitions in offsets.items():
-            found.update({(topic, int(partition)): int(offset) for partition, offset in partitions.items()})
+            found.update(
+                {(topic, int(partition)): int(offset) for partition, offset in partitions.items()}
+            )
     return found
 
 

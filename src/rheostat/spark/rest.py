@@ -1,4 +1,6 @@
-"""The REST interface of a driver's UI (public): one page asked at a time, an absent answer is None."""
+"""The REST interface of a driver's UI (public): one page asked at a time, an absent answer is
+None.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,24 @@ import urllib.request
 from typing import Any
 
 _TIMEOUT_S = 5.0
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the driver is never behind the user's proxy
+_OPENER = urllib.request.build_opener(
+    urllib.request.ProxyHandler({})
+)  # the driver is never behind the user's proxy
 
 
 class Rest:
-    """Asks ``/api/v1/applications/ID/...`` of the driver's UI; about 2 ms of the driver's CPU a page, more while its JVM is young."""
+    """Asks ``/api/v1/applications/ID/...`` of the driver's UI; about 2 ms of the driver's CPU a
+    page, more while its JVM is young.
+    """
 
     def __init__(self, ui_url: str | None, application: str, timeout_s: float = _TIMEOUT_S) -> None:
         self._url = f"{ui_url}/api/v1/applications/{application}" if ui_url else None
         self._timeout_s = timeout_s
 
     def get(self, page: str) -> Any:
-        """Return a page as what its JSON says; None where the UI is off, does not answer, or has no such page."""
+        """Return a page as what its JSON says; None where the UI is off, does not answer, or has no
+        such page.
+        """
         if self._url is None:
             return None
         try:

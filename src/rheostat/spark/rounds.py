@@ -1,7 +1,9 @@
-"""Batch boundaries: the only moments at which state can be sent somewhere, and after which it can be checked.
+"""Batch boundaries: the only moments at which state can be sent somewhere, and after which it can
+be checked.
 
-A state task that is planned already reports its own executor when it opens its store, and so overwrites what was said
-in the middle of a batch. So an assignment is made right after a batch of its query has ended, and checked after the next.
+A state task that is planned already reports its own executor when it opens its store, and so
+overwrites what was said in the middle of a batch. So an assignment is made right after a batch of
+its query has ended, and checked after the next.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 FRESH_S = 0.3
-"""A boundary that may be longer ago than this is none: the next batch may have been planned already."""
+"""A boundary that may be longer ago than this is none: the next batch may have been planned
+already."""
+
 IDLE_S = 1.0
 """A query in which no batch has run for so long may be at rest."""
 
@@ -24,7 +28,9 @@ class _Beat:
 
 
 class Rounds:
-    """Counts rounds: a round is over when every running query has passed a boundary, and two if it had to wait for its assignment."""
+    """Counts rounds: a round is over when every running query has passed a boundary, and two if it
+    had to wait for its assignment.
+    """
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -32,17 +38,24 @@ class Rounds:
         self._beats: dict[str, _Beat] = {}
         self._seen_s = float("-inf")
 
-    def see(self, batches: dict[str, int], idle: Callable[[str, float], bool], now: float) -> Collection[str]:
-        """Take the last finished batch of every running query, and return the queries that are at a boundary now.
+    def see(
+        self, batches: dict[str, int], idle: Callable[[str, float], bool], now: float
+    ) -> Collection[str]:
+        """Take the last finished batch of every running query, and return the queries that are at a
+        boundary now.
 
-        ``idle`` tells of a query, and of the seconds since its last boundary, whether it is at rest: that is a boundary too.
-        It is asked only after a second.
+        ``idle`` tells of a query, and of the seconds since its last boundary, whether it is at
+        rest: that is a boundary too. It is asked only after a second.
         """
         for run_id in self._beats.keys() - batches.keys():
             del self._beats[run_id]
         fresh, self._seen_s = now - self._seen_s <= FRESH_S, now
         self.number = (self.number or 0) if batches else None
-        passed = [run_id for run_id, batch in batches.items() if self._passes(run_id, batch, idle, fresh, now)]
+        passed = [
+            run_id
+            for run_id, batch in batches.items()
+            if self._passes(run_id, batch, idle, fresh, now)
+        ]
         if passed and not any(beat.needed for beat in self._beats.values()):
             self.number = (self.number or 0) + 1
             for beat in self._beats.values():
@@ -50,11 +63,15 @@ class Rounds:
         return passed
 
     def postpone(self, run_id: str) -> None:
-        """Note that this query's assignment waits for its next boundary: only the one after that tells what came of it."""
+        """Note that this query's assignment waits for its next boundary: only the one after that
+        tells what came of it.
+        """
         if run_id in self._beats:
             self._beats[run_id].needed = 2
 
-    def _passes(self, run_id: str, batch: int, idle: Callable[[str, float], bool], fresh: bool, now: float) -> bool:
+    def _passes(
+        self, run_id: str, batch: int, idle: Callable[[str, float], bool], fresh: bool, now: float
+    ) -> bool:
         beat = self._beats.get(run_id)
         if beat is None:
             self._beats[run_id] = _Beat(batch, now)

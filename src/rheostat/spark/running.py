@@ -1,4 +1,6 @@
-"""The running queries of a session, as the steward needs them: their last batch, whether they rest, and their state stores."""
+"""The running queries of a session, as the steward needs them: their last batch, whether they rest,
+and their state stores.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Streams(Files, Protocol):
 
 
 class RunningQueries:
-    """Looks at a session's queries by their run id; ``refresh`` finds new ones and forgets those that have ended."""
+    """Looks at a session's queries by their run id; ``refresh`` finds new ones and forgets those
+    that have ended.
+    """
 
     def __init__(self, spark: Any, streams: Streams) -> None:
         self._spark = spark
@@ -50,8 +54,12 @@ class RunningQueries:
         return {run_id: self._streams.last_batch(query) for run_id, query in self._queries.items()}
 
     def idle(self, run_id: str, quiet_s: float) -> bool:
-        """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is not just the wait for its trigger."""
-        return quiet_s > _AT_REST * self.trigger_s(run_id) and not runs_batch(self._queries[run_id].status)
+        """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is
+        not just the wait for its trigger.
+        """
+        return quiet_s > _AT_REST * self.trigger_s(run_id) and not runs_batch(
+            self._queries[run_id].status
+        )
 
     def trigger_s(self, run_id: str) -> float:
         """Return a query's trigger interval in seconds, 0 if it has none."""
@@ -65,7 +73,9 @@ class RunningQueries:
         return None if progress is None else batch_of(progress)
 
     def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
-        """Return where a query's state is and its stateful operators; None without state, or before its first batch."""
+        """Return where a query's state is and its stateful operators; None without state, or before
+        its first batch.
+        """
         if run_id in self._stateless:
             return None
         query = self._queries[run_id]

@@ -19,7 +19,15 @@ from rheostat.model import Capabilities, Limits, Slo
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
 from rheostat.spark.actuator import Adviser, SparkActuator
-from rheostat.spark.capabilities import application_id, has_ended, initial_executors, is_connect, is_local, obstacles, unseen
+from rheostat.spark.capabilities import (
+    application_id,
+    has_ended,
+    initial_executors,
+    is_connect,
+    is_local,
+    obstacles,
+    unseen,
+)
 from rheostat.spark.executors import ExecutorsEndpoint
 from rheostat.spark.handle import Handle
 from rheostat.spark.jvm import Jvm
@@ -44,14 +52,17 @@ DEFAULT_POLICY = "measured-throughput"
 class Settings:
     """How an application is to be sized; checked before anything is touched.
 
-    ``policy`` is a registered name, with ``parameters`` of its own, or an object with ``decide``. ``kafka`` is a client
-    configuration with ``bootstrap.servers``: the lag is then asked of the broker, also while a batch runs; without it
-    the lag comes from the progress of finished batches. ``journal`` is a folder; by default one per application in the
-    user's state folder. ``state`` says whether state partitions move with the executors: ``auto`` where a soak has
-    allowed it (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never; how they are shared out: ``count`` (even
-    numbers), ``bytes`` (even bytes in the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule); and how many
-    ``standby`` executors are kept above the target, warm and without state, never beyond the ceiling. They take the state of a
-    scale-out at once; they are paid for like the others, and count neither in ``Observation.executors`` nor in the budget.
+    ``policy`` is a registered name, with ``parameters`` of its own, or an object with ``decide``.
+    ``kafka`` is a client configuration with ``bootstrap.servers``: the lag is then asked of the
+    broker, also while a batch runs; without it the lag comes from the progress of finished batches.
+    ``journal`` is a folder; by default one per application in the user's state folder. ``state``
+    says whether state partitions move with the executors: ``auto`` where a soak has allowed it
+    (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never; how they are shared
+    out: ``count`` (even numbers), ``bytes`` (even bytes in the checkpoint, for skewed state) or
+    ``ranges`` (contiguous, Flink's rule); and how many ``standby`` executors are kept above the
+    target, warm and without state, never beyond the ceiling. They take the state of a scale-out at
+    once; they are paid for like the others, and count neither in ``Observation.executors`` nor in
+    the budget.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -66,7 +77,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.kafka is not None and "bootstrap.servers" not in self.kafka:
-            raise BadInput(f"kafka= needs 'bootstrap.servers', but it has {', '.join(self.kafka) or 'nothing'}")
+            raise BadInput(
+                f"kafka= needs 'bootstrap.servers', but it has {', '.join(self.kafka) or 'nothing'}"
+            )
         self.make_policy()
         self.make_guards()
 
@@ -76,7 +89,11 @@ class Settings:
 
     def make_policy(self) -> Policy:
         """Return the policy; raises BadInput for one that is unknown or has wrong parameters."""
-        return create(self.policy, self.parameters, self.slo) if isinstance(self.policy, str) else self.policy
+        return (
+            create(self.policy, self.parameters, self.slo)
+            if isinstance(self.policy, str)
+            else self.policy
+        )
 
     @property
     def policy_name(self) -> str:
@@ -96,7 +113,8 @@ def shadow(
     loop: LoopOptions | None = None,
     guards: GuardOptions | None = None,
 ) -> Handle:
-    """Watch a session and advise: public interfaces only, nothing is touched, decisions go to a journal in a local folder.
+    """Watch a session and advise: public interfaces only, nothing is touched, decisions go to a
+    journal in a local folder.
 
     Takes what ``attach`` takes, and raises what it raises.
     """
@@ -118,18 +136,37 @@ def attach(
     standby: int = 0,
     shares: str = "count",
 ) -> Handle:
-    """Size a running session: decide every few seconds how many executors it needs, and change that number live.
+    """Size a running session: decide every few seconds how many executors it needs, and change that
+    number live.
 
-    ``policy`` is a registered name (``parameters`` are its own) or an object with ``decide``; ``slo`` the latency
-    objective in seconds (default 10); ``limits`` the least and the most executors (default 1 and 8); ``kafka`` a client
-    configuration; ``journal`` a folder; ``loop`` how often and how carefully; ``guards`` which further rules hold;
-    ``placement`` whether state moves with the executors: ``auto``, ``force`` or ``off``; ``standby`` how many warm executors
-    without state are kept above the target (see ``Settings``); ``shares`` how state is shared out: ``count``, ``bytes`` or
-    ``ranges``. What this session does not allow is logged, a line each, and the job runs on unscaled.
+    ``policy`` is a registered name (``parameters`` are its own) or an object with ``decide``;
+    ``slo`` the latency objective in seconds (default 10); ``limits`` the least and the most
+    executors (default 1 and 8); ``kafka`` a client configuration; ``journal`` a folder; ``loop``
+    how often and how carefully; ``guards`` which further rules hold; ``placement`` whether state
+    moves with the executors: ``auto``, ``force`` or ``off``; ``standby`` how many warm executors
+    without state are kept above the target (see ``Settings``); ``shares`` how state is shared out:
+    ``count``, ``bytes`` or ``ranges``. What this session does not allow is logged, a line each, and
+    the job runs on unscaled.
 
-    Raises BadInput for an unknown policy, a wrong parameter, wrong limits, an unknown placement or shares, or a negative standby.
+    Raises BadInput for an unknown policy, a wrong parameter, wrong limits, an unknown placement or
+    shares, or a negative standby.
     """
-    return size(spark, settings_of(policy, parameters, slo, limits, kafka, journal, loop, guards, placement, standby, shares))
+    return size(
+        spark,
+        settings_of(
+            policy,
+            parameters,
+            slo,
+            limits,
+            kafka,
+            journal,
+            loop,
+            guards,
+            placement,
+            standby,
+            shares,
+        ),
+    )
 
 
 def settings_of(
@@ -145,12 +182,20 @@ def settings_of(
     standby: int = 0,
     shares: str = "count",
 ) -> Settings:
-    """Return settings of what a user may write: numbers for the objective and the limits, a text for the journal's folder."""
+    """Return settings of what a user may write: numbers for the objective and the limits, a text
+    for the journal's folder.
+    """
     return Settings(
         policy=policy,
         parameters=parameters or {},
         slo=slo if isinstance(slo, Slo) else Slo() if slo is None else Slo(latency_s=slo),
-        limits=limits if isinstance(limits, Limits) else Limits() if limits is None else Limits.between(*limits),
+        limits=(
+            limits
+            if isinstance(limits, Limits)
+            else Limits()
+            if limits is None
+            else Limits.between(*limits)
+        ),
         kafka=kafka,
         journal=Path(journal) if journal else None,
         loop=loop or LoopOptions(),
@@ -161,7 +206,9 @@ def settings_of(
 
 def watch(spark: Any, settings: Settings) -> Handle:
     """Do what ``shadow`` says, with settings that are ready."""
-    capabilities = Capabilities(can_scale=False, cannot=("shadow mode: nothing is changed", *unseen(spark)))
+    capabilities = Capabilities(
+        can_scale=False, cannot=("shadow mode: nothing is changed", *unseen(spark))
+    )
     return start(spark, settings, None, Adviser(capabilities))
 
 
@@ -170,10 +217,17 @@ def size(spark: Any, settings: Settings) -> Handle:
     found = obstacles(spark)
     jvm = None if is_connect(spark) else Jvm(spark)
     if found.blocking or jvm is None:
-        return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(*found.blocking, *found.degrading))))
+        return start(
+            spark,
+            settings,
+            jvm,
+            Adviser(Capabilities(can_scale=False, cannot=(*found.blocking, *found.degrading))),
+        )
     if not jvm.can_request:
         missing = "this Spark's scheduler has no calls to change the number of executors"
-        return start(spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,))))
+        return start(
+            spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,)))
+        )
     placement = placement_verdict(spark, jvm, settings.state.placement)
     lacks = not placement.places and settings.state.placement != "off"
     cannot = (*found.degrading, placement.why) if lacks else found.degrading
@@ -181,20 +235,35 @@ def size(spark: Any, settings: Settings) -> Handle:
         _log.info("rheostat: %s", placement.why)
     standby = settings.state.standby if placement.places else 0
     if settings.state.standby and not standby:
-        cannot = (*cannot, "no executor stands by: that would bring nothing where state is not placed")
+        cannot = (
+            *cannot,
+            "no executor stands by: that would bring nothing where state is not placed",
+        )
     graceful = jvm.can_decommission and found.can_decommission
     warmth = Warmup(jvm, lambda: spark.streams.active, loads=placement.loads and not standby)
     preload = Preload(jvm, lambda: spark.streams.active) if placement.loads else None
     hands = steward(
-        spark, jvm, placement.places, settings.slo.latency_s, graceful, warmth, preload,
-        standby=standby, max_executors=settings.limits.max_executors, shares=settings.state.shares,
-    )  # fmt: skip
-    actuator = SparkActuator(hands, Capabilities(can_scale=True, cannot=cannot), application_id(spark), standby)
+        spark,
+        jvm,
+        placement.places,
+        settings.slo.latency_s,
+        graceful,
+        warmth,
+        preload,
+        standby=standby,
+        max_executors=settings.limits.max_executors,
+        shares=settings.state.shares,
+    )
+    actuator = SparkActuator(
+        hands, Capabilities(can_scale=True, cannot=cannot), application_id(spark), standby
+    )
     actuator.target = initial_executors(spark)
     return start(spark, settings, jvm, actuator)
 
 
-def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | SparkActuator) -> Handle:
+def start(
+    spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | SparkActuator
+) -> Handle:
     """Put the loop together, say what it will do, and start it."""
     options, capabilities = settings.loop, actuator.capabilities()
     journal = FolderJournal(settings.journal or _journal_folder(application_id(spark)))
@@ -206,13 +275,27 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
         offsets=offsets,
         target=lambda: actuator.target,
         trigger_s=jvm.trigger_s if jvm else lambda _: None,
-        registered=(lambda: actuator.at_work(len(jvm.executor_ids()))) if jvm and isinstance(actuator, SparkActuator) else None,
+        registered=(
+            (lambda: actuator.at_work(len(jvm.executor_ids())))
+            if jvm and isinstance(actuator, SparkActuator)
+            else None
+        ),
         local=LocalUsage(LocalExecutors(application_id(spark))) if endpoint else None,
-        stages=StageUsage(StagesEndpoint(endpoint.rest), getattr(policy, "live_signals", ())) if endpoint else None,
+        stages=(
+            StageUsage(StagesEndpoint(endpoint.rest), getattr(policy, "live_signals", ()))
+            if endpoint
+            else None
+        ),
     )
     if jvm and isinstance(actuator, SparkActuator):
         actuator.patience = Patience(jvm.set_locality_wait, lambda: sensor.stateful)
-    loop = Loop(sensor=sensor, policy=policy, guards=settings.make_guards(), actuator=actuator, journal=journal)
+    loop = Loop(
+        sensor=sensor,
+        policy=policy,
+        guards=settings.make_guards(),
+        actuator=actuator,
+        journal=journal,
+    )
     overhead = Overhead(jvm.thread_cpu_s if jvm else None, jvm.process_id() if jvm else None)
     ended = jvm.stopped if jvm else lambda: has_ended(spark)
 
@@ -233,7 +316,8 @@ def start(spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | S
 def _say(settings: Settings, capabilities: Capabilities, journal: FolderJournal) -> None:
     limits = settings.limits
     _log.info(
-        "rheostat %s this application: policy %s, %d to %d executors%s, objective %g s, a decision every %g s; journal %s, kill switch %s",
+        "rheostat %s this application: policy %s, %d to %d executors%s, objective %g s, a decision"
+        " every %g s; journal %s, kill switch %s",
         "sizes" if capabilities.can_scale else "watches",
         settings.policy_name,
         limits.min_executors,
@@ -247,7 +331,10 @@ def _say(settings: Settings, capabilities: Capabilities, journal: FolderJournal)
     for line in capabilities.cannot:
         _log.warning("rheostat: %s", line)
     if settings.kafka is None:
-        _log.info("rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and unknown for other sources")
+        _log.info(
+            "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source,"
+            " and unknown for other sources"
+        )
 
 
 def _endpoint(spark: Any) -> ExecutorsEndpoint:
@@ -260,7 +347,10 @@ def _offsets(kafka: Mapping[str, str] | None) -> Offsets | None:
     try:
         from rheostat.kafka.offsets import Offsets
     except ImportError:
-        _log.warning("rheostat: no confluent-kafka here (pip install 'rheostat[kafka]'): the lag is told from finished batches")
+        _log.warning(
+            "rheostat: no confluent-kafka here (pip install 'rheostat[kafka]'): the lag is told"
+            " from finished batches"
+        )
         return None
     return Offsets(kafka)
 

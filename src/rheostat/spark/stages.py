@@ -1,8 +1,9 @@
 """The stages of a query's last batch, as the REST interface of the driver's UI shows them (public).
 
-Spark has no page for the last stages, and that of all holds a thousand (20 ms of the driver's CPU and more). But jobs are numbered one
-after the other, and name the query's run, the batch and their stages: the job of a batch is where the last one and the
-number of batches since let it be expected, 2 ms a look.
+Spark has no page for the last stages, and that of all holds a thousand (20 ms of the driver's CPU
+and more). But jobs are numbered one after the other, and name the query's run, the batch and their
+stages: the job of a batch is where the last one and the number of batches since let it be expected,
+2 ms a look.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ Job: TypeAlias = Mapping[str, Any]
 _BATCH = re.compile(r"\bbatch = (\d+)")
 _LOOKS = 6
 """How many jobs are looked at before all are asked for."""
+
 _LIST_EVERY = 30
 """Batches between two times at which all jobs are asked for."""
+
 _MOST_TASKS = 64
 """A stage of more tasks is not asked for its executors: the answer has every task."""
 
@@ -41,13 +44,16 @@ class BatchStages:
     stages: tuple[Stage, ...]
     cpu_s: float
     """CPU seconds of the threads that ran its tasks; Python workers are not in it."""
+
     rows_by_executor: Mapping[str, float] | None
     """Rows that each executor read from the sources; None where that was not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a batch's last job was found, how many jobs lie from one batch to the next, and when all jobs were asked for."""
+    """Where a batch's last job was found, how many jobs lie from one batch to the next, and when
+    all jobs were asked for.
+    """
 
     job: int
     batch: int
@@ -64,21 +70,41 @@ class StagesEndpoint:
         self._places: dict[str, _Place] = {}
         """By run."""
 
-    def of_batch(self, run_id: str, batch_id: int, sources: Sequence[tuple[str, float]], by_executor: bool = False) -> BatchStages | None:
-        """Return the stages of the newest finished batch up to ``batch_id`` of the query's run; None where they cannot be found.
+    def of_batch(
+        self,
+        run_id: str,
+        batch_id: int,
+        sources: Sequence[tuple[str, float]],
+        by_executor: bool = False,
+    ) -> BatchStages | None:
+        """Return the stages of the newest finished batch up to ``batch_id`` of the query's run;
+        None where they cannot be found.
 
-        ``sources`` are the query's sources with the rows that the batch read of each: they are the upstreams of the stages that
-        read them. ``by_executor`` asks for the rows of each executor, too.
+        ``sources`` are the query's sources with the rows that the batch read of each: they are the
+        upstreams of the stages that read them. ``by_executor`` asks for the rows of each executor,
+        too.
         """
         jobs = self._jobs(run_id, batch_id)
         if not jobs:
             return None
-        pages = [page for job in jobs for stage_id in sorted(job["stageIds"]) if (page := self._stage(stage_id)) is not None]
+        pages = [
+            page
+            for job in jobs
+            for stage_id in sorted(job["stageIds"])
+            if (page := self._stage(stage_id)) is not None
+        ]
         if not pages:
             return None
-        cpu_ns = sum(page["executorCpuTime"] + page.get("executorDeserializeCpuTime", 0) for page in pages)
+        cpu_ns = sum(
+            page["executorCpuTime"] + page.get("executorDeserializeCpuTime", 0) for page in pages
+        )
         rows = self._rows_by_executor(pages) if by_executor else None
-        return BatchStages(_batch_of(jobs[0], run_id) or 0, _linked([_read(page) for page in pages], pages, sources), cpu_ns / 1e9, rows)
+        return BatchStages(
+            _batch_of(jobs[0], run_id) or 0,
+            _linked([_read(page) for page in pages], pages, sources),
+            cpu_ns / 1e9,
+            rows,
+        )
 
     def _jobs(self, run_id: str, batch_id: int) -> list[Job]:
         """Return the finished jobs of the newest batch up to ``batch_id``, in their order."""
@@ -86,15 +112,25 @@ class StagesEndpoint:
         job = self._expected(run_id, batch_id, place) if place else None
         if place is not None and job is not None:
             number, batch = job["jobId"], _batch_of(job, run_id) or 0
-            per_batch = (number - place.job) / (batch - place.batch) if batch > place.batch else place.per_batch
+            per_batch = (
+                (number - place.job) / (batch - place.batch)
+                if batch > place.batch
+                else place.per_batch
+            )
             self._places[run_id] = replace(place, job=number, batch=batch, per_batch=per_batch)
-            return [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)] if place.several else [job]
+            return (
+                [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
+                if place.several
+                else [job]
+            )
         if place is None or batch_id >= place.listed + _LIST_EVERY:
             return self._of_all(run_id, batch_id)
         return []
 
     def _expected(self, run_id: str, batch_id: int, place: _Place) -> Job | None:
-        """Return a job of the batch, or of the newest before it that comes to light; None where there is none near."""
+        """Return a job of the batch, or of the newest before it that comes to light; None where
+        there is none near.
+        """
         number, best = place.job + round((batch_id - place.batch) * place.per_batch), None
         for _ in range(_LOOKS):
             job = self._pages.get(f"jobs/{number}") or {}
@@ -122,18 +158,33 @@ class StagesEndpoint:
     def _of_all(self, run_id: str, batch_id: int) -> list[Job]:
         """Ask for all jobs, and remember where those of the batch are."""
         listed = self._pages.get("jobs?status=succeeded") or []
-        jobs = sorted((job for job in listed if (batch := _batch_of(job, run_id)) is not None and batch <= batch_id), key=_number)
+        jobs = sorted(
+            (
+                job
+                for job in listed
+                if (batch := _batch_of(job, run_id)) is not None and batch <= batch_id
+            ),
+            key=_number,
+        )
         if not jobs:
             return []
         first, newest = _batch_of(jobs[0], run_id) or 0, _batch_of(jobs[-1], run_id) or 0
         found = [job for job in jobs if _batch_of(job, run_id) == newest]
-        per_batch = (_number(jobs[-1]) - _number(jobs[0])) / (newest - first) if newest > first else float(len(found))
-        self._places[run_id] = _Place(_number(jobs[-1]), newest, per_batch, len(found) > 1, batch_id)
+        per_batch = (
+            (_number(jobs[-1]) - _number(jobs[0])) / (newest - first)
+            if newest > first
+            else float(len(found))
+        )
+        self._places[run_id] = _Place(
+            _number(jobs[-1]), newest, per_batch, len(found) > 1, batch_id
+        )
         return found
 
     def _stage(self, stage_id: int) -> Mapping[str, Any] | None:
         """Return the last attempt of a stage that has run; None for one that was skipped."""
-        attempts = self._pages.get(f"stages/{stage_id}?details=false&withSummaries=true&quantiles=0.5,1.0")
+        attempts = self._pages.get(
+            f"stages/{stage_id}?details=false&withSummaries=true&quantiles=0.5,1.0"
+        )
         run = [page for page in attempts or () if page["status"] == "COMPLETE"]
         return run[-1] if run else None
 
@@ -142,7 +193,11 @@ class StagesEndpoint:
         for page in pages:
             if not page["inputRecords"]:
                 continue
-            attempts = self._pages.get(f"stages/{page['stageId']}?details=true") if page["numTasks"] <= _MOST_TASKS else None
+            attempts = (
+                self._pages.get(f"stages/{page['stageId']}?details=true")
+                if page["numTasks"] <= _MOST_TASKS
+                else None
+            )
             if not attempts:
                 return None
             for executor, used in attempts[-1].get("executorSummary", {}).items():
@@ -163,7 +218,10 @@ def _number(job: Job) -> int:
 
 
 def _read(page: Mapping[str, Any]) -> Stage:
-    median_ms, most_ms = (page.get("taskMetricsDistributions") or {}).get("duration") or (None, None)
+    median_ms, most_ms = (page.get("taskMetricsDistributions") or {}).get("duration") or (
+        None,
+        None,
+    )
     return Stage(
         name=str(page["stageId"]),
         rows_in=float(page["inputRecords"] + page["shuffleReadRecords"]),
@@ -175,33 +233,66 @@ def _read(page: Mapping[str, Any]) -> Stage:
     )
 
 
-def _linked(stages: Sequence[Stage], pages: Sequence[Mapping[str, Any]], sources: Sequence[tuple[str, float]]) -> tuple[Stage, ...]:
+def _linked(
+    stages: Sequence[Stage],
+    pages: Sequence[Mapping[str, Any]],
+    sources: Sequence[tuple[str, float]],
+) -> tuple[Stage, ...]:
     """Return the stages with their upstreams, and with names that are the same in every batch.
 
-    A page does not tell its upstreams. A stage that reads a shuffle reads those that were written before and not yet read, of
-    which the rows add up; all of these where none add up.
+    A page does not tell its upstreams. A stage that reads a shuffle reads those that were written
+    before and not yet read, of which the rows add up; all of these where none add up.
     """
     names = [f"stage {number}" for number in range(len(stages))]
     unread: list[int] = []
     upstream: list[tuple[int, ...]] = []
     for number, page in enumerate(pages):
-        read = _writers(unread, page["shuffleReadRecords"], pages) if page["shuffleReadBytes"] or page["shuffleReadRecords"] else ()
-        unread = [*(writer for writer in unread if writer not in read), *([number] if page["shuffleWriteBytes"] else [])]
+        read = (
+            _writers(unread, page["shuffleReadRecords"], pages)
+            if page["shuffleReadBytes"] or page["shuffleReadRecords"]
+            else ()
+        )
+        unread = [
+            *(writer for writer in unread if writer not in read),
+            *([number] if page["shuffleWriteBytes"] else []),
+        ]
         upstream.append(read)
-    of_sources = _sources(stages, [number for number, read in enumerate(upstream) if not read], sources)
+    of_sources = _sources(
+        stages, [number for number, read in enumerate(upstream) if not read], sources
+    )
     return tuple(
-        replace(stage, name=names[number], upstream=tuple(names[writer] for writer in upstream[number]) or of_sources.get(number, ()))
+        replace(
+            stage,
+            name=names[number],
+            upstream=tuple(names[writer] for writer in upstream[number])
+            or of_sources.get(number, ()),
+        )
         for number, stage in enumerate(stages)
     )
 
 
-def _writers(unread: Sequence[int], rows: int, pages: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
-    sets = (some for size in range(1, min(len(unread), 4) + 1) for some in combinations(unread, size))
-    return next((some for some in sets if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows), tuple(unread))
+def _writers(
+    unread: Sequence[int], rows: int, pages: Sequence[Mapping[str, Any]]
+) -> tuple[int, ...]:
+    sets = (
+        some for size in range(1, min(len(unread), 4) + 1) for some in combinations(unread, size)
+    )
+    return next(
+        (
+            some
+            for some in sets
+            if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows
+        ),
+        tuple(unread),
+    )
 
 
-def _sources(stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]) -> dict[int, tuple[str, ...]]:
-    """Return which sources a stage reads: the one of a query's only reader are all; of as many, those with the nearest rows."""
+def _sources(
+    stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]
+) -> dict[int, tuple[str, ...]]:
+    """Return which sources a stage reads: the one of a query's only reader are all; of as many,
+    those with the nearest rows.
+    """
     if len(readers) == 1:
         return {readers[0]: tuple(name for name, _ in sources)}
     return dict(_nearest(stages, readers, sources)) if len(readers) == len(sources) else {}
@@ -209,7 +300,7 @@ def _sources(stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[
 
 def _nearest(
     stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]
-) -> Iterator[tuple[int, tuple[str, ...]]]:  # fmt: skip
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     left = list(sources)
     for reader in readers:
         rows = stages[reader].rows_in or 0.0

@@ -1,7 +1,9 @@
-"""The steward runs the protocol of a change of size: it waits for batch boundaries, says what is so, and does what is ordered.
+"""The steward runs the protocol of a change of size: it waits for batch boundaries, says what is
+so, and does what is ordered.
 
-``rescaling.saga`` decides everything; here are only its facts and its hands. A thread of its own, because a boundary has
-to be met within milliseconds while something is under way; while nothing is, it looks once a second.
+``rescaling.saga`` decides everything; here are only its facts and its hands. A thread of its own,
+because a boundary has to be met within milliseconds while something is under way; while nothing is,
+it looks once a second.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ from rheostat.state.units import Unit
 _log = logging.getLogger("rheostat")
 ASSERT_S = 1.0
 """The protocol goes a step at least so often while it waits for boundaries."""
+
 RECONCILE_S = 10.0
 """So often the places are looked at while nothing is under way."""
+
 TICK_S = 5.0
 _REST_S = Waits().rest_s
 _RESTING = DONE | {"standby", "leaving", "killed"}
@@ -42,14 +46,20 @@ _RESTING = DONE | {"standby", "leaving", "killed"}
 class Steward:
     """Brings an application to the size that was asked for last.
 
-    ``placement`` is None where state is not to be placed (or cannot be): executors then count as settled and empty at
-    once. ``warmth`` is None where executors cannot be warmed, ``preload`` where batches load the state that moves.
+    ``placement`` is None where state is not to be placed (or cannot be): executors then count as
+    settled and empty at once. ``warmth`` is None where executors cannot be warmed, ``preload``
+    where batches load the state that moves.
     """
 
     def __init__(
-        self, executors: Executors, queries: Queries, placement: Placement | None, warmth: Warmth | None, terms: Terms,
+        self,
+        executors: Executors,
+        queries: Queries,
+        placement: Placement | None,
+        warmth: Warmth | None,
+        terms: Terms,
         preload: Preloading | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._executors = executors
         self._queries = queries
         self._placement = placement
@@ -82,16 +92,23 @@ class Steward:
         self._hides_newcomers: bool | None = None
         """Whether executors are hidden as they come; None before that was asked for."""
         self._coming = False
-        """Whether an executor is registered that cannot be reached yet: within a second it can, and a source may prefer it."""
+        """Whether an executor is registered that cannot be reached yet: within a second it can, and
+        a source may prefer it."""
         self._counted_s = self._advanced_s = self._glanced_s = float("-inf")
 
     def resume(self, kept: Kept, now: float) -> None:
-        """Go on where the one before has stood, from ``memory`` of what it returned last; before anything is asked for."""
+        """Go on where the one before has stood, from ``memory`` of what it returned last; before
+        anything is asked for.
+        """
         self._memory = Memory.from_json(kept).resumed(now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Look from now on, in a thread that never keeps the application from ending; ``tick`` is called there every ``TICK_S``."""
-        self._thread = threading.Thread(target=self._run, args=(tick,), name="rheostat-steward", daemon=True)
+        """Look from now on, in a thread that never keeps the application from ending; ``tick`` is
+        called there every ``TICK_S``.
+        """
+        self._thread = threading.Thread(
+            target=self._run, args=(tick,), name="rheostat-steward", daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:
@@ -116,13 +133,17 @@ class Steward:
                 if time.time() - ticked_s >= TICK_S:
                     ticked_s = time.time()
                     tick()
-            except Exception as fault:  # a fault of ours never reaches the job: the next look tries again
+            except (
+                Exception
+            ) as fault:  # a fault of ours never reaches the job: the next look tries again
                 if self._terms.ended():
                     return
                 kind = f"{type(fault).__name__}: {fault}"
                 if kind not in said:
                     said.add(kind)
-                    _log.warning("rheostat: a step of the change of size failed, it is tried again: %s", kind)
+                    _log.warning(
+                        "rheostat: a step of the change of size failed, it is tried again: %s", kind
+                    )
                     _log.debug("rheostat: where it failed", exc_info=True)
                 self._end.wait(CALM_S)
 
@@ -133,10 +154,16 @@ class Steward:
     @property
     def _busy(self) -> bool:
         """Whether a batch boundary is waited for."""
-        return self._alert or bool(self._pending) or any(life.phase not in _RESTING for life in self._memory.lives.values())
+        return (
+            self._alert
+            or bool(self._pending)
+            or any(life.phase not in _RESTING for life in self._memory.lives.values())
+        )
 
     def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
-        """Take the target in force and the executors to be replaced, go a step, and tell where the change stands."""
+        """Take the target in force and the executors to be replaced, go a step, and tell where the
+        change stands.
+        """
         with self._lock:
             asked = (target, tuple(replace))
             self._learn()
@@ -147,7 +174,9 @@ class Steward:
             return dataclasses.replace(self._rescaling, memory=self._memory.to_json())
 
     def look(self, now: float) -> None:
-        """Look for a boundary and for executors that came or went, and go a step if there is a reason to."""
+        """Look for a boundary and for executors that came or went, and go a step if there is a
+        reason to.
+        """
         with self._lock:
             if self._target is None:
                 return
@@ -180,14 +209,18 @@ class Steward:
         before, self._hosts, self._counted_s = self._hosts, self._executors.hosts(), now
         growing = self._rescaling.phase == "growing"
         self._coming = growing and self._executors.registered() > len(self._hosts)
-        self._joined = {executor: self._joined.get(executor, self._rounds.number) for executor in self._hosts}
+        self._joined = {
+            executor: self._joined.get(executor, self._rounds.number) for executor in self._hosts
+        }
         return tuple(before) != tuple(self._hosts)
 
     def _learn(self) -> None:
         """Find new queries and their stores, and forget those that have ended."""
         running = self._queries.refresh()
         self._loads.keep(running)
-        self._pending = {unit: executor for unit, executor in self._pending.items() if unit[0] in running}
+        self._pending = {
+            unit: executor for unit, executor in self._pending.items() if unit[0] in running
+        }
         if self._placement is None:
             return
         self._placement.forget(running)
@@ -198,9 +231,11 @@ class Steward:
                 self._alert = True
 
     def _glance(self, now: float) -> None:
-        """Look whether state has wandered while nothing was under way, and whether an assignment has rested long enough.
+        """Look whether state has wandered while nothing was under way, and whether an assignment
+        has rested long enough.
 
-        A difference that stays is looked into once: the stores of a partition may lie on several executors for long.
+        A difference that stays is looked into once: the stores of a partition may lie on several
+        executors for long.
         """
         self._glanced_s = now
         if self._placement:
@@ -215,7 +250,9 @@ class Steward:
             self._glanced = self._glanced if self._holders == before else {}
             self._held.update(holder for holder in self._holders.values() if holder)
         self._alert &= not over and self._rounds.number is not None
-        step = advance(self._memory, self._facts(now), target, self._replace, self._terms.standby_above(target))
+        step = advance(
+            self._memory, self._facts(now), target, self._replace, self._terms.standby_above(target)
+        )
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
         self._pace.note((target, self._replace, tuple(self._hosts), step.rescaling), now)
         for order in step.orders:
@@ -240,23 +277,39 @@ class Steward:
         )
 
     def _room(self) -> tuple[float | None, float | None, bool]:
-        """Return how long state may load, what a unit takes, and whether both are of the pauses between batches or of the batches."""
+        """Return how long state may load, what a unit takes, and whether both are of the pauses
+        between batches or of the batches.
+        """
         if self._placement and self._preload:
-            trigger_s = {run_id: self._queries.trigger_s(run_id) for run_id in {unit[0] for unit in self._placement.units}}
+            trigger_s = {
+                run_id: self._queries.trigger_s(run_id)
+                for run_id in {unit[0] for unit in self._placement.units}
+            }
             room = self._preload.room(self._loads.pauses_s(trigger_s))
             if room:
                 return *room, True
-        standby = {executor for executor, life in self._memory.lives.items() if life.phase == "standby"}
-        growing, cold = self._rescaling.phase == "growing", bool(self._hosts.keys() - self._held - standby)
+        standby = {
+            executor for executor, life in self._memory.lives.items() if life.phase == "standby"
+        }
+        growing, cold = (
+            self._rescaling.phase == "growing",
+            bool(self._hosts.keys() - self._held - standby),
+        )
         return *self._loads.slack_and_load_s(self._terms.objective_s, growing, cold), False
 
     def _unready(self) -> set[str]:
-        """Return the executors that are not to get state yet: they are being warmed, or have not seen a whole batch.
+        """Return the executors that are not to get state yet: they are being warmed, or have not
+        seen a whole batch.
 
-        The first task of a Kafka source and the first state that is loaded are both slow on a new executor: not in the same batch.
+        The first task of a Kafka source and the first state that is loaded are both slow on a new
+        executor: not in the same batch.
         """
         number = self._rounds.number
-        unready = {executor for executor, joined in self._joined.items() if number is not None and joined is not None and number <= joined}
+        unready = {
+            executor
+            for executor, joined in self._joined.items()
+            if number is not None and joined is not None and number <= joined
+        }
         return unready | self._warming()
 
     def _warming(self) -> set[str]:
@@ -291,7 +344,9 @@ class Steward:
             self._terms.leaving(executor)
 
     def _assign(self, units: Mapping[Unit, str], passed: Collection[str]) -> None:
-        """Send units now if their query is at a boundary or their executor is lost, else at the query's next boundary."""
+        """Send units now if their query is at a boundary or their executor is lost, else at the
+        query's next boundary.
+        """
         self._pending.update(units)
         lost = {unit for unit in units if self._holders.get(unit) not in (None, *self._hosts)}
         self._send([unit for unit in units if unit[0] in passed or unit in lost])
@@ -310,8 +365,12 @@ class Steward:
             self._loads.sent(run_id, max(load.values()), cold=bool(load.keys() - self._held))
 
     def _hold_state(self, now: float) -> None:
-        """Let no task of a long batch take its state to an executor that has just come and is idle: that is for the ramp to do."""
-        changes = bool(self._placement and self._placement.units) and self._pace.changes(self._rescaling.phase, now)
+        """Let no task of a long batch take its state to an executor that has just come and is idle:
+        that is for the ramp to do.
+        """
+        changes = bool(self._placement and self._placement.units) and self._pace.changes(
+            self._rescaling.phase, now
+        )
         if changes != self._holds:
             self._holds = changes
             self._terms.hold(changes)
@@ -319,9 +378,10 @@ class Steward:
     def _hide_preferences(self) -> None:
         """Leave a Kafka source no executor to prefer, from the first arrival on.
 
-        A source task that waits for a cold or leaving executor holds up a batch for ``spark.locality.wait``, and that
-        wait cannot be shortened where state is placed. Executors that are not warm yet are hidden first: as long as
-        the source prefers the others, they are spared its tasks. Those that come later are hidden as they come.
+        A source task that waits for a cold or leaving executor holds up a batch for
+        ``spark.locality.wait``, and that wait cannot be shortened where state is placed. Executors
+        that are not warm yet are hidden first: as long as the source prefers the others, they are
+        spared its tasks. Those that come later are hidden as they come.
         """
         if not (self._hides and self._placement and self._placement.units):
             return
@@ -329,10 +389,14 @@ class Steward:
             self._hides_newcomers = self._executors.hide_newcomers(True)
         lives = self._memory.lives
         new = self._hosts.keys() - lives.keys() if lives else set()
-        arriving = (new | {executor for executor, life in lives.items() if life.phase in ARRIVING}) - self._held
+        arriving = (
+            new | {executor for executor, life in lives.items() if life.phase in ARRIVING}
+        ) - self._held
         if not arriving:
             return
         cold = arriving & self._warming()
-        hidden = [executor for executor in self._executors.preferred() if not cold or executor in cold]
+        hidden = [
+            executor for executor in self._executors.preferred() if not cold or executor in cold
+        ]
         if hidden:
             self._hides = self._executors.hide(hidden)

@@ -1,7 +1,8 @@
-"""The state stores of a running query: which there are, told from its checkpoint or from its progress.
+"""The state stores of a running query: which there are, told from its checkpoint or from its
+progress.
 
-From Spark 4.0 on a checkpoint describes its operators in ``state/<operator>/_metadata``. Before that the progress names
-them, in the order of their numbers.
+From Spark 4.0 on a checkpoint describes its operators in ``state/<operator>/_metadata``. Before
+that the progress names them, in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -12,8 +13,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 _DEFAULT = ("default",)
-JOIN_STORES = ("left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue")
-"""The stores of a stream-stream join in the formats 1 and 2; format 3 has one store (``SymmetricHashJoinStateManager``)."""
+JOIN_STORES = (
+    "left-keyToNumValues",
+    "left-keyWithIndexToValue",
+    "right-keyToNumValues",
+    "right-keyWithIndexToValue",
+)
+"""The stores of a stream-stream join in the formats 1 and 2; format 3 has one store
+(``SymmetricHashJoinStateManager``)."""
+
 _STORES = {"symmetricHashJoin": JOIN_STORES}
 
 
@@ -31,7 +39,9 @@ class Files(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A stateful operator: its number, its partitions, and the names of the stores that each partition has."""
+    """A stateful operator: its number, its partitions, and the names of the stores that each
+    partition has.
+    """
 
     number: int
     partitions: int
@@ -39,22 +49,35 @@ class Operator:
 
 
 def operators(files: Files, state_folder: str, progress: Mapping[str, Any]) -> tuple[Operator, ...]:
-    """Return the stateful operators of a query, from its checkpoint's metadata where there are some, else from its progress."""
+    """Return the stateful operators of a query, from its checkpoint's metadata where there are
+    some, else from its progress.
+    """
     told = told_operators(progress)
-    return tuple(_described(files, f"{state_folder}/{operator.number}/_metadata") or operator for operator in told)
+    return tuple(
+        _described(files, f"{state_folder}/{operator.number}/_metadata") or operator
+        for operator in told
+    )
 
 
 def told_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
-    """Return the stateful operators as the progress tells them: Spark numbers them from the sink upwards, and lists them so."""
+    """Return the stateful operators as the progress tells them: Spark numbers them from the sink
+    upwards, and lists them so.
+    """
     return tuple(
-        Operator(number, int(operator["numShufflePartitions"]), _STORES.get(str(operator.get("operatorName")), _DEFAULT))
+        Operator(
+            number,
+            int(operator["numShufflePartitions"]),
+            _STORES.get(str(operator.get("operatorName")), _DEFAULT),
+        )
         for number, operator in enumerate(progress["stateOperators"])
         if operator.get("numShufflePartitions")
     )
 
 
 def _described(files: Files, folder: str) -> Operator | None:
-    newest = sorted((int(name) for name in files.listing(f"{folder}/v2") if name.isdecimal()), reverse=True)
+    newest = sorted(
+        (int(name) for name in files.listing(f"{folder}/v2") if name.isdecimal()), reverse=True
+    )
     for file in (*(f"{folder}/v2/{batch}" for batch in newest[:1]), f"{folder}/metadata"):
         text = files.text(file)
         if text is not None:
@@ -63,11 +86,15 @@ def _described(files: Files, folder: str) -> Operator | None:
 
 
 def read_metadata(text: str) -> Operator | None:
-    """Return the operator of a metadata file: a line with its version, then JSON; None for what is none of the kind."""
+    """Return the operator of a metadata file: a line with its version, then JSON; None for what is
+    none of the kind.
+    """
     try:
         read = json.loads(text.partition("\n")[2])
         stores: Sequence[Mapping[str, Any]] = read["stateStoreInfo"]
         names = tuple(str(store["storeName"]) for store in stores)
-        return Operator(int(read["operatorInfo"]["operatorId"]), int(stores[0]["numPartitions"]), names)
+        return Operator(
+            int(read["operatorInfo"]["operatorId"]), int(stores[0]["numPartitions"]), names
+        )
     except (ValueError, KeyError, IndexError, TypeError):
         return None

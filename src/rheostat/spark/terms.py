@@ -10,11 +10,12 @@ from dataclasses import dataclass
 class Terms:
     """What the session allows, the latency objective in seconds, and how many executors stand by.
 
-    ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended. ``hides`` is false where a
-    hidden executor could not give its blocks away. ``leaving`` is told of each executor that has been asked to leave: it
-    gets no task any more, but lingers. ``hold`` is told when the size begins to change and when it no longer does: tasks are to wait
-    longer meanwhile for the executor that has their state. ``ended`` tells whether the application is over. ``at_end`` is called
-    when the steward stops.
+    ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended.
+    ``hides`` is false where a hidden executor could not give its blocks away. ``leaving`` is told
+    of each executor that has been asked to leave: it gets no task any more, but lingers. ``hold``
+    is told when the size begins to change and when it no longer does: tasks are to wait longer
+    meanwhile for the executor that has their state. ``ended`` tells whether the application is
+    over. ``at_end`` is called when the steward stops.
     """
 
     objective_s: float = 10.0
@@ -29,5 +30,7 @@ class Terms:
     at_end: Callable[[], object] = lambda: None
 
     def standby_above(self, target: int) -> int:
-        """Return how many executors stand by above a target: together they never exceed the ceiling."""
+        """Return how many executors stand by above a target: together they never exceed the
+        ceiling.
+        """
         return min(self.standby, max(0, self.max_executors - target))

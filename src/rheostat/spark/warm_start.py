@@ -1,9 +1,11 @@
-"""Executors that arrive warm: an archive of the classes that this application's executors load, and an agent that loads them first.
+"""Executors that arrive warm: an archive of the classes that this application's executors load, and
+an agent that loads them first.
 
-The first executors of an application record what they load. One of them that is leaving writes the archive and the list of its
-classes into the cache; every later executor, also of later runs, maps the one and lets ``WarmStart.java`` work through the
-other before Spark's own main method runs. How an executor starts stands in a file of JVM options that is read at each start
-(``java @file``), so it changes while the application runs: nothing is named there that is not there.
+The first executors of an application record what they load. One of them that is leaving writes the
+archive and the list of its classes into the cache; every later executor, also of later runs, maps
+the one and lets ``WarmStart.java`` work through the other before Spark's own main method runs. How
+an executor starts stands in a file of JVM options that is read at each start (``java @file``), so
+it changes while the application runs: nothing is named there that is not there.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from rheostat.machine.jdk import Jdk, find_jdk
 _log = logging.getLogger("rheostat")
 SETTING = "spark.rheostat.warmStart"
 """The session setting that names an application's file of JVM options."""
+
 LIBRARIES = {
     "files": "org.apache.hadoop.fs.FileSystem",
     "compression": "net.jpountz.lz4.LZ4BlockOutputStream",
@@ -37,17 +40,29 @@ LIBRARIES = {
     "json": "org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata",
 }
 """What ``Exercise.java`` can use, and the class that tells whether an application uses it."""
+
 KEPT = 6
 """Applications whose archives stay in the cache, the latest ones; each takes 80 to 120 MB."""
+
 _FLAGS = "spark.executor.extraJavaOptions"
 _BACKEND = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 _SOURCES = Path(__file__).parent / "agent"
-_FOREIGN = ("-javaagent", "-agentlib", "-agentpath", "-Xshare", "SharedArchiveFile", "ArchiveClassesAtExit", "RecordDynamicDumpInfo")
+_FOREIGN = (
+    "-javaagent",
+    "-agentlib",
+    "-agentpath",
+    "-Xshare",
+    "SharedArchiveFile",
+    "ArchiveClassesAtExit",
+    "RecordDynamicDumpInfo",
+)
 _PROBE_DEADLINE_S = 30.0
 
 
 class WarmStart:
-    """How the executors of one application start: ``kept`` is its folder in the cache, ``options`` the file of JVM options."""
+    """How the executors of one application start: ``kept`` is its folder in the cache, ``options``
+    the file of JVM options.
+    """
 
     def __init__(self, kept: Path, options: Path, jdk: Jdk, agent: Path) -> None:
         self.options, self.agent = options, agent
@@ -71,7 +86,9 @@ class WarmStart:
         return {SETTING: str(self.options)}
 
     def refresh(self) -> None:
-        """Write how the next executor starts: warm if there is an archive, else recording; as always if this Java takes neither."""
+        """Write how the next executor starts: warm if there is an archive, else recording; as
+        always if this Java takes neither.
+        """
         nowhere = self._kept / "nothing"  # the agent then does nothing
         works = _starts(self._jdk, self._wanted(nowhere))
         text = "".join(f"{_quoted(flag)}\n" for flag in self._wanted(self._kept) if works)
@@ -84,14 +101,21 @@ class WarmStart:
 
     def save(self) -> None:
         """Write what ``of_session`` needs beside the file of options."""
-        parts = {"kept": str(self._kept), "agent": str(self.agent), "java": str(self._jdk.home), "version": self._jdk.version}
+        parts = {
+            "kept": str(self._kept),
+            "agent": str(self.agent),
+            "java": str(self._jdk.home),
+            "version": self._jdk.version,
+        }
         self.options.with_suffix(".json").write_text(json.dumps(parts), encoding="utf-8")
 
     def train(self, application: str, executor: str) -> bool:
-        """Let an executor that runs no task any more write archive and list, in some seconds; tell whether there are any now.
+        """Let an executor that runs no task any more write archive and list, in some seconds; tell
+        whether there are any now.
 
-        To be called when the executor has been asked to leave: it gets no task then, and lingers long enough. Raises nothing:
-        what went wrong is logged, and the next one that leaves is asked. Does nothing if there is an archive already.
+        To be called when the executor has been asked to leave: it gets no task then, and lingers
+        long enough. Raises nothing: what went wrong is logged, and the next one that leaves is
+        asked. Does nothing if there is an archive already.
         """
         if not self._busy.acquire(blocking=False):
             return False
@@ -108,13 +132,20 @@ class WarmStart:
     def train_soon(self, application: str, executor: str) -> None:
         """Do the same in a thread of its own."""
         if not self.trained:
-            threading.Thread(target=self.train, args=(application, executor), name="rheostat-training", daemon=True).start()
+            threading.Thread(
+                target=self.train,
+                args=(application, executor),
+                name="rheostat-training",
+                daemon=True,
+            ).start()
 
     def _write(self, pid: int) -> None:
         self._kept.mkdir(parents=True, exist_ok=True)
         classes = loaded_classes(pid, self._jdk, near=_BACKEND)
         dump(pid, self.archive, self._jdk)
-        (self._kept / "libraries.txt").write_text("".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8")
+        (self._kept / "libraries.txt").write_text(
+            "".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8"
+        )
         partial = self.classes.with_suffix(".partial")
         partial.write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
         partial.replace(self.classes)
@@ -122,13 +153,21 @@ class WarmStart:
 
 
 def prepare(
-    application: str, spark: Path, options: Path, *, jars: Sequence[Path] = (), flags: Sequence[str] = (), jdk: Jdk | None = None
+    application: str,
+    spark: Path,
+    options: Path,
+    *,
+    jars: Sequence[Path] = (),
+    flags: Sequence[str] = (),
+    jdk: Jdk | None = None,
 ) -> WarmStart:
-    """Return how the executors of an application on this computer start, with its file of options written.
+    """Return how the executors of an application on this computer start, with its file of options
+    written.
 
-    ``application`` names what they load (a script and its content; ``of_script``), ``spark`` is the folder of Spark's JARs,
-    ``options`` the file to be, in a folder that lives as long as the executors, ``jars`` and ``flags`` what else is on their class
-    path and command line. Raises ``RheostatError`` with the reason, in one line, where executors cannot arrive warm.
+    ``application`` names what they load (a script and its content; ``of_script``), ``spark`` is the
+    folder of Spark's JARs, ``options`` the file to be, in a folder that lives as long as the
+    executors, ``jars`` and ``flags`` what else is on their class path and command line. Raises
+    ``RheostatError`` with the reason, in one line, where executors cannot arrive warm.
     """
     jdk = jdk or find_jdk()
     if not jdk.has_jcmd:
@@ -136,7 +175,10 @@ def prepare(
     words = (*flags, *os.environ.get("JAVA_TOOL_OPTIONS", "").split())
     foreign = next((word for word in words if any(name in word for name in _FOREIGN)), None)
     if foreign:
-        raise RheostatError(f"executors have {foreign} among their JVM options, which excludes a class archive of ours")
+        raise RheostatError(
+            f"executors have {foreign} among their JVM options, which excludes a class archive of"
+            " ours"
+        )
     cache = _cache()
     sources = sorted(_SOURCES.glob("*.java"))
     agent = build_jar(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
@@ -152,12 +194,16 @@ def prepare(
 
 
 def libraries(classes: Sequence[str]) -> list[str]:
-    """Return which libraries below Spark executors are to use once before they register: those that the application uses."""
+    """Return which libraries below Spark executors are to use once before they register: those that
+    the application uses.
+    """
     return [name for name, sign in LIBRARIES.items() if sign in set(classes)]
 
 
 def of_session(spark: Any) -> WarmStart | None:
-    """Return how the executors of a session start, if it was started with ``settings`` and kept ``flags`` (a script may set its own)."""
+    """Return how the executors of a session start, if it was started with ``settings`` and kept
+    ``flags`` (a script may set its own).
+    """
     settings = spark.sparkContext.getConf()
     value = settings.get(SETTING, None)
     return _saved(Path(value)) if value and f"@{value}" in settings.get(_FLAGS, "") else None
@@ -174,8 +220,15 @@ def of_script(script: Path) -> str:
 
 def _saved(options: Path) -> WarmStart | None:
     try:
-        parts: Mapping[str, Any] = json.loads(options.with_suffix(".json").read_text(encoding="utf-8"))
-        return WarmStart(Path(parts["kept"]), options, Jdk(Path(parts["java"]), parts["version"], True), Path(parts["agent"]))
+        parts: Mapping[str, Any] = json.loads(
+            options.with_suffix(".json").read_text(encoding="utf-8")
+        )
+        return WarmStart(
+            Path(parts["kept"]),
+            options,
+            Jdk(Path(parts["java"]), parts["version"], True),
+            Path(parts["agent"]),
+        )
     except (OSError, ValueError, KeyError):
         return None
 
@@ -188,7 +241,11 @@ def _process_id(application: str, executor: str) -> int:
         raise RheostatError("psutil is needed to find it (pip install psutil)") from None
     for process in psutil.process_iter(["cmdline"]):
         line = process.info["cmdline"] or []
-        if _BACKEND in line and _follows(line, "--app-id", application) and _follows(line, "--executor-id", executor):
+        if (
+            _BACKEND in line
+            and _follows(line, "--app-id", application)
+            and _follows(line, "--executor-id", executor)
+        ):
             return int(process.pid)
     raise RheostatError("it does not run on this computer")
 
@@ -198,10 +255,17 @@ def _follows(line: Sequence[str], option: str, value: str) -> bool:
 
 
 def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
-    """Tell whether a JVM starts with the options: one that does not would never become an executor."""
+    """Tell whether a JVM starts with the options: one that does not would never become an
+    executor.
+    """
     try:
         line = [str(jdk.java), *flags, "-version"]
-        return subprocess.run(line, capture_output=True, timeout=_PROBE_DEADLINE_S, stdin=subprocess.DEVNULL).returncode == 0
+        return (
+            subprocess.run(
+                line, capture_output=True, timeout=_PROBE_DEADLINE_S, stdin=subprocess.DEVNULL
+            ).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -212,11 +276,19 @@ def _quoted(flag: str) -> str:
     return f'"{escaped}"'
 
 
-def _key(application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk) -> str:
-    """Name all that an archive depends on: Java checks most of it itself, but then runs without the archive."""
+def _key(
+    application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk
+) -> str:
+    """Name all that an archive depends on: Java checks most of it itself, but then runs without the
+    archive.
+    """
     files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
-    stamps = [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()]
-    return hashlib.sha256("\n".join([application, str(jdk.version), *stamps, *flags]).encode()).hexdigest()[:20]
+    stamps = [
+        f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()
+    ]
+    return hashlib.sha256(
+        "\n".join([application, str(jdk.version), *stamps, *flags]).encode()
+    ).hexdigest()[:20]
 
 
 def _cache() -> Path:

@@ -1,1 +1,3 @@
-"""Where keyed and operator state belongs: Flink's functions, and the assignment of state partitions to executors."""
+"""Where keyed and operator state belongs: Flink's functions, and the assignment of state partitions
+to executors.
+"""

@@ -1,4 +1,6 @@
-"""Which executor holds which state partition: by minimal movement, or as contiguous ranges (Flink's rule)."""
+"""Which executor holds which state partition: by minimal movement, or as contiguous ranges (Flink's
+rule).
+"""
 
 from __future__ import annotations
 
@@ -15,34 +17,49 @@ __all__ = ["Unit", "contiguous", "minimal_movement", "moves"]
 
 
 def minimal_movement(
-    current: Mapping[Unit, str | None], executors: Sequence[str], weights: Mapping[Unit, float] | None = None
+    current: Mapping[Unit, str | None],
+    executors: Sequence[str],
+    weights: Mapping[Unit, float] | None = None,
 ) -> dict[Unit, str]:
-    """Return an executor for every unit: balance first, then as few moves as possible; nothing moves where nothing has to.
+    """Return an executor for every unit: balance first, then as few moves as possible; nothing
+    moves where nothing has to.
 
-    ``current`` names the holder of each unit: None, or one that is not among ``executors``, must be moved.
-    Without weights the sum over all queries is balanced to within one unit, with the fewest moves that this allows, and
-    among these the partitions of each query are as even as can be. With weights (rows or bytes, missing ones count as the
-    mean of the others) the loads are balanced to within the largest weight, by few moves: exactly the fewest would be a
-    bin packing. The order of ``executors`` breaks ties. Raises BadInput without an executor or with one named twice.
+    ``current`` names the holder of each unit: None, or one that is not among ``executors``, must be
+    moved. Without weights the sum over all queries is balanced to within one unit, with the fewest
+    moves that this allows, and among these the partitions of each query are as even as can be. With
+    weights (rows or bytes, missing ones count as the mean of the others) the loads are balanced to
+    within the largest weight, by few moves: exactly the fewest would be a bin packing. The order of
+    ``executors`` breaks ties. Raises BadInput without an executor or with one named twice.
     """
     _check(executors)
     if weights and any(weights.get(unit, 0.0) > 0 for unit in current):
         return balance_weights(current, executors, weights)
     held = _by_query(current, executors)
-    wanted = balanced_counts({query: [len(held[query].get(e, ())) for e in executors] for query in held}, _totals(current), len(executors))
+    wanted = balanced_counts(
+        {query: [len(held[query].get(e, ())) for e in executors] for query in held},
+        _totals(current),
+        len(executors),
+    )
     return _dealt(current, executors, wanted)
 
 
 def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, str]:
-    """Return contiguous ranges of each query's partitions, in the order of ``executors``, as Flink assigns key groups.
+    """Return contiguous ranges of each query's partitions, in the order of ``executors``, as Flink
+    assigns key groups.
 
-    Every change of the number of executors moves about half of the partitions. Raises BadInput as ``minimal_movement`` does.
+    Every change of the number of executors moves about half of the partitions. Raises BadInput as
+    ``minimal_movement`` does.
     """
     _check(executors)
     wanted: dict[Unit, str] = {}
     for query in sorted({query for query, _ in units}):
         own = sorted(unit for unit in set(units) if unit[0] == query)
-        wanted.update({unit: executors[key_groups.operator_index(n, len(own), len(executors))] for n, unit in enumerate(own)})
+        wanted.update(
+            {
+                unit: executors[key_groups.operator_index(n, len(own), len(executors))]
+                for n, unit in enumerate(own)
+            }
+        )
     return wanted
 
 
@@ -65,7 +82,9 @@ def _totals(current: Mapping[Unit, str | None]) -> dict[str, int]:
     return totals
 
 
-def _by_query(current: Mapping[Unit, str | None], executors: Sequence[str]) -> dict[str, dict[str, list[Unit]]]:
+def _by_query(
+    current: Mapping[Unit, str | None], executors: Sequence[str]
+) -> dict[str, dict[str, list[Unit]]]:
     """Group the units by query, and those of a query by their living holder."""
     held: dict[str, dict[str, list[Unit]]] = {}
     for unit in sorted(current):
@@ -76,8 +95,12 @@ def _by_query(current: Mapping[Unit, str | None], executors: Sequence[str]) -> d
     return held
 
 
-def _dealt(current: Mapping[Unit, str | None], executors: Sequence[str], wanted: Counts) -> dict[Unit, str]:
-    """Turn counts into units: each executor keeps its first ones, what is left over is dealt to those who lack some."""
+def _dealt(
+    current: Mapping[Unit, str | None], executors: Sequence[str], wanted: Counts
+) -> dict[Unit, str]:
+    """Turn counts into units: each executor keeps its first ones, what is left over is dealt to
+    those who lack some.
+    """
     assigned: dict[Unit, str] = {}
     for query, by_executor in _by_query(current, executors).items():
         for executor, count in zip(executors, wanted[query], strict=True):

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from rheostat.state.exchange import Counts, exchange
 
 
-def balanced_counts(held: Mapping[str, list[int]], totals: Mapping[str, int], executors: int) -> Counts:
-    """Return the counts after the fewest moves: every executor's sum is the floor or the ceiling of the mean.
+def balanced_counts(
+    held: Mapping[str, list[int]], totals: Mapping[str, int], executors: int
+) -> Counts:
+    """Return the counts after the fewest moves: every executor's sum is the floor or the ceiling of
+    the mean.
 
-    ``held`` are the counts now, ``totals`` the partitions of each query; those that nobody holds are dealt.
-    The executors that hold most get the ceiling: that is what keeps most (the sum of min(held, share) is largest).
-    Among all counts with so few moves, the one returned has the least unevenness within queries: see ``exchange``.
+    ``held`` are the counts now, ``totals`` the partitions of each query; those that nobody holds
+    are dealt. The executors that hold most get the ceiling: that is what keeps most (the sum of
+    min(held, share) is largest). Among all counts with so few moves, the one returned has the least
+    unevenness within queries: see ``exchange``.
     """
     counts = {query: list(held[query]) for query in sorted(totals)}
     shares = _shares(_sums(counts, executors), sum(totals.values()))
@@ -41,10 +45,17 @@ def _shares(sums: list[int], total: int) -> list[int]:
 def _most_above_mean(counts: Counts, totals: Mapping[str, int], executor: int) -> str:
     """Return the query of which an executor has most beyond its mean."""
     present = [query for query in counts if counts[query][executor]]
-    return max(present, key=lambda query: counts[query][executor] - totals[query] / len(counts[query]))
+    return max(
+        present, key=lambda query: counts[query][executor] - totals[query] / len(counts[query])
+    )
 
 
 def _neediest(counts: Counts, query: str, shares: list[int]) -> int:
     """Return the executor below its share that has the fewest partitions of this query."""
-    lacking = [share - total for share, total in zip(shares, _sums(counts, len(shares)), strict=True)]
-    return min((e for e in range(len(shares)) if lacking[e] > 0), key=lambda e: (counts[query][e], -lacking[e], e))
+    lacking = [
+        share - total for share, total in zip(shares, _sums(counts, len(shares)), strict=True)
+    ]
+    return min(
+        (e for e in range(len(shares)) if lacking[e] > 0),
+        key=lambda e: (counts[query][e], -lacking[e], e),
+    )

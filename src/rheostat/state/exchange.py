@@ -9,22 +9,32 @@ Counts: TypeAlias = dict[str, list[int]]
 """Partitions of each query on each executor, in the order of the executors."""
 
 _Link: TypeAlias = tuple[int, str | None]
-"""What it costs to hand one partition on, and of which query it is; None: nothing is handed on, the sums change places."""
+"""What it costs to hand one partition on, and of which query it is; None: nothing is handed on, the
+sums change places."""
 
 _MOVE = 1_000_000
 """One move weighs more than all unevenness."""
 
 
 def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
-    """Make one exchange along a ring of executors that lowers the cost of ``counts``, in place; tell whether there was one.
+    """Make one exchange along a ring of executors that lowers the cost of ``counts``, in place;
+    tell whether there was one.
 
-    The cost: first the moves away from ``held``, then by how much a query's counts lie beside the floor or ceiling of its mean.
-    It is convex in every count, so counts that no ring improves are the cheapest (Klein 1967: negative cycles in minimum-cost
-    flows). The sums of the executors stay, or trade places where they differ by one.
+    The cost: first the moves away from ``held``, then by how much a query's counts lie beside the
+    floor or ceiling of its mean. It is convex in every count, so counts that no ring improves are
+    the cheapest (Klein 1967: negative cycles in minimum-cost flows). The sums of the executors
+    stay, or trade places where they differ by one.
     """
     executors = range(len(next(iter(counts.values()))))
-    links = {(giver, taker): _cheapest(counts, held, giver, taker) for giver in executors for taker in executors if giver != taker}
-    ring = _negative_ring(len(executors), {pair: link[0] for pair, link in links.items() if link is not None})
+    links = {
+        (giver, taker): _cheapest(counts, held, giver, taker)
+        for giver in executors
+        for taker in executors
+        if giver != taker
+    }
+    ring = _negative_ring(
+        len(executors), {pair: link[0] for pair, link in links.items() if link is not None}
+    )
     for giver, taker in ring:
         query = (links[giver, taker] or (0, None))[1]
         if query is not None:
@@ -33,20 +43,30 @@ def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
     return bool(ring)
 
 
-def _cheapest(counts: Counts, held: Mapping[str, Sequence[int]], giver: int, taker: int) -> _Link | None:
+def _cheapest(
+    counts: Counts, held: Mapping[str, Sequence[int]], giver: int, taker: int
+) -> _Link | None:
     """Return the cheapest way from giver to taker; None where the giver has nothing."""
     surplus = sum(of_query[taker] - of_query[giver] for of_query in counts.values())
     links: list[_Link] = [(0, None)] if surplus == 1 else []
     for query, of_query in counts.items():
         if of_query[giver]:
-            links.append((_change(of_query, held[query], giver, -1) + _change(of_query, held[query], taker, +1), query))
+            links.append(
+                (
+                    _change(of_query, held[query], giver, -1)
+                    + _change(of_query, held[query], taker, +1),
+                    query,
+                )
+            )
     return min(links, key=lambda link: link[0], default=None)
 
 
 def _change(of_query: Sequence[int], held: Sequence[int], executor: int, by: int) -> int:
     """Return what one partition of a query more (or less) on an executor costs."""
     low, rest = divmod(sum(of_query), len(of_query))
-    before, after = (_cost(of_query[executor] + more, held[executor], low, low + bool(rest)) for more in (0, by))
+    before, after = (
+        _cost(of_query[executor] + more, held[executor], low, low + bool(rest)) for more in (0, by)
+    )
     return after - before
 
 
@@ -55,7 +75,9 @@ def _cost(count: int, held: int, low: int, high: int) -> int:
 
 
 def _negative_ring(nodes: int, costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Return the links of a ring whose costs sum to less than 0 (Bellman and Ford); none where there is no such ring."""
+    """Return the links of a ring whose costs sum to less than 0 (Bellman and Ford); none where
+    there is no such ring.
+    """
     distance, before, changed = [0] * nodes, [-1] * nodes, -1
     for _ in range(nodes):
         changed = -1

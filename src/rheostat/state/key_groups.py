@@ -1,7 +1,9 @@
-"""Flink's key groups: which subtask keeps the state of a key, and what moves when their number changes.
+"""Flink's key groups: which subtask keeps the state of a key, and what moves when their number
+changes.
 
-Source: Flink's ``KeyGroupRangeAssignment`` and ``MathUtils``. A key belongs for ever to one of ``max_parallelism`` key groups;
-subtasks get contiguous ranges of them, so a change of the parallelism reads contiguous pieces of state.
+Source: Flink's ``KeyGroupRangeAssignment`` and ``MathUtils``. A key belongs for ever to one of
+``max_parallelism`` key groups; subtasks get contiguous ranges of them, so a change of the
+parallelism reads contiguous pieces of state.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ _MASK = 0xFFFFFFFF
 def murmur_hash(code: int) -> int:
     """Return Flink's hash (``MathUtils.murmurHash``) of a 32-bit integer: 0 to 2**31 - 1.
 
-    The absolute value of one round of MurmurHash3 with seed 0, and 0 for the one value that has none.
+    The absolute value of one round of MurmurHash3 with seed 0, and 0 for the one value that has
+    none.
     """
     code = code * 0xCC9E2D51 & _MASK
     code = (code << 15 | code >> 17) & _MASK
@@ -40,7 +43,10 @@ def java_string_hash(text: str) -> int:
 
 
 def key_group(key: int | str, max_parallelism: int) -> int:
-    """Return the key group of a key: an int (as Java's Integer) or a string. Raises BadInput for other keys and bounds."""
+    """Return the key group of a key: an int (as Java's Integer) or a string.
+
+    Raises BadInput for other keys and bounds.
+    """
     _check_max(max_parallelism)
     if isinstance(key, str):
         return murmur_hash(java_string_hash(key)) % max_parallelism
@@ -55,7 +61,9 @@ def operator_index(group: int, max_parallelism: int, parallelism: int) -> int:
 
 
 def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range:
-    """Return the key groups of a subtask; it is empty where there are more subtasks than key groups."""
+    """Return the key groups of a subtask; it is empty where there are more subtasks than key
+    groups.
+    """
     if not 0 <= index < parallelism:
         raise BadInput(f"a subtask's index must be 0 to {parallelism - 1}, but it is {index}")
     first = (index * max_parallelism + parallelism - 1) // parallelism
@@ -63,7 +71,9 @@ def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range
 
 
 def default_max_parallelism(parallelism: int) -> int:
-    """Return the maximum parallelism that Flink gives a job of which none was named: 1.5 times, as a power of 2, 128 to 32768."""
+    """Return the maximum parallelism that Flink gives a job of which none was named: 1.5 times, as
+    a power of 2, 128 to 32768.
+    """
     if parallelism < 1:
         raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")
     rounded = 1 << (parallelism + parallelism // 2 - 1).bit_length()
@@ -76,4 +86,7 @@ def _signed(code: int) -> int:
 
 def _check_max(max_parallelism: int) -> None:
     if not 1 <= max_parallelism <= UPPER_BOUND_MAX_PARALLELISM:
-        raise BadInput(f"the maximum parallelism must be 1 to {UPPER_BOUND_MAX_PARALLELISM}, but it is {max_parallelism}")
+        raise BadInput(
+            f"the maximum parallelism must be 1 to {UPPER_BOUND_MAX_PARALLELISM}, but it is"
+            f" {max_parallelism}"
+        )

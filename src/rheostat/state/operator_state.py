@@ -1,7 +1,7 @@
 """Redistribution of Flink's operator (non-keyed) state when the number of subtasks changes.
 
-Source: Flink's ``RoundRobinOperatorStateRepartitioner``. ``subtasks`` holds for each old subtask its named lists of items;
-each function returns the same for the new subtasks.
+Source: Flink's ``RoundRobinOperatorStateRepartitioner``. ``subtasks`` holds for each old subtask
+its named lists of items; each function returns the same for the new subtasks.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ Named: TypeAlias = Mapping[str, Sequence[T]]
 
 
 def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return each list cut into consecutive, even pieces; at the same parallelism everybody keeps its own.
+    """Return each list cut into consecutive, even pieces; at the same parallelism everybody keeps
+    its own.
 
-    What does not divide goes one each to the first subtasks, and the next named list begins with the subtask after them, so
-    that many short lists do not meet on the same one. Raises BadInput for a parallelism below 1.
+    What does not divide goes one each to the first subtasks, and the next named list begins with
+    the subtask after them, so that many short lists do not meet on the same one. Raises BadInput
+    for a parallelism below 1.
     """
     _check(parallelism)
     if len(subtasks) == parallelism:
@@ -39,17 +41,26 @@ def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list
 
 
 def union(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return all items of every list for each new subtask. Raises BadInput for a parallelism below 1."""
+    """Return all items of every list for each new subtask.
+
+    Raises BadInput for a parallelism below 1.
+    """
     _check(parallelism)
     return [_together(subtasks) for _ in range(parallelism)]
 
 
 def broadcast(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return for each new subtask what one old one had (all had the same), in turn. Raises BadInput for a parallelism below 1."""
+    """Return for each new subtask what one old one had (all had the same), in turn.
+
+    Raises BadInput for a parallelism below 1.
+    """
     _check(parallelism)
     if not subtasks:
         return [{} for _ in range(parallelism)]
-    return [{name: list(items) for name, items in subtasks[n % len(subtasks)].items()} for n in range(parallelism)]
+    return [
+        {name: list(items) for name, items in subtasks[n % len(subtasks)].items()}
+        for n in range(parallelism)
+    ]
 
 
 def _together(subtasks: Sequence[Named[T]]) -> dict[str, list[T]]:

@@ -5,4 +5,5 @@ from __future__ import annotations
 from typing import TypeAlias
 
 Unit: TypeAlias = tuple[str, int]
-"""The run id of a query and a state partition: all stores of all stateful operators of that partition, which move together."""
+"""The run id of a query and a state partition: all stores of all stateful operators of that
+partition, which move together."""

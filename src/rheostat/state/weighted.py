@@ -1,4 +1,6 @@
-"""Balancing partitions of different size: few moves until no executor carries more than the largest partition beyond another."""
+"""Balancing partitions of different size: few moves until no executor carries more than the largest
+partition beyond another.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +9,43 @@ from collections.abc import Mapping, Sequence
 from rheostat.state.units import Unit
 
 
-def balance_weights(current: Mapping[Unit, str | None], executors: Sequence[str], weights: Mapping[Unit, float]) -> dict[Unit, str]:
+def balance_weights(
+    current: Mapping[Unit, str | None], executors: Sequence[str], weights: Mapping[Unit, float]
+) -> dict[Unit, str]:
     """Return an assignment in which the loads differ by at most the largest weight.
 
-    What nobody holds goes to the least loaded executor, the heaviest first (Graham's LPT rule); then the most loaded gives
-    the least loaded the partition nearest to half their difference, as long as they differ by more than the largest
-    weight. Each such move brings the loads nearer to each other, so it ends.
+    What nobody holds goes to the least loaded executor, the heaviest first (Graham's LPT rule);
+    then the most loaded gives the least loaded the partition nearest to half their difference, as
+    long as they differ by more than the largest weight. Each such move brings the loads nearer to
+    each other, so it ends.
     """
     weight = _filled(current, weights)
-    assigned = {unit: str(holder) for unit, holder in sorted(current.items(), key=lambda item: item[0]) if holder in executors}
-    load = {executor: sum(weight[unit] for unit in assigned if assigned[unit] == executor) for executor in executors}
-    for unit in sorted((unit for unit in current if unit not in assigned), key=lambda unit: (-weight[unit], unit)):
+    assigned = {
+        unit: str(holder)
+        for unit, holder in sorted(current.items(), key=lambda item: item[0])
+        if holder in executors
+    }
+    load = {
+        executor: sum(weight[unit] for unit in assigned if assigned[unit] == executor)
+        for executor in executors
+    }
+    for unit in sorted(
+        (unit for unit in current if unit not in assigned), key=lambda unit: (-weight[unit], unit)
+    ):
         lightest = min(executors, key=lambda e: load[e])
         assigned[unit] = lightest
         load[lightest] += weight[unit]
     tolerance = max(weight.values()) * (1 + 1e-9)
     while (gap := max(load.values()) - min(load.values())) > tolerance:
         giver, taker = max(executors, key=lambda e: load[e]), min(executors, key=lambda e: load[e])
-        given = _nearest(gap / 2, {unit: weight[unit] for unit in assigned if assigned[unit] == giver and weight[unit] > 0})
+        given = _nearest(
+            gap / 2,
+            {
+                unit: weight[unit]
+                for unit in assigned
+                if assigned[unit] == giver and weight[unit] > 0
+            },
+        )
         assigned[given] = taker
         load[giver] -= weight[given]
         load[taker] += weight[given]

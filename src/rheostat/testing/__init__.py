@@ -1,1 +1,3 @@
-"""For users' own tests: contracts that every policy, guard and journal keeps, and small fakes of the ports."""
+"""For users' own tests: contracts that every policy, guard and journal keeps, and small fakes of
+the ports.
+"""

@@ -1,4 +1,6 @@
-"""In-memory twins of the ports: a scripted sensor, an actuator that remembers, and a small job that is both."""
+"""In-memory twins of the ports: a scripted sensor, an actuator that remembers, and a small job that
+is both.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,15 @@ _STEP_S = 1.0
 
 
 class ScriptedSensor:
-    """Gives prepared observations, one entry a tick: an observation, several (one a query), none (no query) or an exception to raise.
+    """Gives prepared observations, one entry a tick: an observation, several (one a query), none
+    (no query) or an exception to raise.
 
     After the last entry it sees no query.
     """
 
-    def __init__(self, script: Iterable[Observation | Sequence[Observation] | Exception | None]) -> None:
+    def __init__(
+        self, script: Iterable[Observation | Sequence[Observation] | Exception | None]
+    ) -> None:
         self._script = iter(script)
 
     def observe(self, now: float) -> Sequence[Observation]:
@@ -63,23 +68,40 @@ class Batch:
 
 
 class FluidJob:
-    """A small deterministic micro-batch job, Sensor and Actuator in one; ``observe(now)`` moves its clock.
+    """A small deterministic micro-batch job, Sensor and Actuator in one; ``observe(now)`` moves its
+    clock.
 
-    Rows arrive at ``rate(t)`` per second and wait. A batch starts at every multiple of ``trigger_s`` (at once where the
-    last one overran, and where it is 0), takes the rows that wait, at most ``max_rows``, lasts ``fixed_s`` + rows /
-    (executors x ``capacity(t)``), and commits them at its end. An executor registers ``start_ticks`` ticks after it was
-    asked for and leaves at once. Rows are never lost: ``arrived == committed + lag_rows`` at every moment.
+    Rows arrive at ``rate(t)`` per second and wait. A batch starts at every multiple of
+    ``trigger_s`` (at once where the last one overran, and where it is 0), takes the rows that wait,
+    at most ``max_rows``, lasts ``fixed_s`` + rows / (executors x ``capacity(t)``), and commits them
+    at its end. An executor registers ``start_ticks`` ticks after it was asked for and leaves at
+    once. Rows are never lost: ``arrived == committed + lag_rows`` at every moment.
     """
 
     def __init__(
-        self, rate: Callable[[float], float], capacity: Callable[[float], float] | float = 1000.0, *,
-        executors: int = 1, start_ticks: int = 2, trigger_s: float = 1.0, fixed_s: float = 0.1, max_rows: float = math.inf,
-    ) -> None:  # fmt: skip
+        self,
+        rate: Callable[[float], float],
+        capacity: Callable[[float], float] | float = 1000.0,
+        *,
+        executors: int = 1,
+        start_ticks: int = 2,
+        trigger_s: float = 1.0,
+        fixed_s: float = 0.1,
+        max_rows: float = math.inf,
+    ) -> None:
         if not (trigger_s >= 0 and fixed_s >= 0 and executors >= 1):
-            raise BadInput(f"trigger_s ({trigger_s}) and fixed_s ({fixed_s}) must be at least 0, executors ({executors}) at least 1")
+            raise BadInput(
+                f"trigger_s ({trigger_s}) and fixed_s ({fixed_s}) must be at least 0, executors"
+                f" ({executors}) at least 1"
+            )
         self._rate = rate
         self._capacity = capacity if callable(capacity) else lambda _: capacity
-        self._start_ticks, self._trigger_s, self._fixed_s, self._max_rows = start_ticks, trigger_s, fixed_s, max_rows
+        self._start_ticks, self._trigger_s, self._fixed_s, self._max_rows = (
+            start_ticks,
+            trigger_s,
+            fixed_s,
+            max_rows,
+        )
         self.executors = self.target = executors
         self._starting: list[int] = []
         self._running: Batch | None = None
@@ -106,14 +128,26 @@ class FluidJob:
         last, running = self.last, self._running
         return (
             Observation(
-                t_s=now, application="fluid", query="fluid", executors=self.executors, slots_per_executor=1, target=self.target,
-                input_rows_per_s=rate, lag_rows=self.lag_rows, lag_s=lag_s, trigger_s=self._trigger_s,
+                t_s=now,
+                application="fluid",
+                query="fluid",
+                executors=self.executors,
+                slots_per_executor=1,
+                target=self.target,
+                input_rows_per_s=rate,
+                lag_rows=self.lag_rows,
+                lag_s=lag_s,
+                trigger_s=self._trigger_s,
                 batch_s=last.end_s - last.start_s if last else None,
                 batch_rows=round(last.rows) if last else None,
                 processed_rows_per_s=last.rows / (last.end_s - last.start_s) if last else None,
-                in_flight=InFlight(elapsed_s=now - running.start_s, rows=round(running.rows)) if running else None,
+                in_flight=(
+                    InFlight(elapsed_s=now - running.start_s, rows=round(running.rows))
+                    if running
+                    else None
+                ),
             ),
-        )  # fmt: skip
+        )
 
     def capabilities(self) -> Capabilities:
         """Say that it can scale."""
@@ -124,7 +158,9 @@ class FluidJob:
         self.target = decision.target
         missing = decision.target - self.executors
         if missing > 0:
-            self._starting = (self._starting + [self._start_ticks] * (missing - len(self._starting)))[:missing]
+            self._starting = (
+                self._starting + [self._start_ticks] * (missing - len(self._starting))
+            )[:missing]
             return Rescaling(phase="growing", detail=f"{missing} starting")
         self._starting = []
         self.executors = decision.target
@@ -157,7 +193,9 @@ class FluidJob:
     def _begin(self, start_s: float) -> None:
         rows = min(self.lag_rows, self._max_rows)
         work_s = rows / (self.executors * self._capacity(start_s))
-        self._running = Batch(start_s=start_s, end_s=start_s + max(self._fixed_s + work_s, 1e-3), rows=rows)
+        self._running = Batch(
+            start_s=start_s, end_s=start_s + max(self._fixed_s + work_s, 1e-3), rows=rows
+        )
 
     def _end(self, batch: Batch) -> None:
         self.committed += batch.rows

@@ -1,4 +1,6 @@
-"""Arrival rates as pure functions of time, shared by the real load and the simulator: one kind per file."""
+"""Arrival rates as pure functions of time, shared by the real load and the simulator: one kind per
+file.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,11 @@ WORKLOADS: dict[str, type[Workload]] = {
 
 
 def create(name: str, given: Mapping[str, Any] | None = None) -> Workload:
-    """Return a workload by its registered name with the given parameters, which may be text (``"300"``, ``"500,2000"``).
+    """Return a workload by its registered name with the given parameters, which may be text
+    (``"300"``, ``"500,2000"``).
 
-    Raises BadInput for an unknown name or parameter, a value of the wrong type, or one out of range.
+    Raises BadInput for an unknown name or parameter, a value of the wrong type, or one out of
+    range.
     """
     if name not in WORKLOADS:
         raise BadInput(f"unknown workload {name!r}; there are {', '.join(WORKLOADS)}")
@@ -44,11 +48,15 @@ def create(name: str, given: Mapping[str, Any] | None = None) -> Workload:
     for key in given or {}:
         if key not in known:
             raise BadInput(f"workload {name} has no parameter {key!r}; it has {', '.join(known)}")
-    return WORKLOADS[name](**{key: _parse(name, known[key], value) for key, value in (given or {}).items()})
+    return WORKLOADS[name](
+        **{key: _parse(name, known[key], value) for key, value in (given or {}).items()}
+    )
 
 
 def parameters(workload: type[Workload]) -> tuple[dataclasses.Field[Any], ...]:
-    """Return the parameters of a kind of workload: the fields of its dataclass, with ``help`` and ``unit`` in their metadata."""
+    """Return the parameters of a kind of workload: the fields of its dataclass, with ``help`` and
+    ``unit`` in their metadata.
+    """
     return dataclasses.fields(workload) if dataclasses.is_dataclass(workload) else ()
 
 
@@ -56,8 +64,12 @@ def _parse(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
     kind: Any = type(field.default)
     try:
         if kind is tuple:
-            return tuple(float(part) for part in (value.split(",") if isinstance(value, str) else value))
+            return tuple(
+                float(part) for part in (value.split(",") if isinstance(value, str) else value)
+            )
         return kind(value)
     except (TypeError, ValueError):
         wanted = "numbers with commas between" if kind is tuple else f"of type {kind.__name__}"
-        raise BadInput(f"{field.name} of workload {name} must be {wanted}, but it is {value!r}") from None
+        raise BadInput(
+            f"{field.name} of workload {name} must be {wanted}, but it is {value!r}"
+        ) from None

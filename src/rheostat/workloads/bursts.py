@@ -1,4 +1,6 @@
-"""Bursts: a rate that jumps between two levels at random times, the rate of a two-state Markov-modulated Poisson process."""
+"""Bursts: a rate that jumps between two levels at random times, the rate of a two-state Markov-
+modulated Poisson process.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,22 @@ _FIRST = 256
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """``quiet`` rows per second for an exponential time of mean ``quiet_s``, then ``burst`` for one of mean ``burst_s``, and so on.
+    """``quiet`` rows per second for an exponential time of mean ``quiet_s``, then ``burst`` for one
+    of mean ``burst_s``, and so on.
 
-    It begins quiet. Over a long time the mean rate is (quiet x quiet_s + burst x burst_s) / (quiet_s + burst_s). This is the
-    rate of the process; its Poisson noise, a share of 1 / sqrt(rows) of a batch, is left to the plant that counts rows.
+    It begins quiet. Over a long time the mean rate is (quiet x quiet_s + burst x burst_s) /
+    (quiet_s + burst_s). This is the rate of the process; its Poisson noise, a share of 1 /
+    sqrt(rows) of a batch, is left to the plant that counts rows.
 
-    Source: Fischer and Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook" (Performance Evaluation 18, 1993).
+    Source: Fischer and Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook"
+    (Performance Evaluation 18, 1993).
     """
 
     quiet: float = field(default=500.0, metadata={"help": "rate between bursts", "unit": "rows/s"})
     burst: float = field(default=2000.0, metadata={"help": "rate in a burst", "unit": "rows/s"})
-    quiet_s: float = field(default=600.0, metadata={"help": "mean time between bursts", "unit": "s"})
+    quiet_s: float = field(
+        default=600.0, metadata={"help": "mean time between bursts", "unit": "s"}
+    )
     burst_s: float = field(default=120.0, metadata={"help": "mean length of a burst", "unit": "s"})
     seed: int = field(default=7, metadata={"help": "seed of the times", "unit": "1"})
 

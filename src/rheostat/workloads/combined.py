@@ -12,7 +12,10 @@ from rheostat.workloads.workload import Workload, marks
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The rates of all ``parts`` together; it lasts as long as the one that lasts longest. Raises BadInput for no parts."""
+    """The rates of all ``parts`` together; it lasts as long as the one that lasts longest.
+
+    Raises BadInput for no parts.
+    """
 
     parts: tuple[Workload, ...]
 
@@ -38,7 +41,9 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A workload with ``factor`` times the rows per second, played ``speed`` times as fast; raises BadInput for one not above 0."""
+    """A workload with ``factor`` times the rows per second, played ``speed`` times as fast; raises
+    BadInput for one not above 0.
+    """
 
     load: Workload
     factor: float = 1.0

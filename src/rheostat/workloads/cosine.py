@@ -13,19 +13,28 @@ _LANE = 101
 
 @dataclass(frozen=True, slots=True)
 class Cosine:
-    """rate_i = U(-noise, noise) + shift + amplitude x cos(2 pi i hold_s / period_s), held for ``hold_s`` seconds, clipped at 0.
+    """rate_i = U(-noise, noise) + shift + amplitude x cos(2 pi i hold_s / period_s), held for
+    ``hold_s`` seconds, clipped at 0.
 
-    With the default hold of 60 s, i counts minutes; the noise of step i is a function of (seed, i). Defaults: the thesis'
-    q1 (150 k +- 100 k, noise 10 k, period one hour).
+    With the default hold of 60 s, i counts minutes; the noise of step i is a function of (seed, i).
+    Defaults: the thesis' q1 (150 k +- 100 k, noise 10 k, period one hour).
 
-    Source: Koper, "A Comparison of Auto-scaling Techniques for Distributed Stream Processing", section 4; ESPA (DEBS 2024).
+    Source: Koper, "A Comparison of Auto-scaling Techniques for Distributed Stream Processing",
+    section 4; ESPA (DEBS 2024).
     """
 
     shift: float = field(default=150_000.0, metadata={"help": "mean rate", "unit": "rows/s"})
-    amplitude: float = field(default=100_000.0, metadata={"help": "height of the cosine", "unit": "rows/s"})
-    noise: float = field(default=10_000.0, metadata={"help": "noise is uniform between minus and plus this", "unit": "rows/s"})
+    amplitude: float = field(
+        default=100_000.0, metadata={"help": "height of the cosine", "unit": "rows/s"}
+    )
+    noise: float = field(
+        default=10_000.0,
+        metadata={"help": "noise is uniform between minus and plus this", "unit": "rows/s"},
+    )
     period_s: float = field(default=3600.0, metadata={"help": "length of one wave", "unit": "s"})
-    hold_s: float = field(default=60.0, metadata={"help": "the rate is held for this long", "unit": "s"})
+    hold_s: float = field(
+        default=60.0, metadata={"help": "the rate is held for this long", "unit": "s"}
+    )
     seed: int = field(default=7, metadata={"help": "seed of the noise", "unit": "1"})
 
     def __post_init__(self) -> None:

@@ -1,4 +1,6 @@
-"""Counter-based random numbers: the n-th draw is a function of (seed, lane, n), so any split of the work gives the same data."""
+"""Counter-based random numbers: the n-th draw is a function of (seed, lane, n), so any split of the
+work gives the same data.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ _TO_UNIT = 2.0**-53
 def bits_at(seed: int, lane: int, n: int) -> int:
     """Return draw ``n`` of a lane as 64 random bits.
 
-    A lane is one stream of draws, such as a column. Source: Steele, Lea and Flood, "Fast splittable pseudorandom number
-    generators" (OOPSLA 2014), the output function of SplitMix64 on the counter ``key + (n + 1) * golden ratio``.
+    A lane is one stream of draws, such as a column. Source: Steele, Lea and Flood, "Fast splittable
+    pseudorandom number generators" (OOPSLA 2014), the output function of SplitMix64 on the counter
+    ``key + (n + 1) * golden ratio``.
     """
     return _mix((_key(seed, lane) + (n + 1) * _GOLDEN) & _MASK)
 
@@ -52,7 +55,9 @@ def uniform(seed: int, lane: int, n: Numbers) -> NDArray[np.float64]:
 
 
 def below(seed: int, lane: int, n: Numbers, bound: int | Numbers) -> Numbers:
-    """Return a whole number in [0, bound) for every counter of ``n``; ``bound`` is one number or one per counter, below 2**53."""
+    """Return a whole number in [0, bound) for every counter of ``n``; ``bound`` is one number or
+    one per counter, below 2**53.
+    """
     return (uniform(seed, lane, n) * bound).astype(np.int64)
 
 

@@ -31,17 +31,21 @@ _SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Night, morning, plateau, quiet afternoon, one steep marked ramp to the peak, evening, night; then the next day.
+    """Night, morning, plateau, quiet afternoon, one steep marked ramp to the peak, evening, night;
+    then the next day.
 
-    The rate lies between ``low`` and ``peak`` rows per second, times a noise of 1 +- ``noise`` that changes every ``hold_s``
-    seconds and is a function of the seed. The ramp takes 4 % of the day: 9.6 s of 240.
+    The rate lies between ``low`` and ``peak`` rows per second, times a noise of 1 +- ``noise`` that
+    changes every ``hold_s`` seconds and is a function of the seed. The ramp takes 4 % of the day:
+    9.6 s of 240.
     """
 
     low: float = field(default=300.0, metadata={"help": "rate at night", "unit": "rows/s"})
     peak: float = field(default=3000.0, metadata={"help": "rate at the peak", "unit": "rows/s"})
     day_s: float = field(default=240.0, metadata={"help": "length of the day", "unit": "s"})
     noise: float = field(default=0.03, metadata={"help": "relative noise", "unit": "1"})
-    hold_s: float = field(default=1.0, metadata={"help": "the noise is held for this long", "unit": "s"})
+    hold_s: float = field(
+        default=1.0, metadata={"help": "the noise is held for this long", "unit": "s"}
+    )
     seed: int = field(default=7, metadata={"help": "seed of the noise", "unit": "1"})
 
     def __post_init__(self) -> None:
@@ -49,7 +53,9 @@ class Day:
         above(0, day_s=self.day_s, hold_s=self.hold_s)
         at_least(self.low, peak=self.peak)
         if self.noise > 1:
-            raise BadInput(f"noise is a share of the rate and must be between 0 and 1, but it is {self.noise}")
+            raise BadInput(
+                f"noise is a share of the rate and must be between 0 and 1, but it is {self.noise}"
+            )
 
     @property
     def duration_s(self) -> float:

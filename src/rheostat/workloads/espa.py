@@ -1,4 +1,6 @@
-"""The load profiles of ESPA, the published comparison of stream autoscalers, for its three queries."""
+"""The load profiles of ESPA, the published comparison of stream autoscalers, for its three
+queries.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +25,35 @@ _MINUTES = 140
 
 @dataclass(frozen=True, slots=True)
 class Espa:
-    """A profile of ESPA: ``cosine``, ``cosine-spikes``, ``random-walk``, ``increase``, ``decrease`` or ``convergence``.
+    """A profile of ESPA: ``cosine``, ``cosine-spikes``, ``random-walk``, ``increase``, ``decrease``
+    or ``convergence``.
 
-    ``query`` is 1, 3 or 11 and sets the height, which ``scale`` multiplies. The convergence profile is 0, half, all and half
-    of the height for 20, 40, 40 and 40 of 140 minutes; the ramps are walks with a drift. Rates are held for a minute.
+    ``query`` is 1, 3 or 11 and sets the height, which ``scale`` multiplies. The convergence profile
+    is 0, half, all and half of the height for 20, 40, 40 and 40 of 140 minutes; the ramps are walks
+    with a drift. Rates are held for a minute.
 
-    Sources: "Evaluating Stream Processing Autoscalers" (DEBS 2024); delftdata/espa-autoscaling, LoadPattern; the cosine of
-    query 11 is the thesis' one.
+    Sources: "Evaluating Stream Processing Autoscalers" (DEBS 2024); delftdata/espa-autoscaling,
+    LoadPattern; the cosine of query 11 is the thesis' one.
     """
 
     profile: str = field(default="cosine", metadata={"help": "name of the profile", "unit": "1"})
-    query: str = field(default="1", metadata={"help": "Nexmark query of the heights: 1, 3 or 11", "unit": "1"})
+    query: str = field(
+        default="1", metadata={"help": "Nexmark query of the heights: 1, 3 or 11", "unit": "1"}
+    )
     scale: float = field(default=1.0, metadata={"help": "multiplies every rate", "unit": "1"})
     seed: int = field(default=7, metadata={"help": "seed of the noise", "unit": "1"})
 
     def __post_init__(self) -> None:
         above(0, scale=self.scale)
-        for name, value, known in (("profile", self.profile, _PROFILES), ("query", self.query, _COSINES)):
+        for name, value, known in (
+            ("profile", self.profile, _PROFILES),
+            ("query", self.query, _COSINES),
+        ):
             if value not in known:
-                raise BadInput(f"{name} of workload espa must be one of {', '.join(known)}, but it is {value!r}")
+                raise BadInput(
+                    f"{name} of workload espa must be one of {', '.join(known)}, but it is"
+                    f" {value!r}"
+                )
 
     @property
     def duration_s(self) -> float:

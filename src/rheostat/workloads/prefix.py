@@ -1,4 +1,6 @@
-"""Sequences whose next value needs the one before, kept so that a workload stays a pure function of time."""
+"""Sequences whose next value needs the one before, kept so that a workload stays a pure function of
+time.
+"""
 
 from __future__ import annotations
 
@@ -6,5 +8,7 @@ _SHORTEST = 256
 
 
 def length_for(n: int) -> int:
-    """Return the length of the prefix to make when entry ``n`` is asked: a power of two, so that few prefixes are ever made."""
+    """Return the length of the prefix to make when entry ``n`` is asked: a power of two, so that
+    few prefixes are ever made.
+    """
     return max(_SHORTEST, 1 << (n + 1).bit_length())

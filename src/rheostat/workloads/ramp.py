@@ -10,7 +10,9 @@ from rheostat.workloads.check import above, at_least
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """``low`` until ``begin_s``, then in ``ramp_s`` seconds straight to ``high``, which stays; low may be above high."""
+    """``low`` until ``begin_s``, then in ``ramp_s`` seconds straight to ``high``, which stays; low
+    may be above high.
+    """
 
     low: float = field(default=500.0, metadata={"help": "rate before the ramp", "unit": "rows/s"})
     high: float = field(default=2000.0, metadata={"help": "rate after the ramp", "unit": "rows/s"})

@@ -1,4 +1,6 @@
-"""Spikes of a random height and length; added to another load (``text.parse``) they are ESPA's spiking profile."""
+"""Spikes of a random height and length; added to another load (``text.parse``) they are ESPA's
+spiking profile.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,21 @@ _START, _LENGTH, _HEIGHT = 104, 105, 106
 
 @dataclass(frozen=True, slots=True)
 class Spikes:
-    """Nothing, but in each step of ``hold_s`` seconds a spike begins with probability ``chance``, if none lasts.
+    """Nothing, but in each step of ``hold_s`` seconds a spike begins with probability ``chance``,
+    if none lasts.
 
-    It lasts 1 to ``longest`` steps, each of a height U(low, high) of its own. What step i draws is a function of (seed, i).
-    Defaults: ESPA's spikes of query 1 (half the cosine's amplitude to the whole, at most 3 minutes), one in 20 minutes.
+    It lasts 1 to ``longest`` steps, each of a height U(low, high) of its own. What step i draws is
+    a function of (seed, i). Defaults: ESPA's spikes of query 1 (half the cosine's amplitude to the
+    whole, at most 3 minutes), one in 20 minutes.
 
     Source: delftdata/espa-autoscaling, SpikingLoadPattern.
     """
 
     low: float = field(default=50_000.0, metadata={"help": "least height", "unit": "rows/s"})
     high: float = field(default=100_000.0, metadata={"help": "greatest height", "unit": "rows/s"})
-    chance: float = field(default=0.05, metadata={"help": "probability that a spike begins in a step", "unit": "1"})
+    chance: float = field(
+        default=0.05, metadata={"help": "probability that a spike begins in a step", "unit": "1"}
+    )
     longest: int = field(default=3, metadata={"help": "most steps a spike lasts", "unit": "1"})
     hold_s: float = field(default=60.0, metadata={"help": "length of a step", "unit": "s"})
     seed: int = field(default=7, metadata={"help": "seed of the spikes", "unit": "1"})
@@ -39,7 +45,9 @@ class Spikes:
         at_least(1, longest=self.longest)
         above(0, hold_s=self.hold_s)
         if self.chance > 1:
-            raise BadInput(f"chance is a probability and must be between 0 and 1, but it is {self.chance}")
+            raise BadInput(
+                f"chance is a probability and must be between 0 and 1, but it is {self.chance}"
+            )
 
     @property
     def duration_s(self) -> None:
@@ -57,7 +65,9 @@ def _heights(spikes: Spikes, length: int) -> tuple[float, ...]:
     steps = np.arange(length)
     begins = (uniform(spikes.seed, _START, steps) < spikes.chance).tolist()
     lasts = (1 + spikes.longest * uniform(spikes.seed, _LENGTH, steps)).astype(int).tolist()
-    drawn = (spikes.low + (spikes.high - spikes.low) * uniform(spikes.seed, _HEIGHT, steps)).tolist()
+    drawn = (
+        spikes.low + (spikes.high - spikes.low) * uniform(spikes.seed, _HEIGHT, steps)
+    ).tolist()
     heights, left = [], 0
     for i in range(length):
         left = left - 1 if left else (lasts[i] if begins[i] else 0)

@@ -12,12 +12,16 @@ from rheostat.workloads.check import above, at_least
 class Steps:
     """Each level for ``hold_s`` seconds; the last one stays."""
 
-    levels: tuple[float, ...] = field(default=(500.0, 2000.0, 500.0), metadata={"help": "rates, in their order", "unit": "rows/s"})
+    levels: tuple[float, ...] = field(
+        default=(500.0, 2000.0, 500.0), metadata={"help": "rates, in their order", "unit": "rows/s"}
+    )
     hold_s: float = field(default=60.0, metadata={"help": "time at each level", "unit": "s"})
 
     def __post_init__(self) -> None:
         if not self.levels:
-            raise BadInput("levels must hold at least one rate, such as 500,2000,500, but it is empty")
+            raise BadInput(
+                "levels must hold at least one rate, such as 500,2000,500, but it is empty"
+            )
         at_least(0, **{f"levels[{i}]": level for i, level in enumerate(self.levels)})
         above(0, hold_s=self.hold_s)
 

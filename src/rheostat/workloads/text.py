@@ -18,9 +18,10 @@ Reader = Callable[[str], Trace]
 def parse(text: str, read: Reader | None = None) -> Workload:
     """Return the workload of a text such as ``cosine:shift=900,noise=50 + 0.5 * bursts:burst=800``.
 
-    A part is a kind of workload, then a colon and its parameters with commas between (a value may be a list:
-    ``steps:levels=500,2000,hold_s=60``); a number and ``*`` before it multiplies its rates. ``trace:file=FILE`` is read by
-    ``read``. Raises BadInput for a text that is none, naming the part.
+    A part is a kind of workload, then a colon and its parameters with commas between (a value may
+    be a list: ``steps:levels=500,2000,hold_s=60``); a number and ``*`` before it multiplies its
+    rates. ``trace:file=FILE`` is read by ``read``. Raises BadInput for a text that is none, naming
+    the part.
     """
     parts = tuple(_part(part.strip(), read) for part in text.split(" + "))
     return parts[0] if len(parts) == 1 else Sum(parts)
@@ -32,7 +33,9 @@ def _part(text: str, read: Reader | None) -> Workload:
         try:
             return Scaled(_part(rest.strip(), read), factor=float(factor))
         except ValueError:
-            raise BadInput(f"before * there is a number, such as 0.5 * day, but here it is {factor!r}") from None
+            raise BadInput(
+                f"before * there is a number, such as 0.5 * day, but here it is {factor!r}"
+            ) from None
     name, _, settings = text.partition(":")
     given = _settings(settings, text)
     file = given.pop("file", None) if name == "trace" else None
@@ -55,13 +58,17 @@ def _settings(text: str, whole: str) -> dict[str, str]:
             if name in given:
                 raise BadInput(f"{name} is there twice in {whole!r}")
         elif not name:
-            raise BadInput(f"parameters are written name=value with commas between, but {whole!r} has {piece!r}")
+            raise BadInput(
+                f"parameters are written name=value with commas between, but {whole!r} has"
+                f" {piece!r}"
+            )
         given[name] = value.strip() if equals else f"{given[name]},{piece.strip()}"
     return given
 
 
 def with_seed(load: Workload, seed: int) -> Workload:
-    """Return the same load with its chance from another seed, in all its parts; one without chance as it is.
+    """Return the same load with its chance from another seed, in all its parts; one without chance
+    as it is.
 
     The parts of a sum keep different seeds: the seed is added to theirs.
     """

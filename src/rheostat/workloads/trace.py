@@ -11,26 +11,41 @@ from rheostat.workloads.check import above, at_least
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Recorded rates, each held until the next sample; the last one as long as the one before; then nothing.
+    """Recorded rates, each held until the next sample; the last one as long as the one before; then
+    nothing.
 
-    ``times_s`` rise strictly and are counted from the first; ``rates`` are rows per second, one per time. ``time_scale`` 0.5
-    plays at double speed, ``rate_scale`` 0.5 gives half the rows per second. Raises BadInput for fewer than two samples, times
-    that do not rise, and negative rates.
+    ``times_s`` rise strictly and are counted from the first; ``rates`` are rows per second, one per
+    time. ``time_scale`` 0.5 plays at double speed, ``rate_scale`` 0.5 gives half the rows per
+    second. Raises BadInput for fewer than two samples, times that do not rise, and negative rates.
     """
 
-    times_s: tuple[float, ...] = field(default=(), metadata={"help": "times of the samples", "unit": "s"})
-    rates: tuple[float, ...] = field(default=(), metadata={"help": "rates of the samples", "unit": "rows/s"})
-    time_scale: float = field(default=1.0, metadata={"help": "stretches time by this factor", "unit": "1"})
+    times_s: tuple[float, ...] = field(
+        default=(), metadata={"help": "times of the samples", "unit": "s"}
+    )
+    rates: tuple[float, ...] = field(
+        default=(), metadata={"help": "rates of the samples", "unit": "rows/s"}
+    )
+    time_scale: float = field(
+        default=1.0, metadata={"help": "stretches time by this factor", "unit": "1"}
+    )
     rate_scale: float = field(default=1.0, metadata={"help": "multiplies the rates", "unit": "1"})
 
     def __post_init__(self) -> None:
         if len(self.times_s) != len(self.rates) or len(self.times_s) < 2:
             sizes = f"{len(self.times_s)} times and {len(self.rates)} rates"
-            raise BadInput(f"a trace needs two samples or more, a rate for each time, but it has {sizes}")
+            raise BadInput(
+                f"a trace needs two samples or more, a rate for each time, but it has {sizes}"
+            )
         for i, (early, late) in enumerate(zip(self.times_s, self.times_s[1:], strict=False), 1):
             if not late > early:
-                raise BadInput(f"the times of a trace must rise, but times_s[{i}] is {late} after {early}")
-        at_least(0, rate_scale=self.rate_scale, **{f"rates[{i}]": rate for i, rate in enumerate(self.rates)})
+                raise BadInput(
+                    f"the times of a trace must rise, but times_s[{i}] is {late} after {early}"
+                )
+        at_least(
+            0,
+            rate_scale=self.rate_scale,
+            **{f"rates[{i}]": rate for i, rate in enumerate(self.rates)},
+        )
         above(0, time_scale=self.time_scale)
 
     @property

@@ -1,4 +1,6 @@
-"""What a workload is: an arrival rate as a function of time, and the rows that are due by a moment."""
+"""What a workload is: an arrival rate as a function of time, and the rows that are due by a
+moment.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ class Workload(Protocol):
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds after which the profile is over or begins again; None for one that goes on for ever."""
+        """Seconds after which the profile is over or begins again; None for one that goes on for
+        ever.
+        """
         ...
 
     def rate_per_s(self, t_s: float) -> float:
@@ -38,8 +42,9 @@ def marks(workload: Workload) -> Mapping[str, float]:
 class DueRows:
     """Counts the rows that are due: the integral of the rate, for a clock that only goes forward.
 
-    The rate is taken in the middle of each step of ``step_s`` seconds and held for that step. Steps are added in their order
-    from 0, so the count at a moment does not depend on the moments asked before.
+    The rate is taken in the middle of each step of ``step_s`` seconds and held for that step. Steps
+    are added in their order from 0, so the count at a moment does not depend on the moments asked
+    before.
     """
 
     def __init__(self, workload: Workload, step_s: float = 0.05) -> None:
@@ -49,7 +54,9 @@ class DueRows:
         self._rows = 0.0
 
     def until(self, t_s: float) -> int:
-        """Return the whole rows due from 0 to ``t_s``; a moment before the last one asked gives the same as that one's step."""
+        """Return the whole rows due from 0 to ``t_s``; a moment before the last one asked gives the
+        same as that one's step.
+        """
         while (self._steps + 1) * self._step_s <= t_s:
             self._rows += self._rate() * self._step_s
             self._steps += 1

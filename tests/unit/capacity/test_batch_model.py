@@ -10,14 +10,27 @@ from rheostat.capacity.batch import BatchModel, StageCost, Trigger
 from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
-MODEL = BatchModel(0.3, (StageCost(tasks=24, row_s=1e-4, task_s=0.01), StageCost(tasks=24, row_s=2e-4, task_s=0.03, rows_in=0.5)))
+MODEL = BatchModel(
+    0.3,
+    (
+        StageCost(tasks=24, row_s=1e-4, task_s=0.01),
+        StageCost(tasks=24, row_s=2e-4, task_s=0.03, rows_in=0.5),
+    ),
+)
 
 models = st.builds(
     lambda fixed_s, tasks, row_s, task_s, skew, sigma: BatchModel(
-        fixed_s, (StageCost(tasks=tasks, row_s=row_s, task_s=task_s, skew=min(skew, tasks)),), Usl(sigma)
+        fixed_s,
+        (StageCost(tasks=tasks, row_s=row_s, task_s=task_s, skew=min(skew, tasks)),),
+        Usl(sigma),
     ),
-    st.floats(0.01, 2), st.integers(1, 60), st.floats(1e-6, 1e-2), st.floats(0, 0.1), st.floats(1, 5), st.floats(0, 0.2),
-)  # fmt: skip
+    st.floats(0.01, 2),
+    st.integers(1, 60),
+    st.floats(1e-6, 1e-2),
+    st.floats(0, 0.1),
+    st.floats(1, 5),
+    st.floats(0, 0.2),
+)
 
 
 def test_a_batch_is_its_fixed_cost_and_waves_of_tasks() -> None:
@@ -42,23 +55,41 @@ def test_slots_that_wait_for_each_other_slow_the_work_of_rows_only() -> None:
     assert slow.batch_s(400, 4) == pytest.approx(0.5 + 0.1 * 4)
 
 
-@given(model=models, rate=st.floats(1, 1e5), slots=st.integers(1, 40), interval_s=st.sampled_from([0.0, 1.0, 10.0]))
-def test_a_steady_batch_takes_just_what_arrived_since_the_one_before(model: BatchModel, rate: float, slots: int, interval_s: float) -> None:
+@given(
+    model=models,
+    rate=st.floats(1, 1e5),
+    slots=st.integers(1, 40),
+    interval_s=st.sampled_from([0.0, 1.0, 10.0]),
+)
+def test_a_steady_batch_takes_just_what_arrived_since_the_one_before(
+    model: BatchModel, rate: float, slots: int, interval_s: float
+) -> None:
     steady_s = model.steady_s(rate, slots, Trigger(interval_s=interval_s))
     if steady_s is None:
         assert rate >= 0.999 * model.capacity_rows_per_s(slots, Trigger())
     else:
-        assert model.batch_s(rate * max(interval_s, steady_s), slots) == pytest.approx(steady_s, rel=1e-4)
+        assert model.batch_s(rate * max(interval_s, steady_s), slots) == pytest.approx(
+            steady_s, rel=1e-4
+        )
 
 
-@given(model=models, rate=st.floats(1, 1e5), objective_s=st.floats(1, 60), interval_s=st.sampled_from([0.0, 1.0, 10.0]))
+@given(
+    model=models,
+    rate=st.floats(1, 1e5),
+    objective_s=st.floats(1, 60),
+    interval_s=st.sampled_from([0.0, 1.0, 10.0]),
+)
 def test_the_least_slots_hold_the_objective_and_one_less_does_not(
     model: BatchModel, rate: float, objective_s: float, interval_s: float
 ) -> None:
     trigger = Trigger(interval_s=interval_s)
     slots = model.slots_for(rate, objective_s, trigger, most=40)
     latencies = {n: model.latency_s(rate, n, trigger) for n in range(1, 41)}
-    holds = [n for n, latency_s in latencies.items() if latency_s is not None and latency_s <= objective_s]
+    holds = [
+        n
+        for n, latency_s in latencies.items()
+        if latency_s is not None and latency_s <= objective_s
+    ]
     assert slots == (holds[0] if holds else None)
 
 

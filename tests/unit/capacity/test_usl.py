@@ -51,7 +51,9 @@ def test_two_sizes_are_enough_for_contention() -> None:
     assert found.capacity(4) == pytest.approx(2.5)
 
 
-@pytest.mark.parametrize(("sizes", "rates"), [([1], [5.0]), ([2, 2], [5.0, 6.0]), ([1, 2], [5.0, 0.0]), ([1, 2], [5.0])])
+@pytest.mark.parametrize(
+    ("sizes", "rates"), [([1], [5.0]), ([2, 2], [5.0, 6.0]), ([1, 2], [5.0, 0.0]), ([1, 2], [5.0])]
+)
 def test_too_little_to_fit_is_bad_input(sizes: list[float], rates: list[float]) -> None:
     with pytest.raises(BadInput, match="two different numbers of slots"):
         fit(sizes, rates)

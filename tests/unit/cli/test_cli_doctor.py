@@ -26,7 +26,9 @@ def test_the_state_partitions_of_a_checkpoint_are_examined(capsys, tmp_path):
 
 def test_a_setting_of_the_session_wins_over_spark_s_default(capsys):
     found = findings(capsys, "--conf", "spark.sql.shuffle.partitions=30")
-    assert [each["state"] for each in found if each["topic"] == "state partitions of new queries"] == ["good"]
+    assert [
+        each["state"] for each in found if each["topic"] == "state partitions of new queries"
+    ] == ["good"]
 
 
 def test_what_is_printed_as_json_can_be_written_too(capsys, tmp_path):
@@ -37,15 +39,28 @@ def test_what_is_printed_as_json_can_be_written_too(capsys, tmp_path):
 def test_for_people_each_advice_shows_what_to_set(capsys):
     assert run(["doctor"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    advice = next(i for i, line in enumerate(shown) if line.startswith("advice state partitions of new queries: 200"))
+    advice = next(
+        i
+        for i, line in enumerate(shown)
+        if line.startswith("advice state partitions of new queries: 200")
+    )
     assert shown[advice + 1].strip() == "spark.sql.shuffle.partitions=24"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--checkpoint", "/no"], "/no is no checkpoint of a query that has started: it has no folder offsets with a batch in it"),
-        (["--conf", "spark.sql.shuffle.partitions=many"], "spark.sql.shuffle.partitions must be a whole number from 1, but it is 'many'"),
+        (
+            ["--checkpoint", "/no"],
+            (
+                "/no is no checkpoint of a query that has started: it has no folder offsets with a"
+                " batch in it"
+            ),
+        ),
+        (
+            ["--conf", "spark.sql.shuffle.partitions=many"],
+            "spark.sql.shuffle.partitions must be a whole number from 1, but it is 'many'",
+        ),
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, said):

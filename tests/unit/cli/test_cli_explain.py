@@ -14,9 +14,24 @@ def tick(n: int, size: int, target: int) -> Record:
     t_s = START_S + 5.0 * n
     seen = Observation(t_s=t_s, executors=size, target=size, input_rows_per_s=1500.0, lag_s=4.0)
     raw = Decision(target=target + 1, reason="lag", evidence={"rate": 1500.0})
-    change = GuardChange(guard="bounds", before=target + 1, after=target, reason="max executors is 8")
-    rescaling = Rescaling(phase="growing", detail="waiting for 2") if target > size else Rescaling(phase="steady")
-    return Record(t_s=t_s, observation=seen, queries=(), raw=raw, guards=(change,), target=target, actions=(), rescaling=rescaling)
+    change = GuardChange(
+        guard="bounds", before=target + 1, after=target, reason="max executors is 8"
+    )
+    rescaling = (
+        Rescaling(phase="growing", detail="waiting for 2")
+        if target > size
+        else Rescaling(phase="steady")
+    )
+    return Record(
+        t_s=t_s,
+        observation=seen,
+        queries=(),
+        raw=raw,
+        guards=(change,),
+        target=target,
+        actions=(),
+        rescaling=rescaling,
+    )
 
 
 @pytest.fixture
@@ -39,16 +54,19 @@ def test_all_changes_are_told_in_words(capsys, journal):
     code, out, _ = said(capsys, journal)
     assert code == 0
     assert [line for line in out.splitlines() if not line.startswith(" ")] == [
-        "2026-01-31 09:00:05 UTC (1769850005): out from 2 to 4 executors", "",
+        "2026-01-31 09:00:05 UTC (1769850005): out from 2 to 4 executors",
+        "",
         "2026-01-31 09:00:15 UTC (1769850015): in from 4 to 3 executors",
-    ]  # fmt: skip
+    ]
     assert "seen: 2 executors, 1500 rows/s arrive, 4 s is their wait" in out
     assert "the policy wanted 5: lag [rate 1500]" in out
     assert "bounds changed 5 to 4: max executors is 8" in out
     assert "rescaling: growing, waiting for 2" in out
 
 
-@pytest.mark.parametrize("at", ["1769850012", "2026-01-31T09:00:12", "2026-01-31T09:00:12Z", "2026-01-31T10:00:12+01:00"])
+@pytest.mark.parametrize(
+    "at", ["1769850012", "2026-01-31T09:00:12", "2026-01-31T09:00:12Z", "2026-01-31T10:00:12+01:00"]
+)
 def test_the_decision_in_force_at_a_time_is_told(capsys, journal, at):
     code, out, _ = said(capsys, journal, "--at", at)
     assert code == 0
@@ -64,7 +82,11 @@ def test_json_and_out_are_the_records(capsys, journal, tmp_path):
 
 @pytest.mark.parametrize(
     ("at", "expected"),
-    [("now", "--at must be seconds or a UTC time like"), ("nan", "--at must be a finite time"), ("5", "begins at 2026-01-31 09:00:00")],
+    [
+        ("now", "--at must be seconds or a UTC time like"),
+        ("nan", "--at must be a finite time"),
+        ("5", "begins at 2026-01-31 09:00:00"),
+    ],
 )
 def test_a_wrong_time_is_one_line(capsys, journal, at, expected):
     code, _, err = said(capsys, journal, "--at", at)
@@ -90,7 +112,10 @@ def test_a_last_line_that_was_cut_off_is_left_out(capsys, journal):
 
 
 def test_no_journal_and_an_empty_one_are_one_line(capsys, tmp_path):
-    for path, expected in ((tmp_path / "none", "there is no journal"), (tmp_path, "there is no journal in")):
+    for path, expected in (
+        (tmp_path / "none", "there is no journal"),
+        (tmp_path, "there is no journal in"),
+    ):
         code, _, err = said(capsys, path)
         assert (code, len(err.splitlines())) == (2, 1)
         assert expected in err

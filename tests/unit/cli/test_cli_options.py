@@ -50,12 +50,31 @@ def test_the_help_is_that_of_the_dataclass():
 
 
 def lines(capsys: pytest.CaptureFixture[str], *options: str) -> list[int]:
-    assert run(["replay", "query-1_HPA_50", "--policy", "hpa", "--set", "metrics=cpu 0.3", "--max", "16", "--json", *options]) == 0
+    assert (
+        run(
+            [
+                "replay",
+                "query-1_HPA_50",
+                "--policy",
+                "hpa",
+                "--set",
+                "metrics=cpu 0.3",
+                "--max",
+                "16",
+                "--json",
+                *options,
+            ]
+        )
+        == 0
+    )
     return [json.loads(line)["target"] for line in capsys.readouterr().out.splitlines()]
 
 
 def test_a_replay_obeys_the_guards_that_are_asked_for(capsys):
-    free, stepped = lines(capsys, "--initial", "4"), lines(capsys, "--initial", "4", "--step-out", "1")
+    free, stepped = (
+        lines(capsys, "--initial", "4"),
+        lines(capsys, "--initial", "4", "--step-out", "1"),
+    )
     assert max(late - early for early, late in pairwise(free)) > 1
     assert max(late - early for early, late in pairwise(stepped)) == 1
     assert set(lines(capsys, "--initial", "4", "--excluded", "00:00-24:00")) == {4}
@@ -64,15 +83,24 @@ def test_a_replay_obeys_the_guards_that_are_asked_for(capsys):
 @pytest.mark.parametrize("name", ["run", "replay", "demo"])
 def test_a_guard_out_of_range_is_refused_by_every_command_that_has_them(capsys, tmp_path, name):
     (tmp_path / "app.py").write_text("")
-    what = {"run": [str(tmp_path / "app.py")], "replay": ["query-1_HPA_50"], "demo": ["--out", str(tmp_path)]}[name]
+    what = {
+        "run": [str(tmp_path / "app.py")],
+        "replay": ["query-1_HPA_50"],
+        "demo": ["--out", str(tmp_path)],
+    }[name]
     assert run([name, *what, "--step-out", "-2"]) == 2
-    assert capsys.readouterr().err == "rheostat: step limit out must be at least 1 executor, but it is -2\n"
+    assert (
+        capsys.readouterr().err
+        == "rheostat: step limit out must be at least 1 executor, but it is -2\n"
+    )
 
 
 @pytest.mark.parametrize("arguments", [["replay", "query-1_HPA_50", "--json"], ["policies"]])
 def test_a_reader_that_goes_away_is_no_failure_of_ours(arguments):
     command = [sys.executable, "-m", "rheostat.cli", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as program:
         assert program.stdout is not None
         assert program.stderr is not None
         program.stdout.close()

@@ -32,7 +32,16 @@ def test_json_is_one_object_a_line_and_decision_without_a_header(capsys):
 
 def test_out_writes_the_lines_that_json_prints(capsys, short, tmp_path):
     _, printed, _ = said(capsys, "replay", str(short), "--policy", "hpa", "--json")
-    code, both, _ = said(capsys, "replay", str(short), "--policy", "hpa", "--json", "--out", str(tmp_path / "a.jsonl"))
+    code, both, _ = said(
+        capsys,
+        "replay",
+        str(short),
+        "--policy",
+        "hpa",
+        "--json",
+        "--out",
+        str(tmp_path / "a.jsonl"),
+    )
     assert code == 0
     assert (tmp_path / "a.jsonl").read_text(encoding="utf-8") == printed == both
     assert len(printed.splitlines()) == 3
@@ -46,10 +55,26 @@ def test_without_json_a_table_says_when_another_size_was_asked_for(capsys, short
 
 
 def test_parameters_limits_interval_and_initial_size_are_handed_on(capsys, short):
-    asked = ("--policy", "hpa", "--set", "metrics=cpu 0.3", "--max", "9", "--interval", "15", "--initial", "2", "--json")
+    asked = (
+        "--policy",
+        "hpa",
+        "--set",
+        "metrics=cpu 0.3",
+        "--max",
+        "9",
+        "--interval",
+        "15",
+        "--initial",
+        "2",
+        "--json",
+    )
     code, out, _ = said(capsys, "replay", str(short), *asked)
     assert code == 0
-    assert [json.loads(line)["target"] for line in out.splitlines()] == [6, 9, 9]  # 2 x 0.9 / 0.3, then the ceiling, then the window
+    assert [json.loads(line)["target"] for line in out.splitlines()] == [
+        6,
+        9,
+        9,
+    ]  # 2 x 0.9 / 0.3, then the ceiling, then the window
 
 
 @pytest.mark.parametrize(
@@ -57,14 +82,26 @@ def test_parameters_limits_interval_and_initial_size_are_handed_on(capsys, short
     [
         (("nowhere.csv",), "there is no recording nowhere.csv"),
         ((RECORDING, "--policy", "nope"), "unknown policy 'nope'"),
-        ((RECORDING, "--set", "factor"), "a parameter is written name=value, such as factor=0.3, but this one is 'factor'"),
-        ((RECORDING, "--set", "factor=1", "--set", "factor=2"), "the parameter factor is set twice"),
+        (
+            (RECORDING, "--set", "factor"),
+            "a parameter is written name=value, such as factor=0.3, but this one is 'factor'",
+        ),
+        (
+            (RECORDING, "--set", "factor=1", "--set", "factor=2"),
+            "the parameter factor is set twice",
+        ),
         ((RECORDING, "--set", "factor=-1"), "factor"),
         ((RECORDING, "--set", "nope=1"), "has no parameter 'nope'"),
         ((RECORDING, "--min", "5", "--max", "2"), "min executors (5) is above max executors (2)"),
         ((RECORDING, "--interval", "0"), "interval must be above 0"),
-        ((RECORDING, "--initial", "0"), "initial number of executors must be within 1 and 1000, but it is 0"),
-        ((RECORDING, "--json", "--out", "/nowhere/a.jsonl"), "/nowhere/a.jsonl cannot be written: No such file"),
+        (
+            (RECORDING, "--initial", "0"),
+            "initial number of executors must be within 1 and 1000, but it is 0",
+        ),
+        (
+            (RECORDING, "--json", "--out", "/nowhere/a.jsonl"),
+            "/nowhere/a.jsonl cannot be written: No such file",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(capsys, arguments, expected):
@@ -76,7 +113,16 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys, arguments, expected):
 
 def test_a_bad_row_is_named_and_no_file_is_left(capsys, short, tmp_path):
     short.write_text("t_s,executors,cpu\n0,4,0.9\n15,4,90\n", encoding="utf-8")
-    code, out, err = said(capsys, "replay", str(short), "--policy", "hpa", "--json", "--out", str(tmp_path / "a.jsonl"))
+    code, out, err = said(
+        capsys,
+        "replay",
+        str(short),
+        "--policy",
+        "hpa",
+        "--json",
+        "--out",
+        str(tmp_path / "a.jsonl"),
+    )
     assert (code, out) == (2, "")
     assert "short.csv, row 2 (line 3): cpu" in err
     assert [path.name for path in tmp_path.iterdir()] == ["short.csv"]
@@ -97,9 +143,16 @@ def test_every_parameter_of_the_json_can_be_set_to_its_default(capsys, name):
     _, out, _ = said(capsys, "policies", name, "--json")
     read = json.loads(out)
     assert {"name", "formula", "source", "fails_when", "parameters"} <= set(read)
-    assert all(set(entry) == {"name", "default", "unit", "help"} and entry["unit"] and entry["help"] for entry in read["parameters"])
-    assert [entry["name"] for entry in read["parameters"]] == [field.name for field in parameters(type(create(name)))]
-    assert create(name, {entry["name"]: str(entry["default"]) for entry in read["parameters"]}) == create(name)
+    assert all(
+        set(entry) == {"name", "default", "unit", "help"} and entry["unit"] and entry["help"]
+        for entry in read["parameters"]
+    )
+    assert [entry["name"] for entry in read["parameters"]] == [
+        field.name for field in parameters(type(create(name)))
+    ]
+    assert create(
+        name, {entry["name"]: str(entry["default"]) for entry in read["parameters"]}
+    ) == create(name)
 
 
 def test_all_policies_as_json_are_a_list(capsys):

@@ -52,7 +52,22 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
-        (["--help"], ["run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif", "cluster", "kafka", "simulate"]),
+        (
+            ["--help"],
+            [
+                "run",
+                "demo",
+                "replay",
+                "policies",
+                "explain",
+                "doctor",
+                "calibrate",
+                "whatif",
+                "cluster",
+                "kafka",
+                "simulate",
+            ],
+        ),
         (["cluster", "--help"], ["up", "down"]),
         (["kafka", "--help"], ["up", "down"]),
     ],
@@ -60,14 +75,27 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
 def test_help_lists_the_commands(capsys, arguments, names):
     assert run(arguments) == 0
     shown = capsys.readouterr().out.split("Commands:")[1]
-    assert [line.split()[0] for line in shown.splitlines() if line[:3].strip() or line[2:3].strip()] == names
+    assert [
+        line.split()[0] for line in shown.splitlines() if line[:3].strip() or line[2:3].strip()
+    ] == names
 
 
 def test_run_says_every_option_of_the_issue(capsys):
     run(["run", "--help"])
     shown = capsys.readouterr().out
     assert all(
-        option in shown for option in ("--policy", "--min", "--max", "--slo", "--shadow", "--master", "--local", "--kafka", "--journal")
+        option in shown
+        for option in (
+            "--policy",
+            "--min",
+            "--max",
+            "--slo",
+            "--shadow",
+            "--master",
+            "--local",
+            "--kafka",
+            "--journal",
+        )
     )
 
 
@@ -75,17 +103,35 @@ def test_run_says_every_option_of_the_issue(capsys):
     ("given", "said"),
     [
         (["--policy", "no-such"], "unknown policy 'no-such'; there are "),
-        (["--policy", "no.such:Policy"], "policy 'no.such:Policy' cannot be loaded: No module named 'no'"),
-        (["--set", "no_such=1"], "policy measured-throughput has no parameter 'no_such'; it has factor, "),
-        (["--set", "factor=much"], "factor of policy measured-throughput must be of type float, but it is 'much'"),
-        (["--set", "factor"], "a parameter is written name=value, such as factor=0.3, but this one is 'factor'"),
+        (
+            ["--policy", "no.such:Policy"],
+            "policy 'no.such:Policy' cannot be loaded: No module named 'no'",
+        ),
+        (
+            ["--set", "no_such=1"],
+            "policy measured-throughput has no parameter 'no_such'; it has factor, ",
+        ),
+        (
+            ["--set", "factor=much"],
+            "factor of policy measured-throughput must be of type float, but it is 'much'",
+        ),
+        (
+            ["--set", "factor"],
+            "a parameter is written name=value, such as factor=0.3, but this one is 'factor'",
+        ),
         (["--min", "4", "--max", "2"], "min executors (4) is above max executors (2)"),
         (["--min", "0"], "min executors must be at least 1, but it is 0"),
         (["--max", "0"], "min executors (1) is above max executors (0)"),
         (["--slo", "0"], "the latency objective must be above 0 seconds, but it is 0.0"),
         (["--interval", "-1"], "the decision interval must be above 0 seconds, but it is -1.0"),
         (["--master", "yarn", "--local", "4"], "--master yarn and --local 4 exclude each other"),
-        (["--local", "4", "--max", "8"], "--max 8 does not fit into a local cluster with room for 4; raise --local or lower --max"),
+        (
+            ["--local", "4", "--max", "8"],
+            (
+                "--max 8 does not fit into a local cluster with room for 4; raise --local or lower"
+                " --max"
+            ),
+        ),
         (["--local", "2", "--min", "3"], "min executors (3) is above max executors (2)"),
         (["--local", "0"], "Invalid value for '--local': "),
         (["--min", "some"], "Invalid value for '--min': "),
@@ -97,7 +143,10 @@ def test_run_refuses_in_one_line_what_it_cannot_use(capsys, app, given, said):
 
 
 def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
-    assert refused(capsys, "run", str(tmp_path / "no.py")) == f"there is no script {tmp_path / 'no.py'}"
+    assert (
+        refused(capsys, "run", str(tmp_path / "no.py"))
+        == f"there is no script {tmp_path / 'no.py'}"
+    )
     assert refused(capsys, "run", str(tmp_path)) == f"there is no script {tmp_path}"
     assert refused(capsys, "run") == "Missing argument 'script'."
 
@@ -119,11 +168,19 @@ def test_the_demo_refuses_in_one_line_what_it_cannot_use(capsys, tmp_path, given
 def test_a_port_that_is_taken_is_refused(capsys, monkeypatch, tmp_path, taken, room, purpose):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     said = refused(capsys, room, "up", "--port", str(taken))
-    assert said == f"port {taken} for {purpose} is taken by another program; name another one, or none to get a free one"
-    assert refused(capsys, room, "up", "--port", "70000").startswith(f"the port of {purpose} must be between 1 and 65535")
+    assert (
+        said
+        == f"port {taken} for {purpose} is taken by another program; name another one, or none to"
+        " get a free one"
+    )
+    assert refused(capsys, room, "up", "--port", "70000").startswith(
+        f"the port of {purpose} must be between 1 and 65535"
+    )
 
 
-@pytest.mark.parametrize(("room", "said"), [("cluster", "no cluster was up\n"), ("kafka", "no broker was up\n")])
+@pytest.mark.parametrize(
+    ("room", "said"), [("cluster", "no cluster was up\n"), ("kafka", "no broker was up\n")]
+)
 def test_taking_down_what_is_not_up_is_no_failure(capsys, monkeypatch, tmp_path, room, said):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert run([room, "down"]) == 0
@@ -133,7 +190,9 @@ def test_taking_down_what_is_not_up_is_no_failure(capsys, monkeypatch, tmp_path,
 @pytest.mark.parametrize("arguments", [[], ["cluster"], ["kafka"]])
 def test_no_command_is_answered_with_help(capsys, arguments):
     assert run(arguments) == 2
-    assert capsys.readouterr().err.startswith(f"Usage: {' '.join(['rheostat', *arguments])} [OPTIONS] COMMAND")
+    assert capsys.readouterr().err.startswith(
+        f"Usage: {' '.join(['rheostat', *arguments])} [OPTIONS] COMMAND"
+    )
 
 
 def test_a_command_that_does_not_exist_is_refused(capsys):
@@ -141,5 +200,11 @@ def test_a_command_that_does_not_exist_is_refused(capsys):
 
 
 def test_it_is_a_module_that_exits_with_the_code():
-    done = subprocess.run([sys.executable, "-m", "rheostat.cli", "run", "no.py"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "rheostat: there is no script no.py\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "rheostat.cli", "run", "no.py"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2,
+        "",
+        "rheostat: there is no script no.py\n",
+    )

@@ -10,21 +10,48 @@ import pytest
 from rheostat.cli.app import run
 
 HERE = ["simulate", "compare", "--master", "none"]
-SHORT = [*HERE, "--seeds", "1", "--trials", "1", "--minutes", "6", "--load", "bursts", "--policy", "fixed"]
+SHORT = [
+    *HERE,
+    "--seeds",
+    "1",
+    "--trials",
+    "1",
+    "--minutes",
+    "6",
+    "--load",
+    "bursts",
+    "--policy",
+    "fixed",
+]
 
 
-def test_rows_summary_bounds_and_plots_of_a_short_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_summary_bounds_and_plots_of_a_short_comparison(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "found.json"
     given = [*SHORT, "--folder", str(tmp_path / "rows")]
     assert run([*given, "--json", "--out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads(out.read_text())
-    policies = {"(best static)", "(clairvoyant)", "(clairvoyant bound)", "fixed", "measured-throughput"}
-    assert {row["policy"] for row in told["rows"]} == {each["policy"] for each in told["summary"]} == policies
+    policies = {
+        "(best static)",
+        "(clairvoyant)",
+        "(clairvoyant bound)",
+        "fixed",
+        "measured-throughput",
+    }
+    assert (
+        {row["policy"] for row in told["rows"]}
+        == {each["policy"] for each in told["summary"]}
+        == policies
+    )
     assert {row["seed"] for row in told["rows"]} == {0}
     assert [each["policy"] for each in told["chosen"]] == ["fixed"]
     assert told["non_anticipative"]["bursts"]["lower"] > 0
-    assert {path.name for path in tmp_path.glob("*.svg")} == {"compare-bursts.svg", "compare-bursts-zoomed.svg"}
+    assert {path.name for path in tmp_path.glob("*.svg")} == {
+        "compare-bursts.svg",
+        "compare-bursts-zoomed.svg",
+    }
     kept = sorted(path.stat().st_mtime_ns for path in (tmp_path / "rows").glob("*.parquet"))
     assert run(given) == 0
     assert kept == sorted(path.stat().st_mtime_ns for path in (tmp_path / "rows").glob("*.parquet"))
@@ -33,8 +60,13 @@ def test_rows_summary_bounds_and_plots_of_a_short_comparison(tmp_path: Path, cap
     assert "measured-throughput" in said
 
 
-@pytest.mark.parametrize(("given", "said"), [(["--policy", "nope"], "unknown policy 'nope'"), (["--load", "sea"], "no load 'sea'")])
-def test_what_cannot_be_compared_is_said_in_one_line(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(["--policy", "nope"], "unknown policy 'nope'"), (["--load", "sea"], "no load 'sea'")],
+)
+def test_what_cannot_be_compared_is_said_in_one_line(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run([*HERE, *given]) == 2
     error = capsys.readouterr().err
     assert said in error

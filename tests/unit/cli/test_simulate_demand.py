@@ -9,22 +9,41 @@ import pytest
 
 from rheostat.cli.app import run
 
-HERE = ["simulate", "demand", "--objective", "30", "--seeds", "2", "--max", "6", "--loads", "5000:25000:10000"]
+HERE = [
+    "simulate",
+    "demand",
+    "--objective",
+    "30",
+    "--seeds",
+    "2",
+    "--max",
+    "6",
+    "--loads",
+    "5000:25000:10000",
+]
 
 
-def test_the_curve_is_printed_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_curve_is_printed_written_and_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "demand.json"
     assert run([*HERE, "--json", "--out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads(out.read_text())
     assert [row["rate_per_s"] for row in told["rows"]] == [5_000, 15_000, 25_000]
     assert all(row["low"] <= row["executors"] <= row["high"] for row in told["rows"])
-    assert [row["executors"] for row in told["rows"]] == [row["by_model"] for row in told["rows"]] == [2, 4, 6]
+    assert (
+        [row["executors"] for row in told["rows"]]
+        == [row["by_model"] for row in told["rows"]]
+        == [2, 4, 6]
+    )
     assert (told["plant"], told["parameters"]["trigger_s"], told["max"]) == ("spark", 10.0, 6)
     assert "least to most of the seeds" in (tmp_path / "demand.svg").read_text()
     drawn = (tmp_path / "demand.svg").read_bytes()
     assert run([*HERE, "--plots", str(tmp_path)]) == 0
-    assert "median of 2 seeds, least to most; the batch model has no noise" in capsys.readouterr().out
+    assert (
+        "median of 2 seeds, least to most; the batch model has no noise" in capsys.readouterr().out
+    )
     assert (tmp_path / "demand.svg").read_bytes() == drawn
 
 
@@ -32,20 +51,44 @@ def test_a_load_beyond_the_ceiling_is_none_and_said_so(capsys: pytest.CaptureFix
     beyond = [*HERE[:-1], "90000:90000:1"]
     assert run([*beyond, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
-    assert row == {"rate_per_s": 90_000.0, "executors": None, "low": None, "high": None, "by_model": None}
+    assert row == {
+        "rate_per_s": 90_000.0,
+        "executors": None,
+        "low": None,
+        "high": None,
+        "by_model": None,
+    }
     assert run(beyond) == 0
     assert "above 6 to above 6" in capsys.readouterr().out
 
 
-def test_parameters_are_set_and_loads_go_up_to_what_the_ceiling_can_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_are_set_and_loads_go_up_to_what_the_ceiling_can_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run([*HERE[:-2], "--set", "source_row_s=0.0002", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["parameters"]["source_row_s"] == 0.0002
-    assert [row["rate_per_s"] for row in told["rows"]] == pytest.approx([1_000 * step for step in range(1, 21)])  # 6 / 0.0003 a row
+    assert [row["rate_per_s"] for row in told["rows"]] == pytest.approx(
+        [1_000 * step for step in range(1, 21)]
+    )  # 6 / 0.0003 a row
 
 
 def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*HERE, "--plant", "flink", "--set", "rate_per_s=6000", "--set", "shuffled=true", "--json"]) == 0
+    assert (
+        run(
+            [
+                *HERE,
+                "--plant",
+                "flink",
+                "--set",
+                "rate_per_s=6000",
+                "--set",
+                "shuffled=true",
+                "--json",
+            ]
+        )
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     sizes = [row["executors"] for row in told["rows"]]
     assert sizes == sorted(sizes)
@@ -56,13 +99,25 @@ def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--loads", "5000"], "loads are written FROM:TO:STEP in rows per second, such as 5000:50000:5000, but they are '5000'"),
-        (["--loads", "0:5:1"], "must rise from above 0 in steps above 0 rows per second, but they are '0:5:1'"),
+        (
+            ["--loads", "5000"],
+            (
+                "loads are written FROM:TO:STEP in rows per second, such as 5000:50000:5000, but"
+                " they are '5000'"
+            ),
+        ),
+        (
+            ["--loads", "0:5:1"],
+            "must rise from above 0 in steps above 0 rows per second, but they are '0:5:1'",
+        ),
         (["--loads", "9:5:1"], "must rise from above 0"),
         (["--loads", "1:1e9:1"], "at most 1000, but '1:1e9:1' are 1,000,000,000"),
         (["--plant", "storm"], "unknown plant 'storm'; there are spark, flink"),
         (["--plant", "flink"], "a Flink job needs rate_per_s"),
-        (["--plant", "flink", "--set", "rate_per_s=fast"], "rate_per_s of a Flink job must be a number, but it is 'fast'"),
+        (
+            ["--plant", "flink", "--set", "rate_per_s=fast"],
+            "rate_per_s of a Flink job must be a number, but it is 'fast'",
+        ),
         (["--plant", "flink", "query-1_HPA_50"], "a recording is fitted with a Spark plant"),
         (["--set", "tempo=3"], "there is no parameter 'tempo'"),
         (["--set", "source_row_s=0", "--set", "state_row_s=0"], "rows cost nothing on this plant"),
@@ -73,7 +128,9 @@ def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None
         (["nowhere"], "there is no recording nowhere"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line_and_code_2(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["simulate", "demand", *given]) == 2
     error = capsys.readouterr().err
     assert said in error

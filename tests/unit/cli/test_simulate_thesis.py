@@ -30,16 +30,35 @@ def test_no_seed_at_all_is_refused() -> None:
 
 
 @pytest.mark.thorough
-def test_rows_summary_and_plots_of_three_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_summary_and_plots_of_three_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "thesis.json"
-    call("--seeds", "1", "--jobs", "1", "--query", "1", "--policy", "DS2-modern", "--json", "--out", str(out))
+    call(
+        "--seeds",
+        "1",
+        "--jobs",
+        "1",
+        "--query",
+        "1",
+        "--policy",
+        "DS2-modern",
+        "--json",
+        "--out",
+        str(out),
+    )
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads(out.read_text())
     assert [row["parameter"] for row in told["rows"]] == ["33", "66", "00"]
-    published = {row["parameter"]: (row["published_latency_s"], row["held_out"]) for row in told["rows"]}
+    published = {
+        row["parameter"]: (row["published_latency_s"], row["held_out"]) for row in told["rows"]
+    }
     assert published == {"33": (17.59, True), "66": (25.24, True), "00": (121.59, False)}
     assert len(told["summary"]["step_b"]["recordings"]) == 15
-    assert {path.name for path in tmp_path.glob("*.png")} >= {"thesis-q1.png", "thesis-q1-zoomed.png"}
+    assert {path.name for path in tmp_path.glob("*.png")} >= {
+        "thesis-q1.png",
+        "thesis-q1-zoomed.png",
+    }
 
 
 @pytest.mark.thorough

@@ -9,7 +9,9 @@ from rheostat.model import Decision, Memory, Observation
 DAY_S = 86_400.0
 
 
-def day(rule: Budget, asked: list[int], *, step_s: float = 600.0, slots: int = 1, start_s: float = 0.0) -> tuple[list[int], float]:
+def day(
+    rule: Budget, asked: list[int], *, step_s: float = 600.0, slots: int = 1, start_s: float = 0.0
+) -> tuple[list[int], float]:
     """Return the sizes and the slot-hours used when each decision comes true at once."""
     memory: Memory = {}
     size, sizes = 1, []
@@ -35,32 +37,51 @@ def test_a_peak_is_cut_when_the_rest_of_the_day_would_go_without():
 
 def test_the_reason_says_what_is_left():
     seen = Observation(t_s=43_200.0, executors=10, slots_per_executor=2)
-    decision, _ = Budget(slot_hours=50.0)(Decision(target=9, reason="asked"), seen, {"t_s": 43_200.0, "used_slot_s": 90_000.0}, 43_200.0)
-    assert decision.target == 1  # 25 slot-hours are left, 22 of them keep one executor of two slots for the last 11 hours
+    decision, _ = Budget(slot_hours=50.0)(
+        Decision(target=9, reason="asked"),
+        seen,
+        {"t_s": 43_200.0, "used_slot_s": 90_000.0},
+        43_200.0,
+    )
+    assert (
+        decision.target == 1
+    )  # 25 slot-hours are left, 22 of them keep one executor of two slots for the last 11 hours
     assert decision.reason == "asked; 25.0 of 50 slot-hours used today pay for 1"
 
 
 def test_midnight_begins_a_new_budget():
     seen = Observation(t_s=DAY_S + 60.0, executors=4)
-    _, memory = Budget(slot_hours=50.0)(Decision(target=9, reason="asked"), seen, {"t_s": DAY_S - 60.0, "used_slot_s": 9e9}, DAY_S + 60.0)
+    _, memory = Budget(slot_hours=50.0)(
+        Decision(target=9, reason="asked"),
+        seen,
+        {"t_s": DAY_S - 60.0, "used_slot_s": 9e9},
+        DAY_S + 60.0,
+    )
     assert memory == {"t_s": DAY_S + 60.0, "used_slot_s": 240.0}
 
 
 def test_a_clock_that_was_put_back_costs_nothing():
     seen = Observation(t_s=60.0, executors=4)
-    _, memory = Budget(slot_hours=50.0)(Decision(target=9, reason="asked"), seen, {"t_s": 3600.0, "used_slot_s": 100.0}, 60.0)
+    _, memory = Budget(slot_hours=50.0)(
+        Decision(target=9, reason="asked"), seen, {"t_s": 3600.0, "used_slot_s": 100.0}, 60.0
+    )
     assert memory["used_slot_s"] == 100.0
 
 
 @settings(max_examples=25, deadline=None)
-@given(asked=st.lists(st.integers(1, 40), min_size=48, max_size=48), slot_hours=st.floats(30.0, 400.0))
+@given(
+    asked=st.lists(st.integers(1, 40), min_size=48, max_size=48), slot_hours=st.floats(30.0, 400.0)
+)
 def test_a_day_never_costs_more_than_its_budget(asked, slot_hours):
     sizes, used = day(Budget(slot_hours=slot_hours), asked, step_s=1800.0)
     assert used <= slot_hours + 1e-6
     assert min(sizes) >= 1
 
 
-@pytest.mark.parametrize("given_", [{"slot_hours": 0.0}, {"slot_hours": 9.0, "keep": -1}, {"slot_hours": 9.0, "ahead_s": -2.0}])
+@pytest.mark.parametrize(
+    "given_",
+    [{"slot_hours": 0.0}, {"slot_hours": 9.0, "keep": -1}, {"slot_hours": 9.0, "ahead_s": -2.0}],
+)
 def test_a_nonsense_budget_is_refused(given_):
     with pytest.raises(BadInput, match=str(list(given_.values())[-1])):
         Budget(**given_)

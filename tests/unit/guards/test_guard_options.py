@@ -4,7 +4,17 @@ import pytest
 
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
-from rheostat.guards import Budget, Cooldown, OverProvisioning, Schedule, Stabilization, StaleData, StepLimits, Undo, guards_of
+from rheostat.guards import (
+    Budget,
+    Cooldown,
+    OverProvisioning,
+    Schedule,
+    Stabilization,
+    StaleData,
+    StepLimits,
+    Undo,
+    guards_of,
+)
 from rheostat.model import Limits
 
 LIMITS = Limits(min_executors=2, max_executors=9)
@@ -23,7 +33,11 @@ def test_a_recording_has_no_cooldown():
 
 
 def test_the_loops_options_are_those_of_cooldown_and_stale_data():
-    found = guards_of(LIMITS, GuardOptions(), LoopOptions(cooldown_out_s=1.0, cooldown_in_s=2.0, stale_after_s=3.0))
+    found = guards_of(
+        LIMITS,
+        GuardOptions(),
+        LoopOptions(cooldown_out_s=1.0, cooldown_in_s=2.0, stale_after_s=3.0),
+    )
     assert Cooldown(out_s=1.0, in_s=2.0) in found
     assert StaleData(after_s=3.0) in found
 

@@ -27,7 +27,9 @@ def size(executors: int | None, t_s: float = 100.0, **signals: object) -> Observ
     return Observation(t_s=t_s, executors=executors, target=executors, **signals)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("wanted", "got"), [(-3, 2), (0, 2), (1, 2), (2, 2), (4, 4), (6, 6), (7, 6), (10**9, 6)])
+@pytest.mark.parametrize(
+    ("wanted", "got"), [(-3, 2), (0, 2), (1, 2), (2, 2), (4, 4), (6, 6), (7, 6), (10**9, 6)]
+)
 def test_bounds_clamp(wanted, got):
     decision, memory = Bounds(LIMITS)(asked(wanted), size(3), {}, 100.0)
     assert (decision.target, memory) == (got, {})
@@ -44,12 +46,18 @@ def test_the_first_change_is_not_held_and_is_remembered():
 
 @pytest.mark.parametrize(("after_s", "target"), [(0.0, 3), (9.9, 3), (10.0, 5)])
 def test_a_scale_out_waits_for_its_cooldown(after_s, target):
-    assert Cooldown(out_s=10.0)(asked(5), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target == target
+    assert (
+        Cooldown(out_s=10.0)(asked(5), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target
+        == target
+    )
 
 
 @pytest.mark.parametrize(("after_s", "target"), [(10.0, 3), (59.9, 3), (60.0, 1)])
 def test_a_scale_in_waits_longer(after_s, target):
-    assert Cooldown(in_s=60.0)(asked(1), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target == target
+    assert (
+        Cooldown(in_s=60.0)(asked(1), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target
+        == target
+    )
 
 
 def test_cooling_down_says_for_how_long_and_does_not_begin_again():
@@ -67,7 +75,9 @@ def test_no_change_begins_no_cooldown():
     assert Cooldown()(asked(3), size(None), {}, 100.0) == (asked(3), {})
 
 
-@pytest.mark.parametrize(("age_s", "target"), [(0.0, 5), (30.0, 5), (30.1, 3), (-0.1, 5), (-31.0, 3)])
+@pytest.mark.parametrize(
+    ("age_s", "target"), [(0.0, 5), (30.0, 5), (30.1, 3), (-0.1, 5), (-31.0, 3)]
+)
 def test_an_old_observation_decides_nothing(age_s, target):
     assert StaleData(after_s=30.0)(asked(5), size(3, 100.0 - age_s), {}, 100.0)[0].target == target
 
@@ -85,27 +95,46 @@ def test_stale_data_without_a_known_size_leaves_the_decision():
 def test_each_guard_that_changes_a_decision_is_named_in_order():
     rules = standard_guards(LIMITS)
     guarded = guard(rules, asked(9), size(3), {"cooldown": {"changed_s": 0.0}}, 100.0)
-    assert guarded.changes == (GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),)
+    assert guarded.changes == (
+        GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),
+    )
     held = guard(rules, asked(9), size(8, 20.0), {"cooldown": {"changed_s": 99.0}}, 100.0)
-    assert [(change.guard, change.before, change.after) for change in held.changes] == [("stale_data", 9, 8), ("bounds", 8, 6)]
+    assert [(change.guard, change.before, change.after) for change in held.changes] == [
+        ("stale_data", 9, 8),
+        ("bounds", 8, 6),
+    ]
 
 
 def test_new_guards_are_off_unless_given_and_stand_in_one_order():
     assert [rule.name for rule in standard_guards(LIMITS)] == ["stale_data", "cooldown", "bounds"]
     every = standard_guards(
-        LIMITS, Cooldown(), StaleData(), schedule=Schedule(), budget=Budget(slot_hours=1.0), step_limits=StepLimits(), undo=Undo(),
-        stabilization=Stabilization(), over_provisioning=OverProvisioning(),
-    )  # fmt: skip
-    order = "over_provisioning stabilization undo stale_data step_limits budget schedule cooldown bounds"
+        LIMITS,
+        Cooldown(),
+        StaleData(),
+        schedule=Schedule(),
+        budget=Budget(slot_hours=1.0),
+        step_limits=StepLimits(),
+        undo=Undo(),
+        stabilization=Stabilization(),
+        over_provisioning=OverProvisioning(),
+    )
+    order = (
+        "over_provisioning stabilization undo stale_data step_limits budget schedule cooldown"
+        " bounds"
+    )
     assert [rule.name for rule in every] == order.split()
 
 
 def test_what_each_guard_changed_is_kept():
-    rules = standard_guards(LIMITS, over_provisioning=OverProvisioning(factor=0.5), step_limits=StepLimits(out=4))
+    rules = standard_guards(
+        LIMITS, over_provisioning=OverProvisioning(factor=0.5), step_limits=StepLimits(out=4)
+    )
     changes = guard(rules, asked(10), size(3), {}, 100.0).changes
     assert [(change.guard, change.before, change.after) for change in changes] == [
-        ("over_provisioning", 10, 15), ("step_limits", 15, 7), ("bounds", 7, 6),
-    ]  # fmt: skip
+        ("over_provisioning", 10, 15),
+        ("step_limits", 15, 7),
+        ("bounds", 7, 6),
+    ]
 
 
 def test_each_guard_has_a_memory_of_its_own():
@@ -115,7 +144,11 @@ def test_each_guard_has_a_memory_of_its_own():
 
 @pytest.mark.parametrize(
     ("make", "said"),
-    [(lambda: Cooldown(out_s=-1), "out_s"), (lambda: Cooldown(in_s=-1), "in_s"), (lambda: StaleData(after_s=0), "after_s")],
+    [
+        (lambda: Cooldown(out_s=-1), "out_s"),
+        (lambda: Cooldown(in_s=-1), "in_s"),
+        (lambda: StaleData(after_s=0), "after_s"),
+    ],
 )
 def test_a_nonsense_setting_is_refused_with_its_value(make, said):
     with pytest.raises(BadInput, match=said):

@@ -17,7 +17,18 @@ def sizes(rule: Stabilization, asked: list[int], size: int, step_s: float = 60.0
 
 
 def test_in_goes_the_largest_of_five_minutes():
-    assert sizes(Stabilization(), [4, 6, 2, 2, 3, 2, 2, 2, 2, 2], 4) == [4, 6, 6, 6, 6, 6, 3, 3, 3, 2]
+    assert sizes(Stabilization(), [4, 6, 2, 2, 3, 2, 2, 2, 2, 2], 4) == [
+        4,
+        6,
+        6,
+        6,
+        6,
+        6,
+        3,
+        3,
+        3,
+        2,
+    ]
 
 
 def test_out_goes_the_smallest_of_its_window():
@@ -26,13 +37,21 @@ def test_out_goes_the_smallest_of_its_window():
 
 def test_the_reason_names_the_window():
     seen = Observation(t_s=0.0, executors=8)
-    assert Stabilization()(Decision(target=2, reason="asked"), seen, {}, 0.0)[0].reason == "asked; the last 300 s asked for 8"
-    assert Stabilization(out_s=60.0)(Decision(target=9, reason="asked"), seen, {}, 0.0)[0].reason == "asked; the last 60 s asked for 8"
+    assert (
+        Stabilization()(Decision(target=2, reason="asked"), seen, {}, 0.0)[0].reason
+        == "asked; the last 300 s asked for 8"
+    )
+    assert (
+        Stabilization(out_s=60.0)(Decision(target=9, reason="asked"), seen, {}, 0.0)[0].reason
+        == "asked; the last 60 s asked for 8"
+    )
 
 
 def test_a_clock_that_was_put_back_forgets_the_window():
     memory = {"high": [[90_000.0, 9]], "low": [[90_000.0, 9]]}
-    decision, _ = Stabilization()(Decision(target=2, reason="asked"), Observation(t_s=0.0, executors=8), memory, 0.0)
+    decision, _ = Stabilization()(
+        Decision(target=2, reason="asked"), Observation(t_s=0.0, executors=8), memory, 0.0
+    )
     assert decision.target == 2
 
 

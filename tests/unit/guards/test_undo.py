@@ -5,14 +5,26 @@ from rheostat.guards import Undo
 from rheostat.model import Decision, Memory, Observation
 
 
-def run(rate_after: float, lag_after: float, *, lag_before: float = 20.0, ticks: int = 60, asked: int = 6) -> list[Decision]:
-    """A job of 3 executors asks for 6 after a minute (10 s ticks) and gets what the guard lets through at once."""
+def run(
+    rate_after: float,
+    lag_after: float,
+    *,
+    lag_before: float = 20.0,
+    ticks: int = 60,
+    asked: int = 6,
+) -> list[Decision]:
+    """A job of 3 executors asks for 6 after a minute (10 s ticks) and gets what the guard lets
+    through at once."""
     memory: Memory = {}
     size, decisions = 3, []
     for n in range(ticks):
         rate, lag = (1000.0, lag_before) if size == 3 else (rate_after, lag_after)
-        seen = Observation(t_s=10.0 * n, executors=size, target=size, processed_rows_per_s=rate, lag_s=lag)
-        decision, memory = Undo()(Decision(target=3 if n < 6 else asked, reason="asked"), seen, memory, 10.0 * n)
+        seen = Observation(
+            t_s=10.0 * n, executors=size, target=size, processed_rows_per_s=rate, lag_s=lag
+        )
+        decision, memory = Undo()(
+            Decision(target=3 if n < 6 else asked, reason="asked"), seen, memory, 10.0 * n
+        )
         size = decision.target
         decisions.append(decision)
     return decisions
@@ -48,7 +60,9 @@ def test_growing_in_two_steps_is_undone_to_the_beginning():
     memory: Memory = {}
     size = 3
     for n in range(40):
-        seen = Observation(t_s=10.0 * n, executors=size, target=size, processed_rows_per_s=1000.0, lag_s=20.0)
+        seen = Observation(
+            t_s=10.0 * n, executors=size, target=size, processed_rows_per_s=1000.0, lag_s=20.0
+        )
         wanted = Decision(target=3 if n < 6 else 6 if n < 12 else 9, reason="asked")
         decision, memory = Undo()(wanted, seen, memory, 10.0 * n)
         size = decision.target
@@ -70,12 +84,16 @@ def test_without_numbers_nothing_is_judged(absent):
     for n in range(60):
         signals = {"processed_rows_per_s": 1000.0, "lag_s": 20.0, absent: None}
         seen = Observation(t_s=10.0 * n, executors=size, target=size, **signals)  # type: ignore[arg-type]
-        decision, memory = Undo()(Decision(target=3 if n < 6 else 6, reason="asked"), seen, memory, 10.0 * n)
+        decision, memory = Undo()(
+            Decision(target=3 if n < 6 else 6, reason="asked"), seen, memory, 10.0 * n
+        )
         size = decision.target
     assert size == 6
 
 
-@pytest.mark.parametrize("given", [{"after_s": 0.0}, {"gain": -1.0}, {"lag_s": -2.0}, {"hold_s": 0.0}])
+@pytest.mark.parametrize(
+    "given", [{"after_s": 0.0}, {"gain": -1.0}, {"lag_s": -2.0}, {"hold_s": 0.0}]
+)
 def test_a_nonsense_setting_is_refused(given):
     with pytest.raises(BadInput, match=next(iter(given))):
         Undo(**given)

@@ -9,10 +9,21 @@ from rheostat.testing.contracts import journal_checks
 
 
 def record(t_s: float) -> Record:
-    return Record(t_s=t_s, observation=None, queries=(), raw=None, guards=(), target=None, actions=(), rescaling=Rescaling(phase="idle"))
+    return Record(
+        t_s=t_s,
+        observation=None,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=None,
+        actions=(),
+        rescaling=Rescaling(phase="idle"),
+    )
 
 
-@pytest.mark.parametrize(("name", "check"), journal_checks(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "check"), journal_checks(), ids=lambda value: value if isinstance(value, str) else ""
+)
 @pytest.mark.parametrize("kind", ["folder", "memory"])
 def test_a_journal_keeps_the_contract(kind, name, check, tmp_path):
     made: list[FolderJournal] = []
@@ -46,7 +57,10 @@ def test_a_restart_goes_on_in_a_new_segment_with_its_memory(tmp_path):
     assert second.restore() == {"guards": {"cooldown": {"changed_s": 1.0}}}
     second.append(record(2.0), {})
     second.close()
-    assert [path.name for path in segments(tmp_path)] == ["segment-00000.jsonl", "segment-00001.jsonl"]
+    assert [path.name for path in segments(tmp_path)] == [
+        "segment-00000.jsonl",
+        "segment-00001.jsonl",
+    ]
     assert [r.t_s for r in read(tmp_path)] == [1.0, 2.0]
 
 
@@ -57,7 +71,10 @@ def test_a_deleted_segment_is_not_a_number_that_is_free(tmp_path):
         journal.close()
         if t_s == 2.0:
             segments(tmp_path)[0].unlink()
-    assert [path.name for path in segments(tmp_path)] == ["segment-00001.jsonl", "segment-00002.jsonl"]
+    assert [path.name for path in segments(tmp_path)] == [
+        "segment-00001.jsonl",
+        "segment-00002.jsonl",
+    ]
 
 
 def test_segments_roll_over(tmp_path):
@@ -83,7 +100,16 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kept", ["", "{", "[1]", "null", '{"schema": 2, "memory": {"a": 1}}', '{"schema": 1}', '{"schema": 1, "memory": [1]}']
+    "kept",
+    [
+        "",
+        "{",
+        "[1]",
+        "null",
+        '{"schema": 2, "memory": {"a": 1}}',
+        '{"schema": 1}',
+        '{"schema": 1, "memory": [1]}',
+    ],
 )
 def test_a_memory_that_cannot_be_used_is_no_memory(kept, tmp_path):
     (tmp_path / "memory.json").write_text(kept)
@@ -96,7 +122,10 @@ def test_the_memory_is_replaced_in_one_step(tmp_path):
     journal.append(record(2.0), {"n": 2})
     journal.close()
     assert json.loads((tmp_path / "memory.json").read_text())["memory"] == {"n": 2}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["memory.json", "segment-00000.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "memory.json",
+        "segment-00000.jsonl",
+    ]
 
 
 def test_a_file_named_stop_is_the_kill_switch(tmp_path):

@@ -3,22 +3,41 @@ import json
 import pytest
 
 from rheostat.journal.record import from_line, observation_from, to_line
-from rheostat.model import Decision, ExecutorSample, GuardChange, InFlight, Observation, Record, Rescaling, Stage
+from rheostat.model import (
+    Decision,
+    ExecutorSample,
+    GuardChange,
+    InFlight,
+    Observation,
+    Record,
+    Rescaling,
+    Stage,
+)
 
 FULL = Record(
     t_s=1.5,
     observation=Observation(
-        t_s=1.5, application="app", executors=3, lag_rows=0.0, inputs={"bids": 2.0}, in_flight=InFlight(elapsed_s=0.5, tasks_left=3),
+        t_s=1.5,
+        application="app",
+        executors=3,
+        lag_rows=0.0,
+        inputs={"bids": 2.0},
+        in_flight=InFlight(elapsed_s=0.5, tasks_left=3),
         stages=(Stage(name="map", upstream=("a", "b"), rows_in=1.0), Stage(name="b")),
         by_executor={"7": ExecutorSample(cpu=0.5), "8": ExecutorSample()},
     ),
     queries=(Observation(t_s=1.5, query="a"), Observation(t_s=1.5, query="b")),
-    raw=Decision(target=9, reason="why", evidence={"rate": 1.0, "slope": None}, actions=("replace executor 7",)),
+    raw=Decision(
+        target=9,
+        reason="why",
+        evidence={"rate": 1.0, "slope": None},
+        actions=("replace executor 7",),
+    ),
     guards=(GuardChange(guard="bounds", before=9, after=8, reason="max"),),
     target=8,
     actions=("replace executor 7",),
     rescaling=Rescaling(phase="growing", detail="5 starting"),
-)  # fmt: skip
+)
 
 
 def test_a_full_record_comes_back_as_it_was():
@@ -38,16 +57,34 @@ def test_zero_is_not_absent():
 
 def test_unknown_fields_are_skipped_everywhere():
     read = json.loads(to_line(FULL))
-    for part in (read, read["observation"], read["raw"], read["rescaling"], read["guards"][0], read["observation"]["in_flight"]):
+    for part in (
+        read,
+        read["observation"],
+        read["raw"],
+        read["rescaling"],
+        read["guards"][0],
+        read["observation"]["in_flight"],
+    ):
         part["of_the_future"] = {"a": [1]}
-    for part in (*read["observation"]["stages"], *read["observation"]["by_executor"].values(), *read["queries"]):
+    for part in (
+        *read["observation"]["stages"],
+        *read["observation"]["by_executor"].values(),
+        *read["queries"],
+    ):
         part["of_the_future"] = 1
     assert from_line(json.dumps(read)) == FULL
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf"), float("-inf")])
 def test_a_number_that_is_none_is_kept_as_absent(broken):
-    line = to_line(Record(**{**{name: getattr(FULL, name) for name in FULL.__slots__}, "observation": Observation(t_s=0.0, cpu=broken)}))
+    line = to_line(
+        Record(
+            **{
+                **{name: getattr(FULL, name) for name in FULL.__slots__},
+                "observation": Observation(t_s=0.0, cpu=broken),
+            }
+        )
+    )
     restored = from_line(line).observation
     assert restored is not None
     assert restored.cpu is None
@@ -60,4 +97,6 @@ def test_what_is_no_record_is_refused(line):
 
 
 def test_an_observation_of_a_plain_mapping():
-    assert observation_from({"t_s": 1.0, "lag_rows": 2.0, "other": 3}) == Observation(t_s=1.0, lag_rows=2.0)
+    assert observation_from({"t_s": 1.0, "lag_rows": 2.0, "other": 3}) == Observation(
+        t_s=1.0, lag_rows=2.0
+    )

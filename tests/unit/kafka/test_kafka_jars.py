@@ -36,19 +36,26 @@ def test_a_preview_is_never_taken(preview: str) -> None:
     assert re.fullmatch(up_to(4, 3, 0), preview) is None
 
 
-def test_what_was_fetched_is_found_without_java_or_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_fetched_is_found_without_java_or_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     names = ["kafka-clients-3.4.1.jar", "spark-sql-kafka-0-10_2.12-3.5.7.jar"]
     folder = cached(tmp_path, "3.5.7", names)
     assert source_jars("3.5.7") == SourceJars(tuple(folder / name for name in names), "3.5.7", None)
 
 
-def test_an_older_source_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_source_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     cached(tmp_path, "4.3.0", ["spark-sql-kafka-0-10_2.13-4.2.0.jar"])
     found = source_jars("4.3.0")
     assert found.version == "4.2.0"
-    assert found.note == "Spark's Kafka source 4.3.0 cannot be had, so 4.2.0 is used, the newest one below it"
+    assert (
+        found.note
+        == "Spark's Kafka source 4.3.0 cannot be had, so 4.2.0 is used, the newest one below it"
+    )
 
 
 def test_an_incomplete_folder_is_not_used(tmp_path: Path) -> None:

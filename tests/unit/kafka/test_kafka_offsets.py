@@ -10,7 +10,8 @@ from rheostat.kafka.offsets import Offsets
 
 
 class Cluster:
-    """A cluster inside a producer: it speaks Kafka's protocol over TCP and makes a topic of four partitions when it is asked for one."""
+    """A cluster inside a producer: it speaks Kafka's protocol over TCP and makes a topic of four
+    partitions when it is asked for one."""
 
     def __init__(self) -> None:
         self.producer = Producer({"test.mock.num.brokers": 1, **settings({})})
@@ -35,11 +36,18 @@ def offsets(cluster: Cluster) -> Iterator[Offsets]:
     offsets.close()
 
 
-def test_each_partition_of_each_topic_has_its_own_offset(cluster: Cluster, offsets: Offsets) -> None:
+def test_each_partition_of_each_topic_has_its_own_offset(
+    cluster: Cluster, offsets: Offsets
+) -> None:
     cluster.append("bids", 0, 3)
     cluster.append("bids", 3, 5)
     cluster.append("asks", 1, 2)
-    assert offsets.latest(["bids"]) == {("bids", 0): 3, ("bids", 1): 0, ("bids", 2): 0, ("bids", 3): 5}
+    assert offsets.latest(["bids"]) == {
+        ("bids", 0): 3,
+        ("bids", 1): 0,
+        ("bids", 2): 0,
+        ("bids", 3): 5,
+    }
     both = offsets.latest(["bids", "asks"])
     assert both is not None
     assert (len(both), both["bids", 3], both["asks", 1]) == (8, 5, 2)
@@ -57,7 +65,9 @@ def test_no_topics_have_no_offsets(offsets: Offsets) -> None:
     assert offsets.latest([]) == {}
 
 
-def test_a_broker_that_is_gone_is_none_and_makes_no_noise(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_broker_that_is_gone_is_none_and_makes_no_noise(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     cluster = Cluster()
     cluster.append("bids", 0, 1)
     offsets = Offsets({"bootstrap.servers": cluster.bootstrap}, deadline_s=0.3)

@@ -1,4 +1,5 @@
-"""A run that was made up: a compressed day, batches every second, executors that follow the load a little late."""
+"""A run that was made up: a compressed day, batches every second, executors that follow the load a
+little late."""
 
 from __future__ import annotations
 
@@ -29,16 +30,31 @@ def made_up_run(seconds: int = 240) -> Run:
         lag, rate = curve[-1][1] - committed, day.rate_per_s(second)
         if second >= free_s and lag >= 1:
             took = 0.25 + lag / (PER_EXECUTOR * max(1, len(running)))
-            batches.append(Batch(int(committed), int(curve[-1][1]), START_S + second + 1, START_S + second + 1 + took, int(lag)))
+            batches.append(
+                Batch(
+                    int(committed),
+                    int(curve[-1][1]),
+                    START_S + second + 1,
+                    START_S + second + 1 + took,
+                    int(lag),
+                )
+            )
             committed, free_s = int(curve[-1][1]), second + took
         if second % 3:
             continue
         needed = min(8, max(1, math.ceil(rate * 1.5 / PER_EXECUTOR)))
-        wanted = needed if (needed > target and second - changed >= 6) or (needed < target and second - changed >= 15) else target
+        wanted = (
+            needed
+            if (needed > target and second - changed >= 6)
+            or (needed < target and second - changed >= 15)
+            else target
+        )
         records.append(_record(second, len(running), target, wanted, rate, lag))
         changed = second if wanted != target else changed
         if wanted > target:
-            lives += [Life(str(len(lives) + i), second, second + 2.5) for i in range(wanted - target)]
+            lives += [
+                Life(str(len(lives) + i), second, second + 2.5) for i in range(wanted - target)
+            ]
         for life in [life for life in lives if life.removed is None][wanted:]:
             life.removed = second + 1.5
         target = wanted
@@ -60,7 +76,15 @@ def made_up_run(seconds: int = 240) -> Run:
         executors=[life.known() for life in lives],
         ramp=Ramp(START_S + day.marks["ramp_start_s"], START_S + day.marks["ramp_end_s"]),
         overhead=Overhead({"loop": 1.1, "REST": 0.4, "py4j": 0.2}, float(seconds)),
-        verdict=Verdict(True, batches[-1].end_row, batches[-1].end_row, 0, 0, 0, "all bids are in the sink, each once"),
+        verdict=Verdict(
+            True,
+            batches[-1].end_row,
+            batches[-1].end_row,
+            0,
+            0,
+            0,
+            "all bids are in the sink, each once",
+        ),
         settings={"topic": "bids, 8 partitions"},
         versions={"Rheostat": "0.1.0", "Spark": "4.3.0", "Kafka": "4.1.1"},
     )
@@ -76,16 +100,38 @@ class Life:
         return ExecutorLife(self.name, START_S + self.requested, START_S + self.registered, gone)
 
 
-def _record(second: int, executors: int, target: int, wanted: int, rate: float, lag: float) -> Record:
+def _record(
+    second: int, executors: int, target: int, wanted: int, rate: float, lag: float
+) -> Record:
     seen = Observation(
-        t_s=START_S + second, executors=executors, target=target, input_rows_per_s=rate, processed_rows_per_s=executors * PER_EXECUTOR,
-        lag_rows=lag, lag_s=lag / rate, latency_s=lag / rate + 0.7, batch_s=0.8, trigger_s=1.0,
-    )  # fmt: skip
-    reason = (
-        f"{'no lag' if wanted <= target else 'lag is rising'}: {rate:.0f} rows/s at {PER_EXECUTOR:.0f} rows/s an executor need {wanted}"
+        t_s=START_S + second,
+        executors=executors,
+        target=target,
+        input_rows_per_s=rate,
+        processed_rows_per_s=executors * PER_EXECUTOR,
+        lag_rows=lag,
+        lag_s=lag / rate,
+        latency_s=lag / rate + 0.7,
+        batch_s=0.8,
+        trigger_s=1.0,
     )
-    raw = Decision(target=wanted, reason=reason, evidence={"rate": rate, "lag_s": lag / rate, "lag_slope": None, "samples": 12})
+    reason = (
+        f"{'no lag' if wanted <= target else 'lag is rising'}: {rate:.0f} rows/s at"
+        f" {PER_EXECUTOR:.0f} rows/s an executor need {wanted}"
+    )
+    raw = Decision(
+        target=wanted,
+        reason=reason,
+        evidence={"rate": rate, "lag_s": lag / rate, "lag_slope": None, "samples": 12},
+    )
     phase = "growing" if wanted > executors else "shrinking" if wanted < executors else "steady"
     return Record(
-        t_s=START_S + second, observation=seen, queries=(), raw=raw, guards=(), target=wanted, actions=(), rescaling=Rescaling(phase=phase)
+        t_s=START_S + second,
+        observation=seen,
+        queries=(),
+        raw=raw,
+        guards=(),
+        target=wanted,
+        actions=(),
+        rescaling=Rescaling(phase=phase),
     )

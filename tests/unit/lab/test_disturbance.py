@@ -8,7 +8,10 @@ from rheostat.lab.disturbance import MANY, Timed, Window, disturbance, reference
 
 
 def batches(start_s: float, durations_s: list[float], every_s: float = 2.0) -> list[Timed]:
-    return [Timed(start_s + i * every_s, start_s + i * every_s + duration, duration) for i, duration in enumerate(durations_s)]
+    return [
+        Timed(start_s + i * every_s, start_s + i * every_s + duration, duration)
+        for i, duration in enumerate(durations_s)
+    ]
 
 
 CALM = {2: batches(0.0, [1.0] * 9 + [1.2]), 4: batches(100.0, [0.5] * 10)}
@@ -25,7 +28,8 @@ def test_the_worst_batch_of_a_window_counts_over_the_steady_batch_at_its_slots()
 
 def test_the_control_is_the_same_maximum_over_windows_as_long_without_a_rescale() -> None:
     found = disturbance(batches(50.0, [1.0] * 5), [Window("out", 50.0, 60.0, 4)], CALM)
-    # Of 10 calm batches at either size two windows of five each; only the last one at 2 slots holds the 1.2.
+    # Of 10 calm batches at either size two windows of five each; only the last one at 2 slots holds
+    # the 1.2.
     assert sorted(found.control_values) == pytest.approx([0.0, 0.0, 0.0, 0.2])
     assert found.control_max == pytest.approx(0.2)
     assert found.control_median_ratio == 1.0
@@ -34,18 +38,29 @@ def test_the_control_is_the_same_maximum_over_windows_as_long_without_a_rescale(
 
 def test_a_batch_belongs_to_a_window_if_any_part_of_it_lies_inside() -> None:
     window = Window("in", 10.0, 20.0, 2)
-    assert [window.holds(Timed(start, commit, 1.0)) for start, commit in ((8, 10), (9, 10.5), (12, 13), (19.9, 30), (20, 21))] == [
-        False, True, True, True, False,
-    ]  # fmt: skip
+    assert [
+        window.holds(Timed(start, commit, 1.0))
+        for start, commit in ((8, 10), (9, 10.5), (12, 13), (19.9, 30), (20, 21))
+    ] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_without_steady_batches_at_its_slots_a_window_says_nothing() -> None:
-    found = disturbance(batches(50.0, [1.0]), [Window("in", 50.0, 52.0, 3), Window("in", 90.0, 92.0, 2)], CALM)
+    found = disturbance(
+        batches(50.0, [1.0]), [Window("in", 50.0, 52.0, 3), Window("in", 90.0, 92.0, 2)], CALM
+    )
     assert (found.n, found.median, found.max, found.control_n) == (0, None, None, 0)
 
 
 def test_too_few_steady_batches_are_one_shorter_control_window() -> None:
-    found = disturbance(batches(50.0, [1.0, 2.0, 1.0]), [Window("in", 50.0, 56.0, 2)], {2: batches(0.0, [1.0, 1.0])})
+    found = disturbance(
+        batches(50.0, [1.0, 2.0, 1.0]), [Window("in", 50.0, 56.0, 2)], {2: batches(0.0, [1.0, 1.0])}
+    )
     assert (found.n, found.control_n, found.batches_per_window) == (1, 1, 3)
 
 
@@ -57,10 +72,15 @@ def test_a_95th_percentile_needs_thirty_rescales() -> None:
 
 
 @given(st.lists(st.floats(0.1, 10.0), min_size=40, max_size=80), st.integers(1, 6))
-def test_rescales_that_do_nothing_are_disturbed_as_much_as_the_control(durations_s: list[float], length: int) -> None:
+def test_rescales_that_do_nothing_are_disturbed_as_much_as_the_control(
+    durations_s: list[float], length: int
+) -> None:
     calm = batches(0.0, durations_s)
     whole = len(calm) // length
-    windows = [Window("in", calm[i * length].start_s, calm[i * length + length - 1].commit_s, 2) for i in range(whole)]
+    windows = [
+        Window("in", calm[i * length].start_s, calm[i * length + length - 1].commit_s, 2)
+        for i in range(whole)
+    ]
     found = disturbance(calm, windows, {2: calm})
     if all(duration < 2.0 for duration in durations_s):  # else batches reach into the next window
         assert found.values == pytest.approx(found.control_values)

@@ -14,9 +14,15 @@ FLAGS = "spark.executor.extraJavaOptions"
 
 
 @given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50))
-def test_spark_starts_with_the_initial_size_and_never_moves_by_itself(floor: int, above: int, room: int) -> None:
-    options = scaling_options(Limits(min_executors=floor, max_executors=floor + above + room), floor + above)
-    sizes = {options[f"spark.dynamicAllocation.{name}"] for name in ("initialExecutors", "minExecutors")}
+def test_spark_starts_with_the_initial_size_and_never_moves_by_itself(
+    floor: int, above: int, room: int
+) -> None:
+    options = scaling_options(
+        Limits(min_executors=floor, max_executors=floor + above + room), floor + above
+    )
+    sizes = {
+        options[f"spark.dynamicAllocation.{name}"] for name in ("initialExecutors", "minExecutors")
+    }
     assert sizes == {str(floor + above)}
     assert options["spark.cores.max"] == str(floor + above + room)
     timeouts = [value for name, value in options.items() if "imeout" in name]
@@ -25,17 +31,26 @@ def test_spark_starts_with_the_initial_size_and_never_moves_by_itself(floor: int
 
 
 def test_the_floor_is_the_initial_size_by_default() -> None:
-    assert scaling_options(Limits(min_executors=3))["spark.dynamicAllocation.initialExecutors"] == "3"
+    assert (
+        scaling_options(Limits(min_executors=3))["spark.dynamicAllocation.initialExecutors"] == "3"
+    )
 
 
 @pytest.mark.parametrize("initial", [0, 1, 9])
 def test_an_initial_size_out_of_the_limits_is_refused(initial: int) -> None:
-    with pytest.raises(BadInput, match=f"{initial} initial executors are outside of the limits 2 to 8"):
+    with pytest.raises(
+        BadInput, match=f"{initial} initial executors are outside of the limits 2 to 8"
+    ):
         scaling_options(Limits(min_executors=2), initial)
 
 
 def test_executors_of_more_cores_get_the_room_they_need() -> None:
-    assert scaling_options(Limits(max_executors=4), user={"spark.executor.cores": "2"})["spark.cores.max"] == "8"
+    assert (
+        scaling_options(Limits(max_executors=4), user={"spark.executor.cores": "2"})[
+            "spark.cores.max"
+        ]
+        == "8"
+    )
 
 
 @pytest.mark.parametrize("cores", ["two", "0", ""])
@@ -56,7 +71,11 @@ def test_the_users_own_options_are_kept() -> None:
 
 
 def test_jars_stand_in_front_of_the_users_class_path() -> None:
-    options = session_options(Limits(), jars=[Path("/k/a.jar"), Path("/k/b.jar")], user={"spark.executor.extraClassPath": "/u/c.jar"})
+    options = session_options(
+        Limits(),
+        jars=[Path("/k/a.jar"), Path("/k/b.jar")],
+        user={"spark.executor.extraClassPath": "/u/c.jar"},
+    )
     assert options["spark.executor.extraClassPath"] == "/k/a.jar:/k/b.jar:/u/c.jar"
     assert options["spark.driver.extraClassPath"] == "/k/a.jar:/k/b.jar"
 
@@ -83,5 +102,9 @@ def test_a_quiet_driver_logs_errors_only_and_keeps_the_users_options() -> None:
 
 
 def test_the_log_settings_are_a_file_that_is_there() -> None:
-    [uri] = [flag.partition("=")[2] for flag in session_options(Limits())[FLAGS].split() if flag.startswith("-Dlog4j2.configurationFile")]
+    [uri] = [
+        flag.partition("=")[2]
+        for flag in session_options(Limits())[FLAGS].split()
+        if flag.startswith("-Dlog4j2.configurationFile")
+    ]
     assert Path(uri.removeprefix("file://")).is_file()

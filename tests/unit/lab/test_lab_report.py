@@ -28,7 +28,11 @@ class Addresses(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "action", "data")]
+        self.found += [
+            value or ""
+            for name, value in attrs
+            if name in ("src", "href", "srcset", "action", "data")
+        ]
 
 
 def test_the_report_refers_to_nothing_outside(page: str) -> None:
@@ -58,12 +62,17 @@ def test_the_report_says_what_the_service_time_stands_for(page: str) -> None:
 
 def test_the_report_says_when_the_output_is_wrong_or_was_not_checked(day_run: Run) -> None:
     wrong = replace(day_run, verdict=Verdict(False, 10, 9, 1, 0, 0, "bids: 1 missing"))
-    for run, said in ((wrong, "Output not exact"), (replace(day_run, verdict=None), "Output not verified")):
+    for run, said in (
+        (wrong, "Output not exact"),
+        (replace(day_run, verdict=None), "Output not verified"),
+    ):
         assert said in html(run, summarize(run), b"", b"")
 
 
 def test_a_run_in_which_nothing_happened_has_a_report(day_run: Run, tmp_path: Path) -> None:
-    run = replace(day_run, records=(), batches=(), ramp=None, overhead=None, verdict=None, versions={})
+    run = replace(
+        day_run, records=(), batches=(), ramp=None, overhead=None, verdict=None, versions={}
+    )
     write_report(run, summarize(run), tmp_path / "report.html")
     assert "The size never changed." in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -81,8 +90,12 @@ def test_the_same_run_gives_the_same_picture(day_run: Run) -> None:
 
 def test_the_headline_states_a_loss_too(day_run: Run) -> None:
     summary = summarize(day_run)
-    assert headline("t", replace(summary, slot_hours_saved_share=0.41)).startswith("41 % fewer slot-hours than 8 executors")
-    assert headline("t", replace(summary, slot_hours_saved_share=-0.05)).startswith("5 % more slot-hours")
+    assert headline("t", replace(summary, slot_hours_saved_share=0.41)).startswith(
+        "41 % fewer slot-hours than 8 executors"
+    )
+    assert headline("t", replace(summary, slot_hours_saved_share=-0.05)).startswith(
+        "5 % more slot-hours"
+    )
 
 
 def test_a_share_below_one_is_never_said_to_be_all() -> None:

@@ -16,21 +16,48 @@ STEADY = [(float(t), 100.0 * t) for t in range(101)]
 
 def run_of(**given_: object) -> Run:
     plain = Run(
-        title="t", query="q1", policy="p", slo=Slo(latency_s=2.0), limits=Limits(), trigger_s=1.0, interval_s=3.0, service_ms=0.0,
-        start_s=0.0, end_s=100.0, records=(), curve=STEADY, batches=(), executors=(ExecutorLife("0", None, 0.0, None),),
-    )  # fmt: skip
+        title="t",
+        query="q1",
+        policy="p",
+        slo=Slo(latency_s=2.0),
+        limits=Limits(),
+        trigger_s=1.0,
+        interval_s=3.0,
+        service_ms=0.0,
+        start_s=0.0,
+        end_s=100.0,
+        records=(),
+        curve=STEADY,
+        batches=(),
+        executors=(ExecutorLife("0", None, 0.0, None),),
+    )
     return replace(plain, **given_)  # type: ignore[arg-type]
 
 
 def batch(first_s: float, end_s: float, commit_s: float) -> Batch:
-    return Batch(int(first_s * 100), int(end_s * 100), end_s, commit_s, int((end_s - first_s) * 100))
+    return Batch(
+        int(first_s * 100), int(end_s * 100), end_s, commit_s, int((end_s - first_s) * 100)
+    )
 
 
-def record(t_s: float, size: int, target: int | None, phase: str = "growing", guards: tuple[GuardChange, ...] = ()) -> Record:
+def record(
+    t_s: float,
+    size: int,
+    target: int | None,
+    phase: str = "growing",
+    guards: tuple[GuardChange, ...] = (),
+) -> Record:
     seen = Observation(t_s=t_s, executors=size, target=size)
     raw = Decision(target=target or size, reason="the policy's reason", evidence={"rate": 1.0})
     return Record(
-        t_s=t_s, observation=seen, queries=(), raw=raw, guards=guards, target=target, actions=(), rescaling=Rescaling(phase=phase)
+        t_s=t_s,
+        observation=seen,
+        queries=(),
+        raw=raw,
+        guards=guards,
+        target=target,
+        actions=(),
+        rescaling=Rescaling(phase=phase),
     )
 
 
@@ -48,14 +75,20 @@ def test_rows_that_arrive_in_the_warm_up_do_not_count() -> None:
 
 
 def test_an_executor_costs_from_the_request_to_the_end_of_its_process() -> None:
-    run = run_of(executors=[ExecutorLife("0", -5.0, -3.0, None), ExecutorLife("1", 10.0, 14.0, 40.0)])
+    run = run_of(
+        executors=[ExecutorLife("0", -5.0, -3.0, None), ExecutorLife("1", 10.0, 14.0, 40.0)]
+    )
     assert paid(run).integral_s == 100 + 30
     assert registered(run).integral_s == 100 + 26
 
 
 @given(st.lists(st.tuples(st.floats(-20, 120), st.floats(0, 9), st.floats(0, 90)), max_size=6))
-def test_what_is_paid_is_at_least_what_is_registered_and_at_most_the_maximum_all_the_time(spans: list[tuple[float, float, float]]) -> None:
-    run = run_of(executors=[ExecutorLife(str(i), a, a + b, a + b + c) for i, (a, b, c) in enumerate(spans)])
+def test_what_is_paid_is_at_least_what_is_registered_and_at_most_the_maximum_all_the_time(
+    spans: list[tuple[float, float, float]],
+) -> None:
+    run = run_of(
+        executors=[ExecutorLife(str(i), a, a + b, a + b + c) for i, (a, b, c) in enumerate(spans)]
+    )
     assert registered(run).integral_s <= paid(run).integral_s + 1e-6
     assert paid(run).integral_s <= max(paid(run).counts) * 100 + 1e-6
 
@@ -70,7 +103,12 @@ def test_the_fixed_mean_is_rounded_up_and_costs_arithmetic() -> None:
 
 def test_the_lag_has_recovered_at_the_third_good_commit_in_a_row_after_the_ramp() -> None:
     left_s = {9: 0.5, 11: 0.5, 12: 1.0, 13: 1.1, 14: 0.9, 15: 0.5, 16: 0.5}
-    run = run_of(ramp=Ramp(5.0, 10.0), batches=[batch(commit_s - 3, commit_s - left, commit_s) for commit_s, left in left_s.items()])
+    run = run_of(
+        ramp=Ramp(5.0, 10.0),
+        batches=[
+            batch(commit_s - 3, commit_s - left, commit_s) for commit_s, left in left_s.items()
+        ],
+    )
     assert lag_recovery_s(run) == 6.0
 
 
@@ -91,7 +129,11 @@ def test_a_rescaling_is_an_executed_change_of_target_with_the_reason_that_decide
         record(15, 4, 2),
     ]
     seen = [(change.before, change.after, change.reason) for change in rescalings(records)]
-    assert seen == [(1, 3, "the policy's reason"), (3, 4, "max executors is 4"), (4, 2, "the policy's reason")]
+    assert seen == [
+        (1, 3, "the policy's reason"),
+        (3, 4, "max executors is 4"),
+        (4, 2, "the policy's reason"),
+    ]
 
 
 def test_a_change_in_the_first_tick_counts() -> None:
@@ -103,7 +145,9 @@ def test_advice_is_no_rescaling() -> None:
 
 
 def test_the_overhead_is_cpu_seconds_per_second_of_one_core() -> None:
-    assert summarize(run_of(overhead=Overhead({"loop": 0.5, "REST": 0.3}, 80.0))).overhead_core_share == pytest.approx(0.01)
+    assert summarize(
+        run_of(overhead=Overhead({"loop": 0.5, "REST": 0.3}, 80.0))
+    ).overhead_core_share == pytest.approx(0.01)
 
 
 def test_a_run_that_was_not_verified_is_not_exact() -> None:
@@ -112,6 +156,18 @@ def test_a_run_that_was_not_verified_is_not_exact() -> None:
 
 def test_the_summary_for_programs_has_what_was_promised(day_run: Run) -> None:
     written = to_json(summarize(day_run))
-    promised = "exact rows_in rows_out executors_min executors_max executors_mean rescalings failed_tasks failed_batches latency_p99_s"
-    assert {*promised.split(), "lag_recovery_s", "overhead_core_share", "baselines", "slot_hours", "share_within_slo"} <= written.keys()
-    assert [sorted(one) for one in written["baselines"]] == [["executors", "latency_mean_s", "latency_p99_s", "name", "slot_hours"]] * 2
+    promised = (
+        "exact rows_in rows_out executors_min executors_max executors_mean rescalings failed_tasks"
+        " failed_batches latency_p99_s"
+    )
+    assert {
+        *promised.split(),
+        "lag_recovery_s",
+        "overhead_core_share",
+        "baselines",
+        "slot_hours",
+        "share_within_slo",
+    } <= written.keys()
+    assert [sorted(one) for one in written["baselines"]] == [
+        ["executors", "latency_mean_s", "latency_p99_s", "name", "slot_hours"]
+    ] * 2

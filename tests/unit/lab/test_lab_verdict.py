@@ -15,7 +15,10 @@ from rheostat.lab.verdict import Sessions, judge, read_sink, verify
 
 CREATED_MS = 1_700_000_000_000
 COUNT = 200
-Q1 = "SELECT id, auction, bidder, (price::DECIMAL(20, 0) * 0.908::DECIMAL(3, 3))::DECIMAL(23, 3) AS price, date_time, extra FROM topic"
+Q1 = (
+    "SELECT id, auction, bidder, (price::DECIMAL(20, 0) * 0.908::DECIMAL(3, 3))::DECIMAL(23, 3) AS"
+    " price, date_time, extra FROM topic"
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,15 @@ def query(sql: str, topic: pa.Table) -> pa.Table:
 
 def status(path: Path, action: str = "add") -> str:
     return json.dumps(
-        {"path": path.as_uri(), "size": 1, "isDir": False, "modificationTime": 1, "blockReplication": 1, "blockSize": 1, "action": action}
+        {
+            "path": path.as_uri(),
+            "size": 1,
+            "isDir": False,
+            "modificationTime": 1,
+            "blockReplication": 1,
+            "blockSize": 1,
+            "action": action,
+        }
     )
 
 
@@ -53,7 +64,9 @@ def sink_of(sink: Path, *parts: pa.Table) -> Path:
     return sink
 
 
-def test_a_sink_with_every_bid_once_is_exact(tmp_path: Path, topic: pa.Table, right: pa.Table) -> None:
+def test_a_sink_with_every_bid_once_is_exact(
+    tmp_path: Path, topic: pa.Table, right: pa.Table
+) -> None:
     verdict = judge("q1", topic, read_sink(sink_of(tmp_path, right[:150], right[150:])))
     assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (True, COUNT, COUNT)
     assert verdict.detail.startswith("all 200 bids")
@@ -61,21 +74,43 @@ def test_a_sink_with_every_bid_once_is_exact(tmp_path: Path, topic: pa.Table, ri
 
 def test_a_missing_bid_is_found(topic: pa.Table, right: pa.Table) -> None:
     verdict = judge("q1", topic, right[1:])
-    assert (verdict.exact, verdict.missing, verdict.duplicated, verdict.wrong, verdict.rows_out) == (False, 1, 0, 0, COUNT - 1)
+    assert (
+        verdict.exact,
+        verdict.missing,
+        verdict.duplicated,
+        verdict.wrong,
+        verdict.rows_out,
+    ) == (False, 1, 0, 0, COUNT - 1)
     assert "expected id 0" in verdict.detail
 
 
 def test_a_bid_that_is_there_twice_is_found(topic: pa.Table, right: pa.Table) -> None:
     verdict = judge("q1", topic, pa.concat_tables([right, right[3:4]]))
-    assert (verdict.exact, verdict.missing, verdict.duplicated, verdict.wrong, verdict.rows_out) == (False, 0, 1, 0, COUNT)
+    assert (
+        verdict.exact,
+        verdict.missing,
+        verdict.duplicated,
+        verdict.wrong,
+        verdict.rows_out,
+    ) == (False, 0, 1, 0, COUNT)
     assert "found id 3" in verdict.detail
 
 
 @pytest.mark.parametrize(
-    "change", ["price + 1 AS price", "date_time + INTERVAL 1 MILLISECOND AS date_time", "extra || 'x' AS extra", "id + 1000 AS id"]
+    "change",
+    [
+        "price + 1 AS price",
+        "date_time + INTERVAL 1 MILLISECOND AS date_time",
+        "extra || 'x' AS extra",
+        "id + 1000 AS id",
+    ],
 )
 def test_wrong_contents_are_found(topic: pa.Table, right: pa.Table, change: str) -> None:
-    changed = query(f"SELECT * REPLACE ({change}) FROM topic WHERE id = 5 UNION ALL SELECT * FROM topic WHERE id <> 5", right)
+    changed = query(
+        f"SELECT * REPLACE ({change}) FROM topic WHERE id = 5 UNION ALL SELECT * FROM topic WHERE"
+        " id <> 5",
+        right,
+    )
     verdict = judge("q1", topic, changed)
     assert (verdict.exact, verdict.wrong) == (False, 1)
 
@@ -84,7 +119,9 @@ def test_nothing_in_the_sink_is_all_missing(topic: pa.Table) -> None:
     assert judge("q1", topic, None).missing == COUNT
 
 
-def test_a_file_that_no_batch_committed_does_not_count(tmp_path: Path, topic: pa.Table, right: pa.Table) -> None:
+def test_a_file_that_no_batch_committed_does_not_count(
+    tmp_path: Path, topic: pa.Table, right: pa.Table
+) -> None:
     sink = sink_of(tmp_path, right)
     pq.write_table(right[:10], sink / "part-of-a-killed-task.parquet")
     assert judge("q1", topic, read_sink(sink)).exact
@@ -147,7 +184,14 @@ def sessions(rows: list[tuple[int, int, int, int]]) -> pa.Table:
 
 def bids_at(*times: tuple[int, int]) -> pa.Table:
     lines = (
-        {"id": i, "auction": 1, "bidder": bidder, "price": 1, "date_time": second * 1000, "extra": ""}
+        {
+            "id": i,
+            "auction": 1,
+            "bidder": bidder,
+            "price": 1,
+            "date_time": second * 1000,
+            "extra": "",
+        }
         for i, (bidder, second) in enumerate(times)
     )
     return bids_of(iter([json.dumps(line).encode() for line in lines]))

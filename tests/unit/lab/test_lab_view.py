@@ -10,16 +10,33 @@ from rheostat.lab.view import PlainView, ScreenView, open_view
 from rheostat.model import Observation, Record, Rescaling
 
 IDLE = Record(
-    t_s=0, observation=None, queries=(), raw=None, guards=(), target=None, actions=(), rescaling=Rescaling(phase="idle", detail="no query")
+    t_s=0,
+    observation=None,
+    queries=(),
+    raw=None,
+    guards=(),
+    target=None,
+    actions=(),
+    rescaling=Rescaling(phase="idle", detail="no query"),
 )
 
 
 def terminal(width: int = 100, height: int = 30) -> Console:
-    return Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None, _environ={})
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        height=height,
+        force_terminal=True,
+        color_system=None,
+        _environ={},
+    )
 
 
 def seen(run: Run, ticks: int, width: int = 100, height: int = 30) -> list[str]:
-    dashboard, console = Dashboard(title="Rheostat", max_executors=8, objective_s=10.0), terminal(width, height)
+    dashboard, console = (
+        Dashboard(title="Rheostat", max_executors=8, objective_s=10.0),
+        terminal(width, height),
+    )
     for record in run.records[:ticks]:
         dashboard.see(record, record.t_s - run.start_s, run.duration_s)
     with console.capture() as capture:
@@ -63,7 +80,9 @@ def test_what_is_unknown_is_a_dash_and_not_zero() -> None:
     with console.capture() as capture:
         console.print(dashboard)
     assert [
-        line.split()[1] for line in capture.get().splitlines() if line.startswith(("load", "lag", "latency", "executors", "batch"))
+        line.split()[1]
+        for line in capture.get().splitlines()
+        if line.startswith(("load", "lag", "latency", "executors", "batch"))
     ] == ["-"] * 5
 
 
@@ -75,14 +94,23 @@ def test_without_a_terminal_there_are_plain_lines_without_control_codes(day_run:
             view.show(record, record.t_s - day_run.start_s, day_run.duration_s)
         view.finish("done")
     assert "\x1b" not in out.getvalue()
-    assert out.getvalue().startswith("... the broker starts [1/3]\n0:00/4:00  executors 1 of 1 wanted")
+    assert out.getvalue().startswith(
+        "... the broker starts [1/3]\n0:00/4:00  executors 1 of 1 wanted"
+    )
 
 
 def test_plain_lines_come_every_five_seconds_and_at_each_decision(day_run: Run) -> None:
     view, out = plain()
     for record in day_run.records[:10]:
         view.show(record, record.t_s - day_run.start_s, 240)
-    assert [line.split("/")[0] for line in out.getvalue().splitlines()] == ["0:00", "0:06", "0:12", "0:18", "0:24", "0:24"]
+    assert [line.split("/")[0] for line in out.getvalue().splitlines()] == [
+        "0:00",
+        "0:06",
+        "0:12",
+        "0:18",
+        "0:24",
+        "0:24",
+    ]
     assert "1 -> 2 executors: " in out.getvalue()
 
 
@@ -94,7 +122,9 @@ def test_a_record_without_a_query_is_said_in_words() -> None:
 
 def test_a_screen_gives_the_terminal_back_and_keeps_steps_and_notes(day_run: Run) -> None:
     console = terminal()
-    with ScreenView(Dashboard(title="t", max_executors=8, objective_s=10.0), console, now=lambda: 0.0) as view:
+    with ScreenView(
+        Dashboard(title="t", max_executors=8, objective_s=10.0), console, now=lambda: 0.0
+    ) as view:
         view.step("the broker starts")
         view.show(day_run.records[0], 0, 240)
         view.note("executor 3 was lost")
@@ -107,7 +137,10 @@ def test_a_screen_gives_the_terminal_back_and_keeps_steps_and_notes(day_run: Run
 
 def test_a_step_that_fails_is_marked_and_the_cursor_comes_back() -> None:
     console = terminal()
-    with pytest.raises(RuntimeError), ScreenView(Dashboard(title="t", max_executors=8, objective_s=10.0), console) as view:
+    with (
+        pytest.raises(RuntimeError),
+        ScreenView(Dashboard(title="t", max_executors=8, objective_s=10.0), console) as view,
+    ):
         fail_in_a_step(view)
     written: str = console.file.getvalue()  # type: ignore[attr-defined]
     assert "✗ the cluster starts" in written

@@ -30,7 +30,8 @@ class ClockOfSleeps:
 
 
 class ListTopic:
-    """Keeps (row, created_ms); takes at most ``room`` rows a write; the last ``slow`` rows are never acknowledged before a flush."""
+    """Keeps (row, created_ms); takes at most ``room`` rows a write; the last ``slow`` rows are
+    never acknowledged before a flush."""
 
     def __init__(self, room: int = 10**9, slow: int = 0) -> None:
         self.rows: list[tuple[int, int]] = []
@@ -86,7 +87,8 @@ def test_a_full_queue_delays_rows_and_loses_none() -> None:
 
 
 class BrokenTopic(ListTopic):
-    """Acknowledges nothing between second 2 and second 12 of its clock, then everything within half a second."""
+    """Acknowledges nothing between second 2 and second 12 of its clock, then everything within half
+    a second."""
 
     def __init__(self, clock: ClockOfSleeps) -> None:
         super().__init__()
@@ -111,7 +113,14 @@ def test_during_an_outage_no_rows_are_created_until_the_waiting_ones_are_through
 
 def test_a_stop_ends_the_run_where_it_is() -> None:
     topic, clock = ListTopic(), ClockOfSleeps()
-    summary = follow(Constant(100), topic, start_at=START, seconds=None, stopped=lambda: clock.now > START + 1, clock=clock)
+    summary = follow(
+        Constant(100),
+        topic,
+        start_at=START,
+        seconds=None,
+        stopped=lambda: clock.now > START + 1,
+        clock=clock,
+    )
     assert 90 <= summary.rows <= 110
     assert summary.rows == len(topic.rows)
 
@@ -119,19 +128,26 @@ def test_a_stop_ends_the_run_where_it_is() -> None:
 def test_the_curve_has_the_marks_the_rows_and_what_the_broker_has(tmp_path: Path) -> None:
     load, file = Ramp(low=100, high=200, begin_s=1, ramp_s=1), tmp_path / "curve.jsonl"
     curve = CurveFile(file, START, load.marks)
-    summary = follow(load, ListTopic(slow=7), start_at=START, seconds=4, curve=curve, clock=ClockOfSleeps())
+    summary = follow(
+        load, ListTopic(slow=7), start_at=START, seconds=4, curve=curve, clock=ClockOfSleeps()
+    )
     read = read_curve(file)
     assert (read.start_s, read.marks) == (START, {"ramp_start_s": 1, "ramp_end_s": 2})
     assert [point.t_s for point in read.points] == sorted(point.t_s for point in read.points)
     assert 14 <= len(read.points) <= 18
     assert read.points[4].rows - read.points[4].acked == 7
     assert (read.points[-1].rows, read.points[-1].acked) == (summary.rows, summary.rows)
-    assert all(abs(point.rows - rows_until(load, min(4, point.t_s - START))) <= 1 for point in read.points)
+    assert all(
+        abs(point.rows - rows_until(load, min(4, point.t_s - START))) <= 1 for point in read.points
+    )
 
 
 def test_a_curve_is_readable_while_it_is_written(tmp_path: Path) -> None:
     file = tmp_path / "curve.jsonl"
-    file.write_text('{"start_s": 5.0, "marks": {}}\n{"t_s": 6.0, "rows": 3, "acked": 2, "rate_per_s": 1.0}\n{"t_s": 7.0, "ro')
+    file.write_text(
+        '{"start_s": 5.0, "marks": {}}\n{"t_s": 6.0, "rows": 3, "acked": 2, "rate_per_s":'
+        ' 1.0}\n{"t_s": 7.0, "ro'
+    )
     assert [point.rows for point in read_curve(file).points] == [3]
 
 
@@ -141,14 +157,17 @@ def test_a_curve_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> N
 
 
 class ListProducer:
-    """Keeps (partition, record, time) as a Kafka producer would send them; full after ``room`` records until it is polled."""
+    """Keeps (partition, record, time) as a Kafka producer would send them; full after ``room``
+    records until it is polled."""
 
     def __init__(self, room: int) -> None:
         self.sent: list[tuple[int, bytes, int]] = []
         self.room = room
         self.waiting = 0
 
-    def produce(self, topic: str, value: bytes, key: None, partition: int, *, timestamp: int) -> None:
+    def produce(
+        self, topic: str, value: bytes, key: None, partition: int, *, timestamp: int
+    ) -> None:
         if self.waiting == self.room:
             raise BufferError
         self.waiting += 1
@@ -172,7 +191,9 @@ def test_bids_go_to_the_partition_of_their_number_also_after_a_full_queue() -> N
     while done < 12:
         done += topic.write(done, 12 - done, 1000 + done)
     assert [partition for partition, _, _ in producer.sent] == [n % 4 for n in range(12)]
-    assert [value.startswith(b'{"id":%d,' % n) for n, (_, value, _) in enumerate(producer.sent)] == [True] * 12
+    assert [
+        value.startswith(b'{"id":%d,' % n) for n, (_, value, _) in enumerate(producer.sent)
+    ] == [True] * 12
     assert [time for _, _, time in producer.sent] == [1000] * 5 + [1005] * 5 + [1010] * 2
 
 
@@ -189,7 +210,9 @@ def test_settings_and_seed_of_the_command_line_reach_the_workload() -> None:
 
 
 def test_settings_that_cannot_be_read_are_said() -> None:
-    with pytest.raises(BadInput, match="a setting is written name=value, such as low=300, but this one is 'low'"):
+    with pytest.raises(
+        BadInput, match="a setting is written name=value, such as low=300, but this one is 'low'"
+    ):
         workload_of("day", ["low"])
     with pytest.raises(BadInput, match="workload trace and option --trace FILE go together"):
         workload_of("trace")

@@ -9,7 +9,9 @@ from rheostat.lab import local_files as module
 from rheostat.lab.local_files import CLASS, SETTING, LocalFiles, local_files
 
 
-def test_a_session_is_told_the_class_and_gets_its_jar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_session_is_told_the_class_and_gets_its_jar(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     jar = tmp_path / "LocalFiles.jar"
     monkeypatch.setattr(module, "build_jar", lambda *_: jar)
     assert local_files() == LocalFiles((jar,), {SETTING: CLASS})

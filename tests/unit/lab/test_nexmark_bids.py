@@ -58,7 +58,12 @@ def test_half_of_the_channels_are_the_four_big_ones() -> None:
     names, counts = np.unique(SAMPLE.channel, return_counts=True)
     assert _agrees(counts[:4].sum() / N, 0.5)
     assert names.max() == 10_003
-    assert [texts(7).channels[i] for i in (0, 3, 4, 10_003)] == ["Google", "Apple", "channel-0", "channel-9999"]
+    assert [texts(7).channels[i] for i in (0, 3, 4, 10_003)] == [
+        "Google",
+        "Apple",
+        "channel-0",
+        "channel-9999",
+    ]
 
 
 def test_nine_tenths_of_the_small_channels_have_their_number_in_the_address() -> None:
@@ -101,4 +106,7 @@ def test_the_data_of_a_seed_stay_the_same_over_versions() -> None:
     assert batch.auction.tolist() == [1002, 1000, 1003]
     assert batch.bidder.tolist() == [1001, 1001, 1001]
     assert batch.price.tolist() == [24513, 94816312, 1663]
-    assert batch.urls()[2] == "https://www.nexmark.com/pwa_/kit_/ubex/item.htm?query=1&channel_id=2050752512"
+    assert (
+        batch.urls()[2]
+        == "https://www.nexmark.com/pwa_/kit_/ubex/item.htm?query=1&channel_id=2050752512"
+    )

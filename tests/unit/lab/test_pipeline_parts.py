@@ -7,12 +7,24 @@ from rheostat.model import Record, Rescaling
 
 def record(t_s: float, target: int | None) -> Record:
     return Record(
-        t_s=t_s, observation=None, queries=(), raw=None, guards=(), target=target, actions=(), rescaling=Rescaling(phase="steady")
+        t_s=t_s,
+        observation=None,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=target,
+        actions=(),
+        rescaling=Rescaling(phase="steady"),
     )
 
 
 def requests(records: list[Record], *registered_s: float) -> list[float | None]:
-    return [life.requested_s for life in requested([ExecutorLife(str(at), None, at, None) for at in registered_s], records)]
+    return [
+        life.requested_s
+        for life in requested(
+            [ExecutorLife(str(at), None, at, None) for at in registered_s], records
+        )
+    ]
 
 
 def test_an_executor_was_requested_by_the_last_raise_before_it_registered():
@@ -21,7 +33,9 @@ def test_an_executor_was_requested_by_the_last_raise_before_it_registered():
 
 
 def test_ticks_without_a_target_are_no_raises():
-    assert requests([record(10, None), record(20, 3), record(30, None), record(40, 3)], 45) == [None]
+    assert requests([record(10, None), record(20, 3), record(30, None), record(40, 3)], 45) == [
+        None
+    ]
     assert requests([], 45) == [None]
 
 

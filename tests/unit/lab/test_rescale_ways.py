@@ -41,12 +41,29 @@ class Job:
         self.done.append("start")
 
 
-def test_a_restart_waits_for_new_executors_first_and_lets_old_ones_go_while_the_query_is_down() -> None:
+def test_a_restart_waits_for_new_executors_first_and_lets_old_ones_go_while_the_query_is_down() -> (
+    None
+):
     job: Any = Job(2)
     way = Restart(job, 2)
     out, back = way.rescale(4), way.rescale(2)
-    assert job.done == ["request 4", "run 1", "stop", "start", "run 1", "request 2", "run 1", "stop", "kill 2 3", "start", "run 1"]
-    assert [(mark.kind, mark.before, mark.after) for mark in (out, back)] == [("out", 2, 4), ("in", 4, 2)]
+    assert job.done == [
+        "request 4",
+        "run 1",
+        "stop",
+        "start",
+        "run 1",
+        "request 2",
+        "run 1",
+        "stop",
+        "kill 2 3",
+        "start",
+        "run 1",
+    ]
+    assert [(mark.kind, mark.before, mark.after) for mark in (out, back)] == [
+        ("out", 2, 4),
+        ("in", 4, 2),
+    ]
     assert out.requested_s <= out.settled_s <= back.requested_s
 
 

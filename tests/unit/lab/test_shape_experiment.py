@@ -23,7 +23,10 @@ def test_batches_that_are_all_alike_bring_nothing():
     assert (found.gain_s, found.low_s, found.high_s) == (0.0, 0.0, 0.0)
 
 
-@given(st.lists(st.floats(0.01, 100), min_size=3, max_size=12), st.lists(st.floats(0.01, 100), min_size=3, max_size=12))
+@given(
+    st.lists(st.floats(0.01, 100), min_size=3, max_size=12),
+    st.lists(st.floats(0.01, 100), min_size=3, max_size=12),
+)
 def test_the_interval_is_the_same_each_time_and_in_order(without, with_it):
     first, second = gain("s", [without], [with_it]), gain("s", [without], [with_it])
     assert first == second

@@ -16,23 +16,54 @@ def event(name: str, **fields: Any) -> bytes:
 
 def added(executor: str, at_s: float, cores: int = 1) -> bytes:
     told = {"Host": "127.0.0.1", "Total Cores": cores}
-    return event("ExecutorAdded", Timestamp=int(at_s * 1000), **{"Executor ID": executor, "Executor Info": told})
+    return event(
+        "ExecutorAdded",
+        Timestamp=int(at_s * 1000),
+        **{"Executor ID": executor, "Executor Info": told},
+    )
 
 
 def removed(executor: str, at_s: float) -> bytes:
-    return event("ExecutorRemoved", Timestamp=int(at_s * 1000), **{"Executor ID": executor, "Removed Reason": "gone"})
+    return event(
+        "ExecutorRemoved",
+        Timestamp=int(at_s * 1000),
+        **{"Executor ID": executor, "Removed Reason": "gone"},
+    )
 
 
 def stage(number: int, tasks: int, at_s: float, batch: int = 0) -> list[bytes]:
     properties = {"streaming.sql.batchId": str(batch), "spark.jobGroup.id": RUN}
-    told = {"Stage ID": number, "Stage Attempt ID": 0, "Number of Tasks": tasks, "Submission Time": int(at_s * 1000)}
-    return [event("JobStart", Properties=properties, **{"Stage IDs": [number]}), event("StageSubmitted", **{"Stage Info": told})]
+    told = {
+        "Stage ID": number,
+        "Stage Attempt ID": 0,
+        "Number of Tasks": tasks,
+        "Submission Time": int(at_s * 1000),
+    }
+    return [
+        event("JobStart", Properties=properties, **{"Stage IDs": [number]}),
+        event("StageSubmitted", **{"Stage Info": told}),
+    ]
 
 
-def task(number: int, index: int, executor: str, launch_s: float, finish_s: float, reason: str = "Success") -> bytes:
+def task(
+    number: int,
+    index: int,
+    executor: str,
+    launch_s: float,
+    finish_s: float,
+    reason: str = "Success",
+) -> bytes:
     times = {"Launch Time": int(launch_s * 1000), "Finish Time": int(finish_s * 1000)}
     told = {"Index": index, "Executor ID": executor, "Locality": "PROCESS_LOCAL", **times}
-    return event("TaskEnd", **{"Stage ID": number, "Stage Attempt ID": 0, "Task End Reason": {"Reason": reason}, "Task Info": told})
+    return event(
+        "TaskEnd",
+        **{
+            "Stage ID": number,
+            "Stage Attempt ID": 0,
+            "Task End Reason": {"Reason": reason},
+            "Task Info": told,
+        },
+    )
 
 
 def log(*lines: bytes) -> EventLog:
@@ -42,8 +73,18 @@ def log(*lines: bytes) -> EventLog:
 
 
 def test_a_task_that_waits_for_one_executor_while_another_is_free_is_a_stall() -> None:
-    found = stalls(log(added("0", 0), added("1", 0), *stage(7, 2, 10.0, batch=3), task(7, 0, "0", 10.0, 10.5), task(7, 1, "1", 13.0, 13.5)))
-    assert [(stall.batch, stall.begin_s, stall.seconds) for stall in found] == [((RUN, 3), 10.0, 3.0)]
+    found = stalls(
+        log(
+            added("0", 0),
+            added("1", 0),
+            *stage(7, 2, 10.0, batch=3),
+            task(7, 0, "0", 10.0, 10.5),
+            task(7, 1, "1", 13.0, 13.5),
+        )
+    )
+    assert [(stall.batch, stall.begin_s, stall.seconds) for stall in found] == [
+        ((RUN, 3), 10.0, 3.0)
+    ]
 
 
 def test_tasks_that_queue_for_busy_slots_are_none() -> None:
@@ -52,17 +93,35 @@ def test_tasks_that_queue_for_busy_slots_are_none() -> None:
 
 
 def test_two_stages_of_one_batch_share_the_slots() -> None:
-    sides = [*stage(7, 1, 10.0), *stage(8, 1, 10.0), task(7, 0, "0", 10.0, 15.0), task(8, 0, "0", 15.0, 16.0)]
+    sides = [
+        *stage(7, 1, 10.0),
+        *stage(8, 1, 10.0),
+        task(7, 0, "0", 10.0, 15.0),
+        task(8, 0, "0", 15.0, 16.0),
+    ]
     assert stalls(log(added("0", 0), *sides)) == []
 
 
 def test_a_slot_that_comes_in_the_middle_is_free_from_then_on() -> None:
-    lines = (added("0", 0), *stage(7, 2, 10.0), added("1", 12.0), task(7, 0, "0", 10.0, 15.0), task(7, 1, "0", 15.0, 16.0))
+    lines = (
+        added("0", 0),
+        *stage(7, 2, 10.0),
+        added("1", 12.0),
+        task(7, 0, "0", 10.0, 15.0),
+        task(7, 1, "0", 15.0, 16.0),
+    )
     assert [(stall.begin_s, stall.seconds) for stall in stalls(log(*lines))] == [(12.0, 3.0)]
 
 
 def test_an_executor_that_takes_no_more_tasks_before_it_goes_has_no_free_slot() -> None:
-    leaving = (added("0", 0), added("1", 0), *stage(1, 2, 1.0), task(1, 0, "0", 1.0, 2.0), task(1, 1, "1", 1.0, 2.0), removed("1", 99.0))
+    leaving = (
+        added("0", 0),
+        added("1", 0),
+        *stage(1, 2, 1.0),
+        task(1, 0, "0", 1.0, 2.0),
+        task(1, 1, "1", 1.0, 2.0),
+        removed("1", 99.0),
+    )
     after = (*stage(2, 2, 10.0, batch=1), task(2, 0, "0", 10.0, 12.0), task(2, 1, "0", 12.0, 13.0))
     assert stalls(log(*leaving, *after)) == []
 
@@ -74,8 +133,14 @@ def test_a_second_is_no_stall_yet() -> None:
 
 
 def test_failed_tasks_are_those_that_were_needed() -> None:
-    lines = [task(7, i, "0", 1.0, 2.0, reason) for i, reason in enumerate(("Success", "ExecutorLostFailure", "TaskKilled", "FetchFailed"))]
-    assert [each.failure for each in log(*stage(7, 4, 1.0), *lines).failed_tasks] == ["ExecutorLostFailure", "FetchFailed"]
+    lines = [
+        task(7, i, "0", 1.0, 2.0, reason)
+        for i, reason in enumerate(("Success", "ExecutorLostFailure", "TaskKilled", "FetchFailed"))
+    ]
+    assert [each.failure for each in log(*stage(7, 4, 1.0), *lines).failed_tasks] == [
+        "ExecutorLostFailure",
+        "FetchFailed",
+    ]
 
 
 def test_the_holders_of_a_batch_are_those_of_its_last_stage_with_as_many_tasks() -> None:
@@ -86,7 +151,10 @@ def test_the_holders_of_a_batch_are_those_of_its_last_stage_with_as_many_tasks()
 
 def test_a_move_is_a_partition_whose_task_ran_on_another_executor_than_before() -> None:
     homes = ({0: "0", 1: "1"}, {0: "0", 1: "0"}, {0: "1", 1: "0"}, {1: "0"}, {0: "0", 1: "0"})
-    lines = [stage(n, 2, n, batch=n) + [task(n, i, at, n, n + 0.5) for i, at in home.items()] for n, home in enumerate(homes)]
+    lines = [
+        stage(n, 2, n, batch=n) + [task(n, i, at, n, n + 0.5) for i, at in home.items()]
+        for n, home in enumerate(homes)
+    ]
     assert log(*[line for batch in lines for line in batch]).moves(2) == 3
 
 

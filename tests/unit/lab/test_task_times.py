@@ -19,35 +19,76 @@ def executor(name: str, at_s: float) -> bytes:
     return event("ExecutorAdded", Timestamp=int(at_s * 1000), **told)
 
 
-def job(stage: int, tasks: dict[int, tuple[str, float, float]], batch: int | None = None, purpose: str = "") -> list[bytes]:
+def job(
+    stage: int,
+    tasks: dict[int, tuple[str, float, float]],
+    batch: int | None = None,
+    purpose: str = "",
+) -> list[bytes]:
     """A job of one stage: of each task its executor, launch and duration."""
     ours = {"spark.jobGroup.id": "rheostat-warm-up", "spark.job.description": purpose}
-    properties = ours if batch is None else {"spark.jobGroup.id": "run", "streaming.sql.batchId": str(batch), "spark.job.description": "q"}
-    told = {"Stage ID": stage, "Stage Attempt ID": 0, "Number of Tasks": len(tasks), "Submission Time": 0}
-    lines = [event("JobStart", Properties=properties, **{"Stage IDs": [stage]}), event("StageSubmitted", **{"Stage Info": told})]
+    properties = (
+        ours
+        if batch is None
+        else {
+            "spark.jobGroup.id": "run",
+            "streaming.sql.batchId": str(batch),
+            "spark.job.description": "q",
+        }
+    )
+    told = {
+        "Stage ID": stage,
+        "Stage Attempt ID": 0,
+        "Number of Tasks": len(tasks),
+        "Submission Time": 0,
+    }
+    lines = [
+        event("JobStart", Properties=properties, **{"Stage IDs": [stage]}),
+        event("StageSubmitted", **{"Stage Info": told}),
+    ]
     for index, (where, launch_s, took_s) in tasks.items():
-        times = {"Launch Time": int(launch_s * 1000), "Finish Time": int((launch_s + took_s) * 1000)}
+        times = {
+            "Launch Time": int(launch_s * 1000),
+            "Finish Time": int((launch_s + took_s) * 1000),
+        }
         info = {"Index": index, "Executor ID": where, "Locality": "PROCESS_LOCAL", **times}
-        done = {"Task End Reason": {"Reason": "Success"}, "Task Info": info, "Task Metrics": {"Executor CPU Time": 30_000_000}}
+        done = {
+            "Task End Reason": {"Reason": "Success"},
+            "Task Info": info,
+            "Task Metrics": {"Executor CPU Time": 30_000_000},
+        }
         lines.append(event("TaskEnd", **{"Stage ID": stage, "Stage Attempt ID": 0, **done}))
     return lines
 
 
 def log() -> EventLog:
-    """Two executors; a third is held at 10 s and takes partition 3 in the batch at 20 s, a fourth comes in the batch at 20 s."""
+    """Two executors; a third is held at 10 s and takes partition 3 in the batch at 20 s, a fourth
+    comes in the batch at 20 s."""
     even = {i: (str(i % 2), 0.0, 0.1) for i in range(PARTITIONS)}
     after = {i: (str(i % 2), 20.0, 0.2) for i in range(3)} | {3: ("2", 20.0, 0.5)}
     read = EventLog()
-    read.read([
-        executor("0", 0), executor("1", 0), *job(1, even, batch=0), executor("2", 9),
-        *job(2, {0: ("2", 10.0, 1.0)}, purpose=HOLDS), *job(3, after, batch=1),
-        executor("3", 20), *job(4, {0: ("3", 21.0, 2.0)}, batch=1),
-    ])  # fmt: skip
+    read.read(
+        [
+            executor("0", 0),
+            executor("1", 0),
+            *job(1, even, batch=0),
+            executor("2", 9),
+            *job(2, {0: ("2", 10.0, 1.0)}, purpose=HOLDS),
+            *job(3, after, batch=1),
+            executor("3", 20),
+            *job(4, {0: ("3", 21.0, 2.0)}, batch=1),
+        ]
+    )
     return read
 
 
-def test_tasks_of_partitions_that_have_moved_are_told_apart_from_the_others_of_the_same_batch() -> None:
-    assert moved_and_others(log(), PARTITIONS) == {"moved": Times(1, 0.5, 0.5), "others": Times(3, 0.2, 0.2)}
+def test_tasks_of_partitions_that_have_moved_are_told_apart_from_the_others_of_the_same_batch() -> (
+    None
+):
+    assert moved_and_others(log(), PARTITIONS) == {
+        "moved": Times(1, 0.5, 0.5),
+        "others": Times(3, 0.2, 0.2),
+    }
 
 
 def test_batches_before_the_measuring_began_do_not_count() -> None:

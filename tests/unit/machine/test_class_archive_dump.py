@@ -32,8 +32,13 @@ def jdk_whose_jcmd_says(folder: Path, script: str) -> Jdk:
 
 def test_only_classes_that_the_next_jvm_finds_by_name_are_listed() -> None:
     assert named(HIERARCHY, near=BACKEND) == [
-        "java.lang.Enum", "java.lang.Object", "org.apache.spark.Foo$$anon$1", "org.apache.spark.GeneratedOnDisk", BACKEND, "scala.Option$",
-    ]  # fmt: skip
+        "java.lang.Enum",
+        "java.lang.Object",
+        "org.apache.spark.Foo$$anon$1",
+        "org.apache.spark.GeneratedOnDisk",
+        BACKEND,
+        "scala.Option$",
+    ]
 
 
 def test_a_jvm_that_is_no_executor_is_refused() -> None:
@@ -43,7 +48,13 @@ def test_a_jvm_that_is_no_executor_is_refused() -> None:
 
 def test_an_archive_is_put_in_place_only_when_it_is_whole(tmp_path: Path) -> None:
     archive = tmp_path / "kept" / "archive.jsa"
-    dump(1, archive, jdk_whose_jcmd_says(tmp_path / "jdk", f'ls {tmp_path}/kept > {tmp_path}/during; echo whole > "$4"'))
+    dump(
+        1,
+        archive,
+        jdk_whose_jcmd_says(
+            tmp_path / "jdk", f'ls {tmp_path}/kept > {tmp_path}/during; echo whole > "$4"'
+        ),
+    )
     assert archive.read_text() == "whole\n"
     assert (tmp_path / "during").read_text() == ""
     assert list(archive.parent.iterdir()) == [archive]

@@ -61,10 +61,14 @@ def test_a_java_without_a_release_file_is_asked(tmp_path: Path) -> None:
     assert found(tmp_path).version == 17
 
 
-@pytest.mark.parametrize(("version", "named"), [("25.0.3", "Java 25"), ("11.0.2", "Java 11"), ("1.8.0_392", "Java 8")])
+@pytest.mark.parametrize(
+    ("version", "named"), [("25.0.3", "Java 25"), ("11.0.2", "Java 11"), ("1.8.0_392", "Java 8")]
+)
 def test_a_wrong_java_is_named_in_one_line(tmp_path: Path, version: str, named: str) -> None:
     java(tmp_path / "jvm/a", version)
-    with pytest.raises(BadInput, match=rf"17 or 21 is needed, but only {named} .*JAVA_HOME") as caught:
+    with pytest.raises(
+        BadInput, match=rf"17 or 21 is needed, but only {named} .*JAVA_HOME"
+    ) as caught:
         found(tmp_path)
     assert "\n" not in str(caught.value)
 

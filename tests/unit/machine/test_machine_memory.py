@@ -8,14 +8,26 @@ from rheostat.errors import BadInput
 from rheostat.machine.memory import MIB, available_bytes, require_memory
 
 GROUPS = {
-    "version 2": ("0::/job/mine\n", "sys/fs/cgroup/job/mine", ("memory.max", "memory.current", "inactive_file")),
+    "version 2": (
+        "0::/job/mine\n",
+        "sys/fs/cgroup/job/mine",
+        ("memory.max", "memory.current", "inactive_file"),
+    ),
     "version 1": (
         "4:cpu:/\n3:memory:/job\n",
         "sys/fs/cgroup/memory/job",
         ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     ),
-    "a limit further up": ("0::/job/mine\n", "sys/fs/cgroup/job", ("memory.max", "memory.current", "inactive_file")),
-    "a container that sees its own top": ("0::/host/path\n", "sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")),
+    "a limit further up": (
+        "0::/job/mine\n",
+        "sys/fs/cgroup/job",
+        ("memory.max", "memory.current", "inactive_file"),
+    ),
+    "a container that sees its own top": (
+        "0::/host/path\n",
+        "sys/fs/cgroup",
+        ("memory.max", "memory.current", "inactive_file"),
+    ),
 }
 
 
@@ -30,7 +42,9 @@ def computer(root: Path, lines: str, folder: str, names: tuple[str, str, str], l
 
 
 @pytest.mark.parametrize("case", GROUPS)
-def test_the_limit_of_a_control_group_counts_and_its_page_cache_is_free(tmp_path: Path, case: str) -> None:
+def test_the_limit_of_a_control_group_counts_and_its_page_cache_is_free(
+    tmp_path: Path, case: str
+) -> None:
     assert available_bytes(computer(tmp_path, *GROUPS[case], limit=f"{100 * MIB}\n")) == 50 * MIB
 
 

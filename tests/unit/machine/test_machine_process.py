@@ -27,7 +27,7 @@ import sys
 from rheostat.machine import leash
 leash.GRACE_S = 0.1
 sys.exit(leash.main(["--", "sh", "-c", "trap '' TERM; echo ready >&2; while :; do sleep 0.05; done"]))
-"""
+"""  # noqa: E501
 
 
 def until(condition: Callable[[], bool]) -> bool:
@@ -55,7 +55,9 @@ def test_a_child_runs_until_it_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "log")], stdout=subprocess.PIPE) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path / "log")], stdout=subprocess.PIPE
+    ) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         assert lives(pid)
@@ -63,9 +65,13 @@ def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
     assert until(lambda: not lives(pid))
 
 
-@pytest.mark.parametrize("switch", ["+m", "-m"], ids=["in its process group", "in a group of its own"])
+@pytest.mark.parametrize(
+    "switch", ["+m", "-m"], ids=["in its process group", "in a group of its own"]
+)
 def test_what_a_child_starts_ends_with_it(tmp_path: Path, switch: str) -> None:
-    with Child(["sh", "-c", f"set {switch}; sleep 60 & echo $!; wait"], log=tmp_path / "log") as child:
+    with Child(
+        ["sh", "-c", f"set {switch}; sleep 60 & echo $!; wait"], log=tmp_path / "log"
+    ) as child:
         assert until(lambda: (tmp_path / "log").read_text().endswith("\n"))
         grandchild = int((tmp_path / "log").read_text().split()[-1])
         assert lives(grandchild)
@@ -96,7 +102,12 @@ def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path: Path) ->
 
 
 def test_a_command_that_ignores_the_request_is_killed() -> None:
-    with subprocess.Popen([sys.executable, "-c", STUBBORN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as held:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUBBORN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as held:
         assert held.stdin is not None
         assert held.stdout is not None
         assert held.stderr is not None
@@ -117,11 +128,19 @@ def test_the_exit_code_is_that_of_the_command(tmp_path: Path, command: str, code
 def test_environment_folder_and_log_are_as_asked(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     command = ["sh", "-c", "echo $COLOUR; echo $PATH; pwd"]
-    with Child(command, log=tmp_path / "logs/log", environment={"COLOUR": "red"}, folder=tmp_path / "here") as child:
+    with Child(
+        command, log=tmp_path / "logs/log", environment={"COLOUR": "red"}, folder=tmp_path / "here"
+    ) as child:
         child.wait(60)
-    assert (tmp_path / "logs/log").read_text().splitlines() == ["red", os.environ["PATH"], str(tmp_path / "here")]
+    assert (tmp_path / "logs/log").read_text().splitlines() == [
+        "red",
+        os.environ["PATH"],
+        str(tmp_path / "here"),
+    ]
 
 
 def test_a_command_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RheostatError, match=r"^cannot start /no/such/program: No such file or directory$"):
+    with pytest.raises(
+        RheostatError, match=r"^cannot start /no/such/program: No such file or directory$"
+    ):
         Child(["/no/such/program"], log=tmp_path / "log")

@@ -18,8 +18,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     service.end("sleeper")
 
 
-def sleeper(tmp_path: Path, command: str = "sleep 60 & setsid sleep 60 & sleep 60") -> service.Service:
-    return service.start("sleeper", ["sh", "-c", command], url="nowhere", folder=tmp_path, log=tmp_path / "log")
+def sleeper(
+    tmp_path: Path, command: str = "sleep 60 & setsid sleep 60 & sleep 60"
+) -> service.Service:
+    return service.start(
+        "sleeper", ["sh", "-c", command], url="nowhere", folder=tmp_path, log=tmp_path / "log"
+    )
 
 
 def test_a_service_is_found_again_and_is_nobodys_child(tmp_path: Path) -> None:
@@ -33,13 +37,17 @@ def test_a_service_ends_with_all_that_it_started(tmp_path: Path) -> None:
     process = psutil.Process(started.pid)
     family = [process, *process.children(recursive=True)]
     assert service.end("sleeper") == started
-    assert [each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE] == []
+    assert [
+        each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE
+    ] == []
     assert service.find("sleeper") is None
 
 
 def test_a_second_one_of_the_same_name_is_refused(tmp_path: Path) -> None:
     started = sleeper(tmp_path)
-    with pytest.raises(BadInput, match=rf"sleeper is up already at nowhere \(process {started.pid}\)"):
+    with pytest.raises(
+        BadInput, match=rf"sleeper is up already at nowhere \(process {started.pid}\)"
+    ):
         sleeper(tmp_path)
 
 
@@ -64,4 +72,6 @@ def test_a_state_file_that_cannot_be_read_means_that_nothing_runs(state: Path, t
 
 def test_a_service_that_cannot_start_is_said_with_its_log(tmp_path: Path) -> None:
     with pytest.raises(RheostatError, match=r"sleeper could not be started; see .*log"):
-        service.start("sleeper", ["/no/such/program"], url="", folder=tmp_path, log=tmp_path / "log")
+        service.start(
+            "sleeper", ["/no/such/program"], url="", folder=tmp_path, log=tmp_path / "log"
+        )

@@ -33,11 +33,16 @@ child = "import rheostat.machine.signals as s, time; s._POLL_S = 0.01\\nwith s.o
     "    try:\\n        print('ready', flush=True); time.sleep(60)\\n    finally:\\n        print('unwound', flush=True)"
 subprocess.Popen([sys.executable, "-c", child])
 sys.stdin.readline()
-"""
+"""  # noqa: E501
 
 
 def start(*words: str) -> subprocess.Popen[str]:
-    process = subprocess.Popen([sys.executable, "-c", WAITING, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert said(process) == "ready"
     return process
 
@@ -82,11 +87,15 @@ def test_a_hang_up_that_nohup_ignores_stays_ignored():
 
 
 def test_the_death_of_the_parent_unwinds_too():
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
         assert said(parent) == "ready"
         parent.kill()
         assert parent.stdout is not None
-        assert parent.stdout.read() == "unwound\n"  # which ends only when the child has closed its end
+        assert (
+            parent.stdout.read() == "unwound\n"
+        )  # which ends only when the child has closed its end
 
 
 def test_the_handlers_from_before_come_back():
@@ -99,4 +108,6 @@ def test_the_handlers_from_before_come_back():
     with pytest.raises(SystemExit) as ended:
         interrupted()
     assert ended.value.code == 128 + signal.SIGTERM
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+    assert [
+        signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ] == before

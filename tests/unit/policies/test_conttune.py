@@ -9,14 +9,29 @@ from rheostat.policies.conttune import ContTune
 from rheostat.policies.registry import create
 from rheostat.testing.contracts import follow
 
-MEASURED = {1: 529573, 2: 966817, 4: 1829696, 6: 2535503, 7: 2936889, 8: 3118478, 10: 3721099, 14: 4624714, 15: 4967828, 20: 6350677}
+MEASURED = {
+    1: 529573,
+    2: 966817,
+    4: 1829696,
+    6: 2535503,
+    7: 2936889,
+    8: 3118478,
+    10: 3721099,
+    14: 4624714,
+    15: 4967828,
+    20: 6350677,
+}
 """Rows per second of Nexmark q1 at a parallelism, as the authors of ContTune measured."""
 
 
-def seen(executors: int, rate: float, lag_s: float = 0.5, ability: float | None = None, **signals: Any) -> Observation:
+def seen(
+    executors: int, rate: float, lag_s: float = 0.5, ability: float | None = None, **signals: Any
+) -> Observation:
     ability = ability or float(np.interp(executors, list(MEASURED), list(MEASURED.values())))
     usual: dict[str, Any] = {"processed_rows_per_s": ability / 2, "busy": 0.5}
-    return Observation(t_s=0.0, executors=executors, input_rows_per_s=rate, lag_s=lag_s, **{**usual, **signals})
+    return Observation(
+        t_s=0.0, executors=executors, input_rows_per_s=rate, lag_s=lag_s, **{**usual, **signals}
+    )
 
 
 def steps(rate: float, policy: ContTune) -> list[int]:
@@ -45,7 +60,10 @@ def test_the_first_small_step_is_that_of_ds2():
 
 def test_a_size_far_from_all_measured_ones_is_ds2s():
     decision = ContTune().decide(seen(1, 4e6), {})[0]
-    assert (decision.target, decision.reason) == (8, "DS2's step: no measured size within 3: 4000000 rows/s need 8")
+    assert (decision.target, decision.reason) == (
+        8,
+        "DS2's step: no measured size within 3: 4000000 rows/s need 8",
+    )
 
 
 def test_between_measured_sizes_the_curve_decides_and_not_the_line():
@@ -74,7 +92,17 @@ def test_an_absent_ability_keeps_the_size():
     assert ContTune().decide(seen(4, 2e6, busy=None), {})[0].target == 4
 
 
-@pytest.mark.parametrize("given", [{"alpha": -1}, {"big": 0.5}, {"length": 0.0}, {"noise": -0.1}, {"samples": 0}, {"backlog_s": -2.0}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"alpha": -1},
+        {"big": 0.5},
+        {"length": 0.0},
+        {"noise": -0.1},
+        {"samples": 0},
+        {"backlog_s": -2.0},
+    ],
+)
 def test_a_nonsense_parameter_is_refused(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         create("conttune", given)

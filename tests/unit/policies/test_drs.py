@@ -13,7 +13,13 @@ def network(executors: int = 2, slots_per_executor: int = 1) -> Observation:
         Stage(name="parse", upstream=("kafka",), rows_in=40.0, rows_out=20.0, busy_s=10.0),
         Stage(name="look up", upstream=("parse",), rows_in=10.0, rows_out=10.0, busy_s=10.0),
     )
-    return Observation(t_s=0.0, executors=executors, input_rows_per_s=10.0, stages=stages, slots_per_executor=slots_per_executor)
+    return Observation(
+        t_s=0.0,
+        executors=executors,
+        input_rows_per_s=10.0,
+        stages=stages,
+        slots_per_executor=slots_per_executor,
+    )
 
 
 def test_it_starts_where_every_station_is_stable():
@@ -55,7 +61,12 @@ def test_slots_are_counted_in_executors_and_too_many_are_not_searched():
 
 
 def test_without_stages_the_job_is_one_station():
-    decision = Drs().decide(Observation(t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.9), {})[0]
+    decision = Drs().decide(
+        Observation(
+            t_s=0.0, executors=4, input_rows_per_s=3000.0, processed_rows_per_s=3000.0, busy=0.9
+        ),
+        {},
+    )[0]
     assert (decision.target, decision.evidence["stable_from"]) == (4, 4)
 
 

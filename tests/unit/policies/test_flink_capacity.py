@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.policies.flink_capacity import Demand, aligned, is_ineffective, scaled, true_rate, with_wish
+from rheostat.policies.flink_capacity import (
+    Demand,
+    aligned,
+    is_ineffective,
+    scaled,
+    true_rate,
+    with_wish,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,10 +34,14 @@ def test_the_capacity_formula(demand, utilization, with_restart, capacity):
 @pytest.mark.parametrize(
     ("busy", "observed", "expected"),
     [
-        (100.0, None, 100.0), (114.0, 100.0, 114.0), (116.0, 100.0, 100.0), (math.inf, 100.0, 100.0), (math.inf, None, math.inf),
+        (100.0, None, 100.0),
+        (114.0, 100.0, 114.0),
+        (116.0, 100.0, 100.0),
+        (math.inf, 100.0, 100.0),
+        (math.inf, None, math.inf),
         (80.0, 100.0, 80.0),
     ],
-)  # fmt: skip
+)
 def test_the_observed_rate_counts_where_busy_time_flatters(busy, observed, expected):
     assert true_rate(busy, observed, 0.15) == expected
 
@@ -38,10 +49,14 @@ def test_the_observed_rate_counts_where_busy_time_flatters(busy, observed, expec
 @pytest.mark.parametrize(
     ("p", "target", "rate", "size"),
     [
-        (10, 500.0, 1000.0, 5), (10, 510.0, 1000.0, 6), (10, 100.0, 1000.0, 4), (10, 0.0, math.inf, 4), (10, 3000.0, 1000.0, 30),
+        (10, 500.0, 1000.0, 5),
+        (10, 510.0, 1000.0, 6),
+        (10, 100.0, 1000.0, 4),
+        (10, 0.0, math.inf, 4),
+        (10, 3000.0, 1000.0, 30),
         (1, 1e9, 1.0, 100_001),
     ],
-)  # fmt: skip
+)
 def test_the_factor_is_clamped_and_the_size_rounded_up(p, target, rate, size):
     assert scaled(p, target, rate, 0.6, 100_000.0) == size
 
@@ -68,7 +83,11 @@ def test_alignment_with_partitions(p_new, p, partitions, mode, size):
 @given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 400), st.integers(1, 400))
 def test_the_closed_form_is_flinks_search(p_new, p, partitions, most):
     end = min(partitions, most if p_new > p else p)
-    searched = (q for q in range(p_new, end + 1) if partitions % q == 0 or partitions // q < partitions // p_new)
+    searched = (
+        q
+        for q in range(p_new, end + 1)
+        if partitions % q == 0 or partitions // q < partitions // p_new
+    )
     assert aligned(p_new, p, partitions, most) == next(searched, p_new)
 
 
@@ -81,7 +100,9 @@ def test_wishes_fall_and_the_first_is_the_largest_of_the_window():
     assert with_wish(wishes, 211.0, 1, True, 150.0)[0] == [180.0, 4, False]
 
 
-@pytest.mark.parametrize(("rate", "ineffective"), [(1000.0, True), (1049.0, True), (1051.0, False), (900.0, True)])
+@pytest.mark.parametrize(
+    ("rate", "ineffective"), [(1000.0, True), (1049.0, True), (1051.0, False), (900.0, True)]
+)
 def test_a_step_that_brought_less_than_a_tenth_did_not_help(rate, ineffective):
     assert is_ineffective(rate, 1000.0, 1500.0, 0.1) is ineffective
 
@@ -100,12 +121,21 @@ def test_the_thresholds_of_the_operators_own_example(catch_up_s, catch_up, up_be
 @pytest.mark.parametrize(
     ("p", "target", "rate", "utilization", "max_down", "max_up", "size"),
     [
-        (2, 100.0, 40.0, 0.5, 0.6, 1e5, 10), (2, 100.0, 100.0, 0.6, 0.6, 1e5, 4), (10, 10.0, 100.0, 1.0, 0.5, 1e5, 5),
-        (10, 10.0, 100.0, 1.0, 0.6, 1e5, 4), (10, 200.0, 10.0, 1.0, 0.6, 0.5, 15), (10, 200.0, 10.0, 1.0, 0.6, 0.6, 16),
+        (2, 100.0, 40.0, 0.5, 0.6, 1e5, 10),
+        (2, 100.0, 100.0, 0.6, 0.6, 1e5, 4),
+        (10, 10.0, 100.0, 1.0, 0.5, 1e5, 5),
+        (10, 10.0, 100.0, 1.0, 0.6, 1e5, 4),
+        (10, 200.0, 10.0, 1.0, 0.6, 0.5, 15),
+        (10, 200.0, 10.0, 1.0, 0.6, 0.6, 16),
     ],
-)  # fmt: skip
-def test_the_sizes_of_the_operators_own_examples(p, target, rate, utilization, max_down, max_up, size):
-    assert scaled(p, Demand(target, 0.0, 0.0, 0.0).capacity(utilization, True), rate, max_down, max_up) == size
+)
+def test_the_sizes_of_the_operators_own_examples(
+    p, target, rate, utilization, max_down, max_up, size
+):
+    assert (
+        scaled(p, Demand(target, 0.0, 0.0, 0.0).capacity(utilization, True), rate, max_down, max_up)
+        == size
+    )
 
 
 @pytest.mark.parametrize(("rate", "ineffective"), [(94.0, True), (98.0, True), (100.0, False)])

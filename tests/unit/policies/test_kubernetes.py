@@ -3,10 +3,26 @@
 import pytest
 
 from rheostat.model import Memory, Observation
-from rheostat.policies.kubernetes import UNSET, Autoscaler, Reading, Rules, ScalingPolicy, parse_policies
+from rheostat.policies.kubernetes import (
+    UNSET,
+    Autoscaler,
+    Reading,
+    Rules,
+    ScalingPolicy,
+    parse_policies,
+)
 
 
-def sizes(up: str, down: str, ratio: float, size: int, *, select: str = "Max", step_s: float = 15.0, count: int = 5) -> list[int]:
+def sizes(
+    up: str,
+    down: str,
+    ratio: float,
+    size: int,
+    *,
+    select: str = "Max",
+    step_s: float = 15.0,
+    count: int = 5,
+) -> list[int]:
     rules = Rules(0.0, parse_policies(up), select), Rules(0.0, parse_policies(down), select)
     memory: Memory = {}
     found = []
@@ -38,7 +54,11 @@ def test_up_by_policies_of_a_minute(up, select, expected):
     ("down", "select", "expected"),
     [
         ("Pods 4 60", "Max", [76, 76, 76, 76, 72]),
-        ("Percent 10 60", "Max", [72, 72, 72, 72, 64]),  # the documentation's example: 7.2 is rounded up to 8
+        (
+            "Percent 10 60",
+            "Max",
+            [72, 72, 72, 72, 64],
+        ),  # the documentation's example: 7.2 is rounded up to 8
         ("Percent 10 60, Pods 4 60", "Max", [72, 72, 72, 72, 64]),
         ("Percent 10 60, Pods 4 60", "Min", [76, 76, 76, 76, 72]),
         ("Percent 100 15", "Max", [1, 1, 1, 1, 1]),
@@ -58,7 +78,15 @@ def test_what_was_removed_in_the_period_may_come_back_at_once():
 
 @pytest.mark.parametrize(
     ("ratio", "current", "ready", "expected"),
-    [(2.0, 3, 3, 6), (1.1, 10, 10, 10), (1.2, 10, 9, 10), (1.3, 10, 9, 12), (0.5, 10, 8, 4), (-0.5, 4, 4, -2), (0.0, 4, 4, 0)],
+    [
+        (2.0, 3, 3, 6),
+        (1.1, 10, 10, 10),
+        (1.2, 10, 9, 10),
+        (1.3, 10, 9, 12),
+        (0.5, 10, 8, 4),
+        (-0.5, 4, 4, -2),
+        (0.0, 4, 4, 0),
+    ],
 )
 def test_a_proposal_counts_executors_on_their_way_as_idle(ratio, current, ready, expected):
     assert Reading(ratio, 1.0).proposal(current, ready, 0.1, 0.1) == expected
@@ -90,13 +118,17 @@ def test_other_metrics_are_compared_in_thousandths():
     assert Reading(1.101, 1.0).proposal(10, 10, 0.1, 0.1) == 12
 
 
-@pytest.mark.parametrize(("total", "expected"), [(4000.0, 4), (4400.0, 4), (4401.0, 5), (8000.0, 8), (3000.0, 3), (12_345.0, 13)])
+@pytest.mark.parametrize(
+    ("total", "expected"),
+    [(4000.0, 4), (4400.0, 4), (4401.0, 5), (8000.0, 8), (3000.0, 3), (12_345.0, 13)],
+)
 def test_a_total_to_share_is_divided_by_the_target_alone(total, expected):
     assert Reading(total, 1000.0, each=True).proposal(4, 3, 0.1, 0.1) == expected
 
 
 def test_the_ceiling_takes_the_last_digits_as_kubernetes_does():
-    """A double of Go's: 50 x 1.1 is 55.00000000000001, 20 x (1 - 0.8) a little less than 4, 62 / 30 x 15 is 31.000000000000004."""
+    """A double of Go's: 50 x 1.1 is 55.00000000000001, 20 x (1 - 0.8) a little less than 4, 62 / 30
+    x 15 is 31.000000000000004."""
 
     def limit(text: str, size: int, sign: int) -> int:
         return Rules(0.0, parse_policies(text), "Max").limit(size, [], 0.0, sign)
@@ -121,12 +153,22 @@ def test_a_broken_value_is_no_metric():
 
 
 def test_policies_are_read_as_kubernetes_names_them():
-    assert parse_policies("percent 100 15,  Pods 4 30") == (ScalingPolicy("Percent", 100, 15), ScalingPolicy("Pods", 4, 30))
+    assert parse_policies("percent 100 15,  Pods 4 30") == (
+        ScalingPolicy("Percent", 100, 15),
+        ScalingPolicy("Pods", 4, 30),
+    )
 
 
 def test_a_change_that_somebody_else_made_counts_too():
-    rules = Rules(0.0, parse_policies("Pods 4 60"), "Max"), Rules(0.0, parse_policies("Pods 4 60"), "Max")
-    _, memory = Autoscaler(*rules).decide({"m": Reading(1.0, 1.0)}, Observation(t_s=0.0, executors=10), {})
-    decision, _ = Autoscaler(*rules).decide({"m": Reading(9.0, 1.0)}, Observation(t_s=15.0, executors=13), memory)
+    rules = (
+        Rules(0.0, parse_policies("Pods 4 60"), "Max"),
+        Rules(0.0, parse_policies("Pods 4 60"), "Max"),
+    )
+    _, memory = Autoscaler(*rules).decide(
+        {"m": Reading(1.0, 1.0)}, Observation(t_s=0.0, executors=10), {}
+    )
+    decision, _ = Autoscaler(*rules).decide(
+        {"m": Reading(9.0, 1.0)}, Observation(t_s=15.0, executors=13), memory
+    )
     assert decision.target == 14
     assert "14 by the scaling policies" in decision.reason

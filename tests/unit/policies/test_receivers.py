@@ -22,7 +22,14 @@ def test_an_executor_that_comes_gets_a_receiver_and_then_all_is_stable():
 
 @pytest.mark.parametrize(
     ("allocation", "cores", "may"),
-    [([3, 2], 4, False), ([3, 2], 5, True), ([2, 2, 1], 4, True), ([4, 4, 1], 4, False), ([4, 4, 0], 4, True), ([1], 4, False)],
+    [
+        ([3, 2], 4, False),
+        ([3, 2], 5, True),
+        ([2, 2, 1], 4, True),
+        ([4, 4, 1], 4, False),
+        ([4, 4, 0], 4, True),
+        ([1], 4, False),
+    ],
 )
 def test_an_executor_may_go_if_the_cores_that_remain_hold_all_receivers(allocation, cores, may):
     assert may_go(allocation, 0, cores) is may
@@ -35,14 +42,31 @@ def test_an_executor_that_may_not_go_is_named():
 
 @pytest.mark.parametrize(
     ("rate", "ceiling", "executors", "share", "receivers"),
-    [(0.0, 100.0, 4, 1.0, 1), (100.0, 100.0, 4, 1.0, 1), (101.0, 100.0, 4, 1.0, 2), (1000.0, 100.0, 4, 0.8, 13), (1e6, 100.0, 4, 1.0, 15),
-     (1e6, 100.0, 1, 1.0, 3)],
-)  # fmt: skip
-def test_receivers_follow_the_rate_up_to_all_cores_but_one(rate, ceiling, executors, share, receivers):
+    [
+        (0.0, 100.0, 4, 1.0, 1),
+        (100.0, 100.0, 4, 1.0, 1),
+        (101.0, 100.0, 4, 1.0, 2),
+        (1000.0, 100.0, 4, 0.8, 13),
+        (1e6, 100.0, 4, 1.0, 15),
+        (1e6, 100.0, 1, 1.0, 3),
+    ],
+)
+def test_receivers_follow_the_rate_up_to_all_cores_but_one(
+    rate, ceiling, executors, share, receivers
+):
     assert receivers_for(rate, ceiling, executors, CORES, share) == receivers
 
 
-@pytest.mark.parametrize("given", [(-1.0, 1.0, 1, 1), (1.0, 0.0, 1, 1), (1.0, 1.0, 0, 1), (1.0, 1.0, 1, 0), (float("inf"), 1.0, 1, 1)])
+@pytest.mark.parametrize(
+    "given",
+    [
+        (-1.0, 1.0, 1, 1),
+        (1.0, 0.0, 1, 1),
+        (1.0, 1.0, 0, 1),
+        (1.0, 1.0, 1, 0),
+        (float("inf"), 1.0, 1, 1),
+    ],
+)
 def test_a_nonsense_rate_ceiling_or_size_is_refused(given):
     with pytest.raises(BadInput, match="must be"):
         receivers_for(*given)

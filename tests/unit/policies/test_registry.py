@@ -24,12 +24,18 @@ def test_a_registered_name_gives_its_class(name):
 
 
 def test_the_objective_is_handed_over_and_a_parameter_overrides_it():
-    assert create("measured-throughput", slo=Slo(latency_s=4.0)) == MeasuredThroughput(objective_s=4.0)
-    assert create("measured-throughput", {"objective_s": "2"}, Slo(latency_s=4.0)) == MeasuredThroughput(objective_s=2.0)
+    assert create("measured-throughput", slo=Slo(latency_s=4.0)) == MeasuredThroughput(
+        objective_s=4.0
+    )
+    assert create(
+        "measured-throughput", {"objective_s": "2"}, Slo(latency_s=4.0)
+    ) == MeasuredThroughput(objective_s=2.0)
 
 
 def test_numbers_may_come_as_text():
-    assert create("measured-throughput", {"factor": "0.5", "samples": "7"}) == MeasuredThroughput(factor=0.5, samples=7)
+    assert create("measured-throughput", {"factor": "0.5", "samples": "7"}) == MeasuredThroughput(
+        factor=0.5, samples=7
+    )
 
 
 @pytest.mark.parametrize("text", ["false", "no", "off", "0", " False ", "NO", False, 0])
@@ -68,7 +74,11 @@ def test_a_class_without_fields_has_no_parameters():
         ("measured-throughput", {"factor": "inf"}, "finite"),
         ("measured-throughput", {"samples": "2.5"}, "of type int"),
         ("measured-throughput", {"samples": 2.5}, "of type int, but it is 2.5"),
-        ("flink", {"effectiveness_detection": "perhaps"}, "must be yes or no (true or false, 1 or 0), but it is 'perhaps'"),
+        (
+            "flink",
+            {"effectiveness_detection": "perhaps"},
+            "must be yes or no (true or false, 1 or 0), but it is 'perhaps'",
+        ),
         ("flink", {"effectiveness_detection": None}, "must be yes or no"),
         ("flink", {"effectiveness_detection": 2}, "but it is 2"),
         ("measured-throughput", {"factor": -1}, "factor and settle_s must be at least 0"),

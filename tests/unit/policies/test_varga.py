@@ -6,8 +6,11 @@ from rheostat.policies.varga import VargaV1, VargaV2
 from rheostat.testing.contracts import follow
 
 
-def minutes(slope: float, start: float, *, count: int = 5, step_s: float = 15.0, **signals: object) -> list[Observation]:
-    """Return a lag that grows by ``slope`` rows per second while 1000 rows per second are consumed."""
+def minutes(
+    slope: float, start: float, *, count: int = 5, step_s: float = 15.0, **signals: object
+) -> list[Observation]:
+    """Return a lag that grows by ``slope`` rows per second while 1000 rows per second are
+    consumed."""
     signals = {"idle": 0.3, "processed_rows_per_s": 1000.0, **signals}
     rows = [{"t_s": n * step_s, "lag_rows": start + slope * n * step_s} for n in range(count)]
     return [Observation(executors=4, **{**row, **signals}) for row in rows]  # type: ignore[arg-type]
@@ -24,7 +27,12 @@ def last(policy: VargaV1, script: list[Observation]) -> Decision:
         (500.0, 0.0, -1.5, 4),  # below the threshold it claims nothing
         (0.0, 100_000.0, 1.0, 4),
         (-250.0, 100_000.0, 0.75, 4),  # utilization is on target and larger
-        (-1500.0, 100_000.0, -0.5, 4),  # drained to 10,000: the factor is negative, and so positive below the threshold
+        (
+            -1500.0,
+            100_000.0,
+            -0.5,
+            4,
+        ),  # drained to 10,000: the factor is negative, and so positive below the threshold
         (80.0, 100_000.0, 1.08, 4),  # within the tolerance
     ],
 )
@@ -62,7 +70,9 @@ def test_without_a_consumed_rate_it_is_what_arrives_and_does_not_queue():
     assert last(VargaV1(), script).evidence["lag"] == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("absent", [{"processed_rows_per_s": 0.0}, {"lag_rows": None}, {"lag_rows": 50_000.0}])
+@pytest.mark.parametrize(
+    "absent", [{"processed_rows_per_s": 0.0}, {"lag_rows": None}, {"lag_rows": 50_000.0}]
+)
 def test_an_absent_lag_metric_forbids_scaling_in(absent):
     decision = last(VargaV1(down_window_s=1.0), minutes(0.0, 0.0, idle=0.9, **absent))
     assert (decision.target, decision.evidence["lag"]) == (4, None)
@@ -77,14 +87,18 @@ def test_per_pod_the_signed_values_are_averaged():
             "3": ExecutorSample(lag_rows=50_000.0, rows_per_s=100.0),  # absent
         }
 
-    script = [Observation(t_s=15.0 * n, executors=3, idle=0.3, by_executor=pods(n)) for n in range(5)]
+    script = [
+        Observation(t_s=15.0 * n, executors=3, idle=0.3, by_executor=pods(n)) for n in range(5)
+    ]
     assert last(VargaV1(scope="pod"), script).evidence["lag"] == pytest.approx(0.5)
 
 
 def test_an_executor_that_is_gone_is_forgotten():
     here = {"1": ExecutorSample(lag_rows=1.0, rows_per_s=1.0)}
     _, memory = follow(VargaV1(scope="pod"), [Observation(t_s=0.0, executors=1, by_executor=here)])
-    _, memory = VargaV1(scope="pod").decide(Observation(t_s=15.0, executors=1, by_executor={}), memory)
+    _, memory = VargaV1(scope="pod").decide(
+        Observation(t_s=15.0, executors=1, by_executor={}), memory
+    )
     assert memory["lags"]["columns"] == {}
 
 
@@ -106,12 +120,22 @@ def test_version_2_is_zero_for_two_minutes_after_a_registration_and_then_decides
 
 
 def test_version_2_needs_two_samples_before_it_says_that_executors_stay():
-    assert last(VargaV2(), minutes(500.0, 100_000.0, count=1)).evidence == {"utilization": None, "lag": None}
+    assert last(VargaV2(), minutes(500.0, 100_000.0, count=1)).evidence == {
+        "utilization": None,
+        "lag": None,
+    }
 
 
 @pytest.mark.parametrize(
     "given",
-    [{"target_utilization": 0.0}, {"lag_target": -1.0}, {"threshold_rows": -5.0}, {"window_s": 0.0}, {"lag": "max"}, {"scope": "node"}],
+    [
+        {"target_utilization": 0.0},
+        {"lag_target": -1.0},
+        {"threshold_rows": -5.0},
+        {"window_s": 0.0},
+        {"lag": "max"},
+        {"scope": "node"},
+    ],
 )
 def test_a_nonsense_parameter_is_refused(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):

@@ -10,17 +10,35 @@ from rheostat.replay.recording import find, kind_of, packaged, read
 
 STAGES = '[{"name": "map", "upstream": ["bids"], "rows_in": 9, "busy_s": 0.5}]'
 CELLS = {
-    "t_s": "1.5", "executors": "3", "query": "q", "lag_rows": "", "cpu": "nan", "busy": "0.25", "inputs": '{"bids": 9.0}',
-    "in_flight": '{"elapsed_s": 2}', "stages": STAGES, "by_executor": '{"7": {"cpu": 0.5}}',
-}  # fmt: skip
+    "t_s": "1.5",
+    "executors": "3",
+    "query": "q",
+    "lag_rows": "",
+    "cpu": "nan",
+    "busy": "0.25",
+    "inputs": '{"bids": 9.0}',
+    "in_flight": '{"elapsed_s": 2}',
+    "stages": STAGES,
+    "by_executor": '{"7": {"cpu": 0.5}}',
+}
 SEEN = Observation(
-    t_s=1.5, executors=3, query="q", busy=0.25, inputs={"bids": 9.0}, in_flight=InFlight(elapsed_s=2),
-    stages=(Stage(name="map", upstream=("bids",), rows_in=9, busy_s=0.5),), by_executor={"7": ExecutorSample(cpu=0.5)},
-)  # fmt: skip
+    t_s=1.5,
+    executors=3,
+    query="q",
+    busy=0.25,
+    inputs={"bids": 9.0},
+    in_flight=InFlight(elapsed_s=2),
+    stages=(Stage(name="map", upstream=("bids",), rows_in=9, busy_s=0.5),),
+    by_executor={"7": ExecutorSample(cpu=0.5)},
+)
 
 
 def csv_file(path: Path, *rows: list[str]) -> Path:
-    path.write_text("\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows) + "\n", encoding="utf-8")
+    path.write_text(
+        "\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+        + "\n",
+        encoding="utf-8",
+    )
     return path
 
 
@@ -34,8 +52,17 @@ def test_a_row_of_csv_is_an_observation_and_an_empty_cell_is_absent(tmp_path):
 
 def test_a_row_of_parquet_with_nested_columns_is_the_same_observation(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    nested = {name: json.loads(CELLS[name]) for name in ("inputs", "in_flight", "stages", "by_executor")}
-    plain = {"t_s": 1.5, "executors": 3, "query": "q", "lag_rows": None, "busy": 0.25, "__index_level_0__": 0}
+    nested = {
+        name: json.loads(CELLS[name]) for name in ("inputs", "in_flight", "stages", "by_executor")
+    }
+    plain = {
+        "t_s": 1.5,
+        "executors": 3,
+        "query": "q",
+        "lag_rows": None,
+        "busy": 0.25,
+        "__index_level_0__": 0,
+    }
     table = pa.Table.from_pylist([{**plain, **nested}])
     inputs = pa.array([[("bids", 9.0)]], pa.map_(pa.string(), pa.float64()))
     table = table.set_column(table.column_names.index("inputs"), "inputs", inputs)
@@ -48,7 +75,10 @@ def test_a_row_of_parquet_with_nested_columns_is_the_same_observation(tmp_path):
 
 
 def test_a_whole_number_that_became_a_float_is_whole_again(tmp_path):
-    assert observations(csv_file(tmp_path / "a.csv", ["t_s", "executors"], ["0", "8.0"]))[0].executors == 8
+    assert (
+        observations(csv_file(tmp_path / "a.csv", ["t_s", "executors"], ["0", "8.0"]))[0].executors
+        == 8
+    )
 
 
 def test_a_journal_replays_as_a_folder_and_as_a_file(tmp_path):
@@ -56,12 +86,39 @@ def test_a_journal_replays_as_a_folder_and_as_a_file(tmp_path):
     for n in range(3):
         seen = Observation(t_s=float(n), executors=2, lag_rows=5.0 * n)
         steady = Rescaling(phase="steady")
-        journal.append(Record(t_s=float(n), observation=seen, queries=(), raw=None, guards=(), target=2, actions=(), rescaling=steady), {})
+        journal.append(
+            Record(
+                t_s=float(n),
+                observation=seen,
+                queries=(),
+                raw=None,
+                guards=(),
+                target=2,
+                actions=(),
+                rescaling=steady,
+            ),
+            {},
+        )
     idle = Rescaling(phase="idle")
-    journal.append(Record(t_s=3.0, observation=None, queries=(), raw=None, guards=(), target=None, actions=(), rescaling=idle), {})
+    journal.append(
+        Record(
+            t_s=3.0,
+            observation=None,
+            queries=(),
+            raw=None,
+            guards=(),
+            target=None,
+            actions=(),
+            rescaling=idle,
+        ),
+        {},
+    )
     journal.close()
     assert [seen.lag_rows for seen in observations(tmp_path / "journal")] == [0.0, 5.0, 10.0]
-    assert [seen.t_s for seen in observations(tmp_path / "journal" / "segment-00000.jsonl")] == [0.0, 1.0]
+    assert [seen.t_s for seen in observations(tmp_path / "journal" / "segment-00000.jsonl")] == [
+        0.0,
+        1.0,
+    ]
 
 
 def test_the_kind_of_a_file_is_seen_from_its_content(tmp_path):
@@ -83,7 +140,12 @@ def test_a_byte_order_mark_and_blank_lines_are_no_cells(tmp_path):
 
 def test_applications_are_apart_and_their_queries_together(tmp_path):
     header = ["t_s", "application", "query", "executors", "input_rows_per_s"]
-    rows = [["0", "a", "x", "2", "10"], ["0", "a", "y", "2", "20"], ["0", "b", "", "5", "7"], ["1", "a", "x", "2", "10"]]
+    rows = [
+        ["0", "a", "x", "2", "10"],
+        ["0", "a", "y", "2", "20"],
+        ["0", "b", "", "5", "7"],
+        ["1", "a", "x", "2", "10"],
+    ]
     found = read(csv_file(tmp_path / "a.csv", header, *rows))
     assert [moment.observation.input_rows_per_s for moment in found["a"]] == [30.0, 10.0]
     assert [moment.observation.executors for moment in found["b"]] == [5]
@@ -95,7 +157,9 @@ def test_a_recording_of_the_package_is_found_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "query-1_HPA_50").write_text("t_s\n1\n")
     assert find("query-1_HPA_50").resolve() == tmp_path / "query-1_HPA_50"
-    with pytest.raises(BadInput, match=r"there is no recording nope; it is a file, .*query-1_HPA_50"):
+    with pytest.raises(
+        BadInput, match=r"there is no recording nope; it is a file, .*query-1_HPA_50"
+    ):
         find("nope")
 
 

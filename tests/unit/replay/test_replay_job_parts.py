@@ -4,7 +4,10 @@ from rheostat.replay.jobs import refusal
 
 
 def test_what_was_refused_in_a_task_is_found_in_its_traceback():
-    trace = "Traceback:\n  File x\nrheostat.errors.BadInput: row 7: lag_rows must be at least 0, but it is -1\n\n\tat java"
+    trace = (
+        "Traceback:\n  File x\nrheostat.errors.BadInput: row 7: lag_rows must be at least 0, but it"
+        " is -1\n\n\tat java"
+    )
     assert refusal(RuntimeError(trace)) == "row 7: lag_rows must be at least 0, but it is -1"
 
 

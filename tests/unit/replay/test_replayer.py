@@ -21,8 +21,14 @@ class OneMore:
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         sizes = [*memory.get("sizes", ()), observation.size]
-        evidence: Evidence = {"sizes": str(sizes), "seen_s": observation.t_s, "broken": float("nan")}
-        return Decision(target=(observation.size or 0) + self.more, reason="one more", evidence=evidence), {"sizes": sizes}
+        evidence: Evidence = {
+            "sizes": str(sizes),
+            "seen_s": observation.t_s,
+            "broken": float("nan"),
+        }
+        return Decision(
+            target=(observation.size or 0) + self.more, reason="one more", evidence=evidence
+        ), {"sizes": sizes}
 
 
 class Refuses:
@@ -38,7 +44,10 @@ class Acts:
 
 
 def recorded(*sizes: int | None, step_s: float = 10.0, application: str | None = None) -> Recording:
-    rows = [Observation(t_s=n * step_s, executors=size, application=application) for n, size in enumerate(sizes)]
+    rows = [
+        Observation(t_s=n * step_s, executors=size, application=application)
+        for n, size in enumerate(sizes)
+    ]
     return by_application([Moment(f"row {n}", row) for n, row in enumerate(rows, 1)])
 
 
@@ -76,9 +85,17 @@ def test_nothing_of_the_future_is_seen():
 
 def test_an_interval_takes_the_newest_row_up_to_each_decision():
     decided = run(recorded(1, 2, 3, 4, 5), interval_s=20.0)
-    assert [(each.t_s, each.decision.evidence["seen_s"]) for each in decided] == [(0.0, 0.0), (20.0, 20.0), (40.0, 40.0)]
+    assert [(each.t_s, each.decision.evidence["seen_s"]) for each in decided] == [
+        (0.0, 0.0),
+        (20.0, 20.0),
+        (40.0, 40.0),
+    ]
     decided = run(recorded(1, 2), interval_s=4.0)
-    assert [(each.t_s, each.decision.evidence["seen_s"]) for each in decided] == [(0.0, 0.0), (4.0, 0.0), (8.0, 0.0)]
+    assert [(each.t_s, each.decision.evidence["seen_s"]) for each in decided] == [
+        (0.0, 0.0),
+        (4.0, 0.0),
+        (8.0, 0.0),
+    ]
 
 
 def test_in_a_gap_of_the_recording_nothing_is_decided():
@@ -89,13 +106,23 @@ def test_in_a_gap_of_the_recording_nothing_is_decided():
 
 def test_every_application_has_a_memory_of_its_own():
     both = {**recorded(1, 1, application="a"), **recorded(1, 1, application="b")}
-    assert [each.decision.evidence["sizes"] for each in run(both)] == ["[1]", "[1, 1]", "[1]", "[1, 1]"]
+    assert [each.decision.evidence["sizes"] for each in run(both)] == [
+        "[1]",
+        "[1, 1]",
+        "[1]",
+        "[1, 1]",
+    ]
 
 
 def test_a_line_has_the_four_keys_and_is_json():
-    (first, *_) = run(recorded(3))
+    first, *_ = run(recorded(3))
     line = json.loads(as_line(first))
-    assert line == {"t_s": 0.0, "target": 4, "reason": "one more", "evidence": {"sizes": "[3]", "seen_s": 0.0, "broken": None}}
+    assert line == {
+        "t_s": 0.0,
+        "target": 4,
+        "reason": "one more",
+        "evidence": {"sizes": "[3]", "seen_s": 0.0, "broken": None},
+    }
     assert json.loads(as_line(first, several=True))["application"] is None
 
 
@@ -125,7 +152,10 @@ def test_a_wrong_request_is_refused(asked, said):
 
 def test_the_same_recording_gives_the_same_lines_twice():
     request = Request(policy="hpa", limits=Limits.between(1, 16))
-    first, second = ([as_line(each) for each in replay(read(packaged()["query-1_HPA_50"]), request)] for _ in range(2))
+    first, second = (
+        [as_line(each) for each in replay(read(packaged()["query-1_HPA_50"]), request)]
+        for _ in range(2)
+    )
     assert first == second
     assert len(first) == 561
     assert len({json.loads(line)["target"] for line in first}) > 5

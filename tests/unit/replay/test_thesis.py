@@ -6,12 +6,22 @@ import pytest
 from rheostat.model import Observation
 from rheostat.replay.recording import packaged, read
 
-HEADER = "timestamp,input_rate,seconds,minutes,backpressure,busy_time,CPU_load,idle_time,lag,latency,taskmanager,throughput"
+HEADER = "timestamp,input_rate,seconds,minutes,backpressure,busy_time,CPU_load,idle_time,lag,latency,taskmanager,throughput"  # noqa: E501
 ROW = "1648144119,50117.5,15,0.25,9.5,0.1,0.9,0.7,1492593.0,7.1,8,11193.5"
 SEEN = Observation(
-    t_s=1648144119.0, executors=8, slots_per_executor=1, input_rows_per_s=50117.5, processed_rows_per_s=11193.5, output_rows_per_s=11193.5,
-    lag_rows=1492593.0, lag_s=7.1, busy=0.1, idle=0.7, cpu=0.9, backpressure_ms_per_s=9.5,
-)  # fmt: skip
+    t_s=1648144119.0,
+    executors=8,
+    slots_per_executor=1,
+    input_rows_per_s=50117.5,
+    processed_rows_per_s=11193.5,
+    output_rows_per_s=11193.5,
+    lag_rows=1492593.0,
+    lag_s=7.1,
+    busy=0.1,
+    idle=0.7,
+    cpu=0.9,
+    backpressure_ms_per_s=9.5,
+)
 
 
 def the_only(path: Path) -> Observation:
@@ -25,13 +35,17 @@ def test_a_row_of_the_thesis_is_mapped(tmp_path):
 
 
 def test_row_numbers_are_left_out(tmp_path):
-    (tmp_path / "a.csv").write_text(f",index,datetime,{HEADER}\n0,0,2022-03-24,{ROW}\n", encoding="utf-8")
+    (tmp_path / "a.csv").write_text(
+        f",index,datetime,{HEADER}\n0,0,2022-03-24,{ROW}\n", encoding="utf-8"
+    )
     assert the_only(tmp_path / "a.csv") == SEEN
 
 
 def test_a_registration_gap_and_a_wait_of_0_or_below_are_absent(tmp_path):
     for wait in ("-0.001", "0.0"):
-        (tmp_path / "a.csv").write_text(f"{HEADER}\n{ROW.replace(',7.1,8,', f',{wait},0,')}\n", encoding="utf-8")
+        (tmp_path / "a.csv").write_text(
+            f"{HEADER}\n{ROW.replace(',7.1,8,', f',{wait},0,')}\n", encoding="utf-8"
+        )
         seen = the_only(tmp_path / "a.csv")
         assert (seen.executors, seen.lag_s) == (None, None)
 

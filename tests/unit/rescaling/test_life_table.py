@@ -43,7 +43,9 @@ def test_the_groups_of_phases_are_phases():
     assert ARRIVING < STAYING
 
 
-@pytest.mark.parametrize("phase", [phase for phase in LIFE.phases if phase not in ("requested", "gone")])
+@pytest.mark.parametrize(
+    "phase", [phase for phase in LIFE.phases if phase not in ("requested", "gone")]
+)
 def test_an_executor_can_be_gone_from_every_phase(phase):
     assert taken(phase, "lost", "left").to == "gone"
 
@@ -60,12 +62,17 @@ def test_an_executor_that_may_take_state_can_be_given_some_and_be_whole(phase):
 
 
 def test_only_what_was_hidden_is_decommissioned_and_only_what_was_asked_to_leave_is_killed():
-    assert {each.phase for each in LIFE.transitions if each.order == "Decommission"} == {"hidden", "leaving"}
+    assert {each.phase for each in LIFE.transitions if each.order == "Decommission"} == {
+        "hidden",
+        "leaving",
+    }
     assert {each.phase for each in LIFE.transitions if each.order == "Kill"} == {"urged", "killed"}
 
 
 def test_an_event_twice_in_a_phase_is_refused():
-    with pytest.raises(BadInput, match="event 'go' must stand once in phase 'a', but it stands 2 times"):
+    with pytest.raises(
+        BadInput, match="event 'go' must stand once in phase 'a', but it stands 2 times"
+    ):
         table("a go b", "a go z", "b go z")
 
 
@@ -86,11 +93,24 @@ def test_a_way_on_from_the_end_is_refused():
 
 def test_the_first_transition_of_those_whose_event_is_asked_for_is_the_one():
     one = table("a x b", "a y z", "b x z")
-    assert [one.after("a", events) for events in (["y", "x"], ["y"], [])] == [Transition("a", "x", "b"), Transition("a", "y", "z"), None]
+    assert [one.after("a", events) for events in (["y", "x"], ["y"], [])] == [
+        Transition("a", "x", "b"),
+        Transition("a", "y", "z"),
+        None,
+    ]
     assert one.phases == ("a", "b", "z")
 
 
 def test_a_diagram_shows_the_phases_asked_for_with_their_orders():
     one = table("a x b Hide", "b x z", "b lost z")
-    assert one.mermaid(["a", "b"]).splitlines() == ["stateDiagram-v2", "    [*] --> a", "    a --> b: x / Hide"]
-    assert one.mermaid(["b", "z"]).splitlines() == ["stateDiagram-v2", "    b --> z: x", "    b --> z: lost", "    z --> [*]"]
+    assert one.mermaid(["a", "b"]).splitlines() == [
+        "stateDiagram-v2",
+        "    [*] --> a",
+        "    a --> b: x / Hide",
+    ]
+    assert one.mermaid(["b", "z"]).splitlines() == [
+        "stateDiagram-v2",
+        "    b --> z: x",
+        "    b --> z: lost",
+        "    z --> [*]",
+    ]

@@ -9,9 +9,14 @@ from rheostat.rescaling.memory import Life, Memory
 from rheostat.rescaling.waits import Waits
 
 FULL = Memory(
-    lives={"1": Life("settled", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)}, batch=9, boundary_s=12.25,
-    wanted={("run", 0): "1", ("run", 11): "1"}, takers=("1",), sent={("run", 11): "1"}, replacing={"7": 1.0},
-)  # fmt: skip
+    lives={"1": Life("settled", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)},
+    batch=9,
+    boundary_s=12.25,
+    wanted={("run", 0): "1", ("run", 11): "1"},
+    takers=("1",),
+    sent={("run", 11): "1"},
+    replacing={"7": 1.0},
+)
 
 
 @pytest.mark.parametrize("memory", [FULL, Memory()])
@@ -33,11 +38,17 @@ def test_waits_that_cannot_be_are_refused_with_their_value():
 
 def test_each_phase_that_can_be_late_has_its_own_wait():
     waits = Waits(warm_s=1, empty_s=2, hidden_s=3, leave_s=4)
-    assert [waits.of(phase) for phase in ("warming", "victim", "emptying", "hidden", "leaving", "killed")] == [1, 2, 2, 3, 4, 4]
+    assert [
+        waits.of(phase)
+        for phase in ("warming", "victim", "emptying", "hidden", "leaving", "killed")
+    ] == [1, 2, 2, 3, 4, 4]
 
 
 def test_what_a_new_controller_goes_on_from_has_no_batches_and_no_waits_of_the_old_one():
     resumed = FULL.resumed(50.0)
-    assert [(life.phase, life.since_s) for life in resumed.lives.values()] == [("settled", 50.0), ("emptying", 50.0)]
+    assert [(life.phase, life.since_s) for life in resumed.lives.values()] == [
+        ("settled", 50.0),
+        ("emptying", 50.0),
+    ]
     assert (resumed.batch, resumed.boundary_s, resumed.sent) == (None, None, {})
     assert (resumed.wanted, resumed.replacing) == (FULL.wanted, FULL.replacing)

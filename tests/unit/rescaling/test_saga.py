@@ -18,7 +18,8 @@ from rheostat.state.assignment import Unit
 
 @dataclass
 class Story:
-    """A controller and what it sees; ``at`` is where the partitions 0, 1, 2, ... of one query are."""
+    """A controller and what it sees; ``at`` is where the partitions 0, 1, 2, ... of one query
+    are."""
 
     at: list[str | None]
     registered: tuple[str, ...] = ("1", "2")
@@ -31,18 +32,23 @@ class Story:
     said: Rescaling = field(default_factory=lambda: Rescaling(phase="steady"))
 
     def step(self, replace: Collection[str] = (), **seen: Any) -> tuple[Order, ...]:
-        """Go a step half a second later and return the orders but the request for the target; what is assigned stays."""
+        """Go a step half a second later and return the orders but the request for the target; what
+        is assigned stays."""
         self.now_s += 0.5
         holders: dict[Unit, str | None] = {("q", n): executor for n, executor in enumerate(self.at)}
         known = {"slack_s": 20.0, "load_s": 1.0, **self.seen, **seen}
-        facts = Facts(now_s=self.now_s, registered=self.registered, holders=holders, batch=self.batch, **known)
+        facts = Facts(
+            now_s=self.now_s, registered=self.registered, holders=holders, batch=self.batch, **known
+        )
         taken = advance(self.memory, facts, self.target, replace, self.standby)
         self.memory, self.said = taken.memory, taken.rescaling
         for order in taken.orders:
             if isinstance(order, Assign):
                 for (_, partition), executor in order.units.items():
                     self.at[partition] = executor
-        return tuple(order for order in taken.orders if order != Request(self.target + self.standby))
+        return tuple(
+            order for order in taken.orders if order != Request(self.target + self.standby)
+        )
 
     def after_batch(self, **seen: Any) -> tuple[Order, ...]:
         """Let a batch end, then go a step."""
@@ -89,7 +95,9 @@ def test_scale_out_requests_waits_warms_assigns_and_settles():
     assert story.said == Rescaling(phase="growing", detail="moving 2 partitions to executor 3")
     assert story.step() == ()
     assert story.phases()["3"] == "assigned"
-    assert story.said == Rescaling(phase="growing", detail="executor 3 to be verified when a batch has ended")
+    assert story.said == Rescaling(
+        phase="growing", detail="executor 3 to be verified when a batch has ended"
+    )
     assert story.after_batch() == ()
     assert story.said == Rescaling(phase="steady")
 
@@ -138,9 +146,13 @@ def test_scale_in_assigns_away_verifies_hides_and_decommissions_a_boundary_later
     story = running(*"11122233", registered=tuple("123"))
     story.target = 2
     assert story.step() == ()
-    assert story.said == Rescaling(phase="shrinking", detail="emptying executor 3: 2 of 2 partitions left")
+    assert story.said == Rescaling(
+        phase="shrinking", detail="emptying executor 3: 2 of 2 partitions left"
+    )
     assert story.after_batch() == (Assign(units(p6="1", p7="2")),)
-    assert story.said == Rescaling(phase="shrinking", detail="emptying executor 3: 2 of 2 partitions left")
+    assert story.said == Rescaling(
+        phase="shrinking", detail="emptying executor 3: 2 of 2 partitions left"
+    )
     assert story.step() == ()
     assert story.after_batch() == (Hide(("3",)),)
     assert story.step() == ()
@@ -157,7 +169,11 @@ def test_the_victim_holds_least_by_weight_and_of_equals_is_the_youngest():
     story.target = 2
     story.step()
     assert [executor for executor, phase in story.phases().items() if phase == "victim"] == ["3"]
-    story = running(*"112233", registered=tuple("123"), weights={("q", n): 9.0 if n != 1 else 1.0 for n in range(6)})
+    story = running(
+        *"112233",
+        registered=tuple("123"),
+        weights={("q", n): 9.0 if n != 1 else 1.0 for n in range(6)},
+    )
     story.target = 2
     story.step()
     assert [executor for executor, phase in story.phases().items() if phase == "victim"] == ["1"]
@@ -166,7 +182,12 @@ def test_the_victim_holds_least_by_weight_and_of_equals_is_the_youngest():
 def test_a_victim_is_emptied_no_faster_than_the_slack_allows():
     story = running(*"1111222233334444", registered=tuple("1234"), slack_s=3.8)
     story.target = 2
-    moved = [len(order.units) for _ in range(6) for order in story.after_batch() if isinstance(order, Assign)]
+    moved = [
+        len(order.units)
+        for _ in range(6)
+        for order in story.after_batch()
+        if isinstance(order, Assign)
+    ]
     assert moved == [2, 2, 2, 2]
 
 
@@ -236,7 +257,7 @@ def test_a_higher_target_takes_a_leaving_executor_back(emptied):
     assert (story.said.phase, sorted(map(str, story.at))) == ("steady", [*"112233"])
 
 
-def test_of_those_that_leave_the_one_with_the_most_state_is_taken_back_and_none_that_is_to_be_replaced():
+def test_of_those_that_leave_the_one_with_the_most_state_is_taken_back_and_none_that_is_to_be_replaced():  # noqa: E501
     story = running(*"111222333", registered=tuple("123"))
     story.at = [*"111222233"]
     story.target = 1
@@ -282,14 +303,17 @@ def test_state_that_wandered_is_sent_back():
     assert story.said == Rescaling(phase="balancing", detail="moving 1 partition to executor 1")
 
 
-def test_what_does_not_stay_is_given_up_after_four_tries_which_is_said_and_tried_again_a_minute_later():
+def test_what_does_not_stay_is_given_up_after_four_tries_which_is_said_and_tried_again_a_minute_later():  # noqa: E501
     story = running(*"1122")
     tried = 0
     for _ in range(8):
         story.at[0] = "2"
         tried += len(story.after_batch())
     assert tried == Waits().tries
-    assert story.said == Rescaling(phase="blocked", detail="1 partition did not stay on executor 1 after 4 tries, again every 60 s")
+    assert story.said == Rescaling(
+        phase="blocked",
+        detail="1 partition did not stay on executor 1 after 4 tries, again every 60 s",
+    )
     story.now_s += Waits().rest_s
     assert story.after_batch() == (Assign(units(p0="1")),)
     story.step()
@@ -384,7 +408,10 @@ def test_a_replacement_that_is_asked_for_all_the_time_is_tried_again_after_a_res
     story = running(*"1122")
     asked = [story.step(replace=["2"]) for _ in range(round(3 * Waits().replace_s / 0.5))]
     third = round(Waits().replace_s / 0.5)
-    assert [sum(orders == (Request(3),) for orders in asked[n : n + third]) for n in (0, third, 2 * third)] == [third, 0, third]
+    assert [
+        sum(orders == (Request(3),) for orders in asked[n : n + third])
+        for n in (0, third, 2 * third)
+    ] == [third, 0, third]
 
 
 def test_a_replacement_for_which_nobody_comes_is_given_up_and_that_is_said():
@@ -392,7 +419,9 @@ def test_a_replacement_for_which_nobody_comes_is_given_up_and_that_is_said():
     assert story.step(replace=["2"]) == (Request(3),)
     story.now_s += Waits().replace_s
     assert story.step(replace=["2"]) == ()
-    assert story.said == Rescaling(phase="steady", detail="executor 2 not replaced: no other came in 300 s")
+    assert story.said == Rescaling(
+        phase="steady", detail="executor 2 not replaced: no other came in 300 s"
+    )
     story.now_s += Waits().replace_s
     assert story.step() == ()
     assert story.said == Rescaling(phase="steady")
@@ -462,14 +491,18 @@ def test_a_query_that_starts_is_spread_with_the_sum_over_all_queries():
 def test_more_slots_than_state_partitions_is_said_with_the_number_that_would_help():
     story = running(*"1122")
     story.after_batch(slots_per_executor=4)
-    assert story.said == Rescaling(phase="steady", detail="4 state partitions cannot use 8 slots: 8 or more partitions would")
+    assert story.said == Rescaling(
+        phase="steady", detail="4 state partitions cannot use 8 slots: 8 or more partitions would"
+    )
 
 
 def test_a_partition_too_big_for_the_slack_moves_alone_and_that_is_said():
     story = running(*"1122", registered=("1", "2"), slack_s=0.8, load_s=2.0)
     story.at[0] = story.at[1] = "2"
     assert story.after_batch() == (Assign(units(p0="1")),)
-    felt = "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will be felt"
+    felt = (
+        "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will be felt"
+    )
     assert story.said.detail == f"moving 2 partitions to executor 1; {felt}"
 
 
@@ -480,7 +513,9 @@ def test_a_controller_without_its_memory_disturbs_nothing():
     assert story.said == Rescaling(phase="steady")
 
 
-def with_standby(*at: str | None, registered: tuple[str, ...] = ("1", "2", "3"), **seen: Any) -> Story:
+def with_standby(
+    *at: str | None, registered: tuple[str, ...] = ("1", "2", "3"), **seen: Any
+) -> Story:
     """A story that begins with settled executors, and with the last one in standby."""
     story = running(*at, registered=registered[:-1], **seen)
     story.standby, story.registered = 1, registered
@@ -507,7 +542,10 @@ def test_when_the_target_rises_the_one_in_standby_takes_state_at_once_and_anothe
     story = with_standby(*"111222", warmable=True)
     story.target = 3
     assert story.after_batch() == (Assign(units(p2="3", p5="3")),)
-    assert story.said.detail == "waiting for 1 of 1 standby executors; moving 2 partitions to executor 3"
+    assert (
+        story.said.detail
+        == "waiting for 1 of 1 standby executors; moving 2 partitions to executor 3"
+    )
     story.registered = tuple("1234")
     assert story.after_batch() == (WarmUp("4"),)
     story.after_batch(warm=frozenset({"4"}))

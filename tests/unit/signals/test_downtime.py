@@ -6,16 +6,25 @@ from rheostat.model import Observation
 from rheostat.signals.downtime import learn_downtimes, predicted_downtime_s
 
 
-def learn(*script: tuple[float, int | None, float | None], keep: int = 10, rate: float = 100.0) -> dict[str, Any]:
+def learn(
+    *script: tuple[float, int | None, float | None], keep: int = 10, rate: float = 100.0
+) -> dict[str, Any]:
     """Follow (t_s, executors, lag_rows) at 100 rows/s; a disturbance settles within 30 s."""
     memory: dict[str, Any] = {}
     for t_s, executors, lag in script:
-        memory = learn_downtimes(Observation(t_s=t_s, executors=executors, lag_rows=lag, input_rows_per_s=rate), memory, 30.0, keep)
+        memory = learn_downtimes(
+            Observation(t_s=t_s, executors=executors, lag_rows=lag, input_rows_per_s=rate),
+            memory,
+            30.0,
+            keep,
+        )
     return memory
 
 
 def test_a_downtime_is_the_lag_that_a_change_added_in_seconds_of_arrivals():
-    memory = learn((0.0, 4, 50.0), (10.0, 5, 250.0), (20.0, 5, 850.0), (30.0, 5, 100.0), (40.0, 5, 100.0))
+    memory = learn(
+        (0.0, 4, 50.0), (10.0, 5, 250.0), (20.0, 5, 850.0), (30.0, 5, 100.0), (40.0, 5, 100.0)
+    )
     assert memory["downtimes_s"] == [8.0]  # (850 - 50) / 100
     assert memory["disturbance"] is None
 
@@ -32,7 +41,12 @@ def test_a_change_without_disturbance_is_a_downtime_of_none():
 
 def test_absent_signals_neither_begin_nor_lengthen_a_disturbance():
     assert learn((0.0, 4, None), (10.0, 5, 300.0))["disturbance"] is None
-    assert learn((0.0, 4, 0.0), (5.0, None, 0.0), (10.0, 5, 300.0), (20.0, 5, None))["disturbance"]["most_s"] == 3.0
+    assert (
+        learn((0.0, 4, 0.0), (5.0, None, 0.0), (10.0, 5, 300.0), (20.0, 5, None))["disturbance"][
+            "most_s"
+        ]
+        == 3.0
+    )
     assert learn((0.0, 4, 0.0), (5.0, None, None), (10.0, 4, 300.0))["disturbance"] is None
 
 
@@ -46,9 +60,14 @@ def test_only_the_last_ones_are_kept():
     assert len(learn(*script, keep=3)["downtimes_s"]) == 3
 
 
-@pytest.mark.parametrize(("quantile", "expected"), [(0.0, 1.0), (0.5, 3.0), (0.9, 4.0), (1.0, 20.0)])
+@pytest.mark.parametrize(
+    ("quantile", "expected"), [(0.0, 1.0), (0.5, 3.0), (0.9, 4.0), (1.0, 20.0)]
+)
 def test_the_prediction_is_a_quantile_of_what_was_seen(quantile, expected):
-    assert predicted_downtime_s({"downtimes_s": [3.0, 1.0, 20.0, 4.0, 2.0]}, quantile, 10.0) == expected
+    assert (
+        predicted_downtime_s({"downtimes_s": [3.0, 1.0, 20.0, 4.0, 2.0]}, quantile, 10.0)
+        == expected
+    )
 
 
 def test_before_any_was_seen_the_prediction_is_the_given_one():

@@ -7,11 +7,17 @@ from rheostat.signals.extremes import highest, lowest
 WINDOW_S = 60.0
 
 
-@given(values=st.lists(st.integers(0, 9), min_size=1, max_size=60), step_s=st.sampled_from([5.0, 7.0, 30.0]))
+@given(
+    values=st.lists(st.integers(0, 9), min_size=1, max_size=60),
+    step_s=st.sampled_from([5.0, 7.0, 30.0]),
+)
 def test_the_first_is_the_extreme_of_the_whole_window_and_few_are_kept(values, step_s):
     high, low = [], []  # type: ignore[var-annotated]
     for n, value in enumerate(values):
-        high, low = highest(high, n * step_s, value, WINDOW_S), lowest(low, n * step_s, value, WINDOW_S)
+        high, low = (
+            highest(high, n * step_s, value, WINDOW_S),
+            lowest(low, n * step_s, value, WINDOW_S),
+        )
         window = [v for m, v in enumerate(values[: n + 1]) if n * step_s - WINDOW_S < m * step_s]
         assert (high[0][1], low[0][1]) == (max(window), min(window))
         assert len(high) <= 10

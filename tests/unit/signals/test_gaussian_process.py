@@ -4,7 +4,9 @@ from rheostat.signals.gaussian_process import posterior_mean
 
 
 def test_one_measurement_gives_a_line_through_the_origin():
-    assert posterior_mean([4], [4000.0], [1, 4, 8], 4.37, 0.02) == pytest.approx([1000.0, 4000.0, 8000.0])
+    assert posterior_mean([4], [4000.0], [1, 4, 8], 4.37, 0.02) == pytest.approx(
+        [1000.0, 4000.0, 8000.0]
+    )
 
 
 def test_the_curve_goes_through_what_was_measured_and_back_to_the_line_far_from_it():
@@ -14,7 +16,9 @@ def test_the_curve_goes_through_what_was_measured_and_back_to_the_line_far_from_
 
 
 def test_noise_pulls_the_curve_to_the_line():
-    exact, noisy = (posterior_mean([2, 8], [2000.0, 5000.0], [2], 3.0, noise)[0] for noise in (1e-3, 0.5))
+    exact, noisy = (
+        posterior_mean([2, 8], [2000.0, 5000.0], [2], 3.0, noise)[0] for noise in (1e-3, 0.5)
+    )
     assert noisy < exact
 
 

@@ -31,7 +31,14 @@ def test_lag_is_unknown_rather_than_zero():
 
 @pytest.mark.parametrize(
     ("rows", "rate", "expected"),
-    [(300.0, 100.0, 3.0), (0.0, 100.0, 0.0), (0.0, 0.0, 0.0), (5.0, 0.0, None), (None, 100.0, None), (5.0, None, None)],
+    [
+        (300.0, 100.0, 3.0),
+        (0.0, 100.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (5.0, 0.0, None),
+        (None, 100.0, None),
+        (5.0, None, None),
+    ],
 )
 def test_the_wait_is_that_of_littles_law(rows, rate, expected):
     assert wait_s(rows, rate) == expected
@@ -39,7 +46,16 @@ def test_the_wait_is_that_of_littles_law(rows, rate, expected):
 
 @pytest.mark.parametrize(
     ("rows", "wait", "rate", "expected"),
-    [(7.0, 2.0, 100.0, 7.0), (0.0, 2.0, 100.0, 0.0), (None, 2.0, 100.0, 200.0), (None, None, 100.0, None), (None, 2.0, None, None)],
+    [
+        (7.0, 2.0, 100.0, 7.0),
+        (0.0, 2.0, 100.0, 0.0),
+        (None, 2.0, 100.0, 200.0),
+        (None, None, 100.0, None),
+        (None, 2.0, None, None),
+    ],
 )
 def test_rows_that_were_not_counted_follow_from_their_wait(rows, wait, rate, expected):
-    assert queued_rows(Observation(t_s=0.0, lag_rows=rows, lag_s=wait, input_rows_per_s=rate)) == expected
+    assert (
+        queued_rows(Observation(t_s=0.0, lag_rows=rows, lag_s=wait, input_rows_per_s=rate))
+        == expected
+    )

@@ -5,10 +5,19 @@ from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relati
 
 @pytest.mark.parametrize(
     ("slope", "consumed", "relative"),
-    [(0.0, 1000.0, 1.0), (500.0, 1000.0, 1.5), (-250.0, 1000.0, 0.75), (-1500.0, 1000.0, -0.5), (500.0, 0.0, None), (500.0, None, None)],
+    [
+        (0.0, 1000.0, 1.0),
+        (500.0, 1000.0, 1.5),
+        (-250.0, 1000.0, 0.75),
+        (-1500.0, 1000.0, -0.5),
+        (500.0, 0.0, None),
+        (500.0, None, None),
+    ],
 )
 def test_the_relative_change_is_equation_3(slope, consumed, relative):
-    assert relative_lag_change(slope, consumed) == (None if relative is None else pytest.approx(relative))
+    assert relative_lag_change(slope, consumed) == (
+        None if relative is None else pytest.approx(relative)
+    )
 
 
 def test_without_a_slope_there_is_no_change():
@@ -17,7 +26,13 @@ def test_without_a_slope_there_is_no_change():
 
 @pytest.mark.parametrize(
     ("lag", "relative", "gated"),
-    [(60_000.0, 1.5, 1.5), (40_000.0, 1.5, -1.5), (40_000.0, -0.5, 0.5), (50_000.0, 1.5, None), (60_000.0, None, None)],
+    [
+        (60_000.0, 1.5, 1.5),
+        (40_000.0, 1.5, -1.5),
+        (40_000.0, -0.5, 0.5),
+        (50_000.0, 1.5, None),
+        (60_000.0, None, None),
+    ],
 )
 def test_the_gate_is_equation_4_with_its_sign_on_fast_draining_lag(lag, relative, gated):
     assert gated_lag_change(lag, 50_000.0, relative) == gated
@@ -25,9 +40,16 @@ def test_the_gate_is_equation_4_with_its_sign_on_fast_draining_lag(lag, relative
 
 @pytest.mark.parametrize(
     ("consumed", "arrivals", "slope", "rate"),
-    [(1000.0, 3000.0, 500.0, 1000.0), (None, 3000.0, 500.0, 2500.0), (None, None, 500.0, None), (None, 3000.0, None, None)],
+    [
+        (1000.0, 3000.0, 500.0, 1000.0),
+        (None, 3000.0, 500.0, 2500.0),
+        (None, None, 500.0, None),
+        (None, 3000.0, None, None),
+    ],
 )
-def test_the_consumed_rate_is_measured_or_what_arrives_and_does_not_queue(consumed, arrivals, slope, rate):
+def test_the_consumed_rate_is_measured_or_what_arrives_and_does_not_queue(
+    consumed, arrivals, slope, rate
+):
     assert consumed_per_s(consumed, arrivals, slope) == rate
 
 

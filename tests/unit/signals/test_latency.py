@@ -5,7 +5,10 @@ from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, s
 PAUSE = ArrivalCurve([(0.0, 0.0), (10.0, 100.0), (70.0, 100.0), (71.0, 200.0)])
 
 
-@pytest.mark.parametrize(("row", "t_s"), [(0.0, 0.0), (50.0, 5.0), (150.0, 70.5), (200.0, 71.0), (-1.0, None), (200.5, None)])
+@pytest.mark.parametrize(
+    ("row", "t_s"),
+    [(0.0, 0.0), (50.0, 5.0), (150.0, 70.5), (200.0, 71.0), (-1.0, None), (200.5, None)],
+)
 def test_a_row_was_appended_when_the_curve_passed_it(row, t_s):
     assert PAUSE.time_of(row) == t_s
 

@@ -1,4 +1,5 @@
-"""The windows against the recorded answers of a real Prometheus; ``scripts/promql_answers.py`` recorded them."""
+"""The windows against the recorded answers of a real Prometheus; ``scripts/promql_answers.py``
+recorded them."""
 
 from __future__ import annotations
 
@@ -12,10 +13,14 @@ from rheostat.signals.windows import deriv, max_over_time, mean, rate, within
 RECORDED = json.loads((Path(__file__).parent / "promql_answers.json").read_text(encoding="utf-8"))
 
 
-def ours(function: str, samples: list[tuple[float, float]], now: float, window_s: float) -> float | None:
+def ours(
+    function: str, samples: list[tuple[float, float]], now: float, window_s: float
+) -> float | None:
     if function == "rate":
         return rate(samples, now, window_s)
-    return {"deriv": deriv, "avg_over_time": mean, "max_over_time": max_over_time}[function](within(samples, now, window_s))
+    return {"deriv": deriv, "avg_over_time": mean, "max_over_time": max_over_time}[function](
+        within(samples, now, window_s)
+    )
 
 
 @pytest.mark.parametrize("function", ["rate", "deriv", "avg_over_time", "max_over_time"])
@@ -32,11 +37,15 @@ def test_the_recorded_version_has_windows_that_are_closed_at_both_ends():
     assert RECORDED["version"].startswith("2.42")
     asked = {tuple(row[:4]): row[4] for row in RECORDED["answers"]}
     assert asked["avg_over_time", "constant", 960.0, 60.0] is None
-    assert asked["rate", "counter", 30.0, 15.0] is not None, "two samples 15 s apart are both in a window of 15 s"
+    assert asked["rate", "counter", 30.0, 15.0] is not None, (
+        "two samples 15 s apart are both in a window of 15 s"
+    )
 
 
 def test_a_rate_counts_from_zero_after_a_reset():
-    assert rate([(0.0, 90.0), (10.0, 100.0), (20.0, 5.0), (30.0, 15.0)], 30.0, 30.0) == pytest.approx((10 + 5 + 10) / 30)
+    assert rate(
+        [(0.0, 90.0), (10.0, 100.0), (20.0, 5.0), (30.0, 15.0)], 30.0, 30.0
+    ) == pytest.approx((10 + 5 + 10) / 30)
 
 
 @pytest.mark.parametrize("samples", [[], [(1.0, 2.0)], [(1.0, 2.0), (1.0, 5.0)]])

@@ -29,7 +29,9 @@ def test_two_servers_have_their_known_time():
     assert station(1.0, 1.0, 2).time_s == pytest.approx(4 / 3)  # C(2, 1) = 1/3
 
 
-@pytest.mark.parametrize(("lam", "mu", "k"), [(5.0, 2.0, 3), (5.0, 2.0, 8), (90.0, 10.0, 10), (0.1, 7.0, 1)])
+@pytest.mark.parametrize(
+    ("lam", "mu", "k"), [(5.0, 2.0, 3), (5.0, 2.0, 8), (90.0, 10.0, 10), (0.1, 7.0, 1)]
+)
 def test_the_recursion_is_the_textbooks_formula(lam, mu, k):
     assert station(lam, mu, k).time_s == pytest.approx(textbook_s(lam, mu, k))
 

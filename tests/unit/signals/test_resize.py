@@ -5,7 +5,14 @@ from rheostat.signals.resize import resized, seen
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "change"), [(3, 5, (10.0, 2)), (5, 3, (10.0, -2)), (3, 3, (20.0, 0)), (None, 3, (20.0, 0)), (3, None, (20.0, 0))]
+    ("before", "now", "change"),
+    [
+        (3, 5, (10.0, 2)),
+        (5, 3, (10.0, -2)),
+        (3, 3, (20.0, 0)),
+        (None, 3, (20.0, 0)),
+        (3, None, (20.0, 0)),
+    ],
 )
 def test_a_change_of_size_belongs_to_the_tick_that_asked_for_it(before, now, change):
     memory = {"seen": seen(Observation(t_s=10.0, executors=before))}

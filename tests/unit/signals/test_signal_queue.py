@@ -41,7 +41,11 @@ def test_two_samples_of_one_time_are_no_trouble():
     st.floats(0, 1e9),
     st.floats(0, 1e5),
 )
-@example(rates=[(0.0, 3e-224), (5127.0, 921372.0), (5530.634975812051, 506697.625)], rows=738495771.0, seconds=984.0)
+@example(
+    rates=[(0.0, 3e-224), (5127.0, 921372.0), (5530.634975812051, 506697.625)],
+    rows=738495771.0,
+    seconds=984.0,
+)
 def test_neither_limit_is_passed(rates, rows, seconds):
     found, age_s = newest(rates, rows, seconds)
     assert 0 <= found <= rows

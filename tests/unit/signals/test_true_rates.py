@@ -14,7 +14,7 @@ from rheostat.signals.true_rates import (
     needs,
     rounded_up,
     stage_needs,
-)  # fmt: skip
+)
 
 
 def job(*stages: Stage, **signals: Any) -> Observation:
@@ -22,29 +22,51 @@ def job(*stages: Stage, **signals: Any) -> Observation:
     return Observation(**{**usual, **signals}, stages=stages)
 
 
-def stage(name: str, *upstream: str, rows_in: float | None = 100.0, rows_out: float | None = 100.0, busy_s: float | None = 1.0) -> Stage:
+def stage(
+    name: str,
+    *upstream: str,
+    rows_in: float | None = 100.0,
+    rows_out: float | None = 100.0,
+    busy_s: float | None = 1.0,
+) -> Stage:
     return Stage(name=name, upstream=upstream, rows_in=rows_in, rows_out=rows_out, busy_s=busy_s)
 
 
 def test_a_rate_is_per_busy_slot_second_so_the_number_of_slots_does_not_matter():
-    # 300 rows in 1.5 busy slot-seconds are 200 rows/s a slot, on one slot or on eight: 100 rows/s need half a slot
+    # 300 rows in 1.5 busy slot-seconds are 200 rows/s a slot, on one slot or on eight: 100 rows/s
+    # need half a slot
     for executors in (1, 8):
-        (operator,) = stage_needs(job(stage("map", "kafka", rows_in=300.0, busy_s=1.5), executors=executors))
+        (operator,) = stage_needs(
+            job(stage("map", "kafka", rows_in=300.0, busy_s=1.5), executors=executors)
+        )
         assert (operator.rate_per_s, operator.per_slot, operator.slots) == (100.0, 200.0, 0.5)
 
 
 def test_the_target_of_a_stage_is_what_its_upstreams_would_give_at_their_own_targets():
-    # a filter keeps a tenth: of 100 rows/s 10 go on, and the un-rounded parallelism decides, not the rounded one
-    _, second = stage_needs(job(stage("filter", "kafka", rows_in=50.0, rows_out=5.0), stage("count", "filter", rows_in=5.0)))
+    # a filter keeps a tenth: of 100 rows/s 10 go on, and the un-rounded parallelism decides, not
+    # the rounded one
+    _, second = stage_needs(
+        job(
+            stage("filter", "kafka", rows_in=50.0, rows_out=5.0),
+            stage("count", "filter", rows_in=5.0),
+        )
+    )
     assert second.rate_per_s == pytest.approx(10.0)
     assert second.slots == pytest.approx(2.0)
 
 
 def test_two_sources_have_two_rates_and_a_join_gets_both():
     observation = job(
-        stage("left"), stage("right", rows_in=200.0), stage("join", "left", "right", rows_in=300.0), inputs={"left": 100.0, "right": 50.0}
+        stage("left"),
+        stage("right", rows_in=200.0),
+        stage("join", "left", "right", rows_in=300.0),
+        inputs={"left": 100.0, "right": 50.0},
     )
-    assert {operator.name: operator.rate_per_s for operator in stage_needs(observation)} == {"left": 100.0, "right": 50.0, "join": 125.0}
+    assert {operator.name: operator.rate_per_s for operator in stage_needs(observation)} == {
+        "left": 100.0,
+        "right": 50.0,
+        "join": 125.0,
+    }
 
 
 def test_a_stage_that_feeds_two_gives_its_rows_to_both():
@@ -57,7 +79,11 @@ def test_a_stage_that_feeds_two_gives_its_rows_to_both():
     [
         ((stage("a", "c"), stage("b", "a"), stage("c", "b")), {}, "form a cycle .*a"),
         ((stage("a", "a"),), {}, "form a cycle .*a -> a"),
-        ((stage("left"), stage("right")), {}, r"2 source\(s\) \(left, right\), but inputs has no rate for left, right"),
+        (
+            (stage("left"), stage("right")),
+            {},
+            r"2 source\(s\) \(left, right\), but inputs has no rate for left, right",
+        ),
         ((stage("left"), stage("right")), {"inputs": {"left": 1.0}}, "no rate for right"),
         ((stage("map", "x", "y"),), {"inputs": {"x": 1.0}}, "no rate for y"),
         ((stage("a"), stage("a", "k")), {}, "two stages are named a"),
@@ -96,17 +122,27 @@ def test_a_stage_without_a_true_rate_makes_the_signal_absent(broken, place):
 
 def test_rows_out_must_be_known_where_somebody_reads_them_only():
     assert needs(job(stage("map", "kafka", rows_out=None))).operators
-    assert needs(job(stage("map", "kafka", rows_out=None), stage("count", "map"))).told == "the rows out of stage map are unknown"
+    assert (
+        needs(job(stage("map", "kafka", rows_out=None), stage("count", "map"))).told
+        == "the rows out of stage map are unknown"
+    )
 
 
 def test_an_idle_stage_needs_nothing_while_nothing_arrives():
-    found = needs(job(stage("map", "kafka", rows_in=0.0, rows_out=0.0, busy_s=0.0), input_rows_per_s=0.0))
+    found = needs(
+        job(stage("map", "kafka", rows_in=0.0, rows_out=0.0, busy_s=0.0), input_rows_per_s=0.0)
+    )
     assert [operator.slots for operator in found.operators] == [0.0]
 
 
 def test_a_single_source_may_have_the_rate_of_the_job():
     assert stage_needs(job(stage("map"), input_rows_per_s=70.0))[0].rate_per_s == 70.0
-    assert stage_needs(job(stage("map"), input_rows_per_s=70.0, inputs={"topic bids": 60.0}))[0].rate_per_s == 60.0
+    assert (
+        stage_needs(job(stage("map"), input_rows_per_s=70.0, inputs={"topic bids": 60.0}))[
+            0
+        ].rate_per_s
+        == 60.0
+    )
     assert stage_needs(job(stage("map"), inputs={"map": 60.0, "other": 5.0}))[0].rate_per_s == 60.0
 
 
@@ -114,7 +150,18 @@ def test_a_single_source_may_have_the_rate_of_the_job():
     ("signals", "consumed", "busy", "true_rate"),
     [
         ({"processed_rows_per_s": 900.0, "busy": 0.3}, 900.0, 0.3, 3000.0),
-        ({"batch_rows": 900, "batch_s": 0.3, "trigger_s": 1.0, "busy": 0.1, "processed_rows_per_s": 3000.0}, 900.0, 0.3, 3000.0),
+        (
+            {
+                "batch_rows": 900,
+                "batch_s": 0.3,
+                "trigger_s": 1.0,
+                "busy": 0.1,
+                "processed_rows_per_s": 3000.0,
+            },
+            900.0,
+            0.3,
+            3000.0,
+        ),
         ({"batch_rows": 9000, "batch_s": 3.0, "trigger_s": 1.0}, 3000.0, 1.0, 3000.0),
         ({"batch_rows": 900, "batch_s": 0.3, "trigger_s": 0.0}, 3000.0, 1.0, 3000.0),
         ({"processed_rows_per_s": 900.0, "busy": 0.0}, 900.0, 0.0, None),
@@ -129,18 +176,30 @@ def test_the_job_as_one_operator(signals, consumed, busy, true_rate):
     assert busy_share(observation) == pytest.approx(busy)
     assert job_true_rate(observation) == pytest.approx(true_rate)
     found = needs(observation)
-    assert [operator.slots for operator in found.operators] == ([pytest.approx(1.0)] if true_rate else [])
+    assert [operator.slots for operator in found.operators] == (
+        [pytest.approx(1.0)] if true_rate else []
+    )
 
 
-@pytest.mark.parametrize(("number", "whole"), [(1.1 * 10, 11), (11.01, 12), (0.0, 0), (3.0, 3), (1.33 * 100, 133), (1e18, 10**18)])
+@pytest.mark.parametrize(
+    ("number", "whole"),
+    [(1.1 * 10, 11), (11.01, 12), (0.0, 0), (3.0, 3), (1.33 * 100, 133), (1e18, 10**18)],
+)
 def test_rounding_up_is_blind_to_the_last_digits(number, whole):
     assert rounded_up(number) == pytest.approx(whole, rel=1e-8)
 
 
-@pytest.mark.parametrize(("slots", "per", "executors"), [(0.0, 4, 1), (4.0, 4, 1), (4.1, 4, 2), (9.0, 1, 9), (9.0, None, 9), (9.0, 0, 9)])
+@pytest.mark.parametrize(
+    ("slots", "per", "executors"),
+    [(0.0, 4, 1), (4.0, 4, 1), (4.1, 4, 2), (9.0, 1, 9), (9.0, None, 9), (9.0, 0, 9)],
+)
 def test_executors_hold_the_slots(slots, per, executors):
     assert executors_for(slots, Observation(t_s=0.0, slots_per_executor=per)) == executors
 
 
 def test_stages_come_upstreams_first():
-    assert [s.name for s in in_order((stage("c", "b"), stage("b", "a"), stage("a")))] == ["a", "b", "c"]
+    assert [s.name for s in in_order((stage("c", "b"), stage("b", "a"), stage("a")))] == [
+        "a",
+        "b",
+        "c",
+    ]

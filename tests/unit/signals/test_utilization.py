@@ -17,7 +17,9 @@ from rheostat.signals.utilization import utilization
         (None, None, 200.0, None, None),
     ],
 )
-def test_backpressured_time_is_idle_for_varga_and_in_use_for_koper(idle, busy, backpressure, varga, koper):
+def test_backpressured_time_is_idle_for_varga_and_in_use_for_koper(
+    idle, busy, backpressure, varga, koper
+):
     seen = Observation(t_s=0.0, idle=idle, busy=busy, backpressure_ms_per_s=backpressure)
     expected = [None if share is None else pytest.approx(share) for share in (varga, koper)]
     assert [utilization(seen, "varga"), utilization(seen, "koper")] == expected
@@ -30,10 +32,15 @@ def test_backpressured_time_is_idle_for_varga_and_in_use_for_koper(idle, busy, b
         ({"backpressure_ms_per_s": 1500.0}, 1.0),
         ({"batch_s": 1.25, "trigger_s": 1.0}, 0.2),
         ({"batch_s": 0.8, "trigger_s": 1.0}, 0.0),
-        ({"batch_s": 10.0, "trigger_s": 0.0}, 0.5),  # back to back: half the objective of 10 s stands for the interval
+        (
+            {"batch_s": 10.0, "trigger_s": 0.0},
+            0.5,
+        ),  # back to back: half the objective of 10 s stands for the interval
         ({"batch_s": 0.0, "trigger_s": 1.0}, 0.0),
         ({}, None),
     ],
 )
 def test_a_late_batch_suspends_the_intake_as_backpressure_does(signals, share):
-    assert suspended_share(Observation(t_s=0.0, **signals), 10.0) == (None if share is None else pytest.approx(share))
+    assert suspended_share(Observation(t_s=0.0, **signals), 10.0) == (
+        None if share is None else pytest.approx(share)
+    )

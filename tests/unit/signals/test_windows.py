@@ -5,7 +5,8 @@ import pytest
 
 from rheostat.signals.windows import at_most_quantile, deriv, growth_per_s, mean, slopes, within
 
-# By hand: t = 0, 10, 20, 30 and v = 1, 3, 2, 6 have means 15 and 3; sum of products 70, of squares 500.
+# By hand: t = 0, 10, 20, 30 and v = 1, 3, 2, 6 have means 15 and 3; sum of products 70, of squares
+# 500.
 SAMPLES = [(0.0, 1.0), (10.0, 3.0), (20.0, 2.0), (30.0, 6.0)]
 
 
@@ -28,7 +29,9 @@ def test_deriv_needs_two_times(samples):
 
 def test_the_slopes_of_columns_are_those_of_each_and_an_absent_value_is_left_out():
     times = [t for t, _ in SAMPLES]
-    assert slopes(times, [[v for _, v in SAMPLES], [None, 0.0, 5.0, None], [None, None, None, 1.0]]) == pytest.approx([70 / 500, 0.5, None])
+    assert slopes(
+        times, [[v for _, v in SAMPLES], [None, 0.0, 5.0, None], [None, None, None, 1.0]]
+    ) == pytest.approx([70 / 500, 0.5, None])
     assert slopes([], [[], []]) == [None, None]
 
 
@@ -56,7 +59,9 @@ def test_growth_is_that_of_a_counter():
     assert growth_per_s([(0.0, 10.0), (10.0, 10.0)]) == 0.0
 
 
-@pytest.mark.parametrize("samples", [[], [(0.0, 1.0)], [(1.0, 1.0), (1.0, 9.0)], [(0.0, 10.0), (10.0, 3.0)]])
+@pytest.mark.parametrize(
+    "samples", [[], [(0.0, 1.0)], [(1.0, 1.0), (1.0, 9.0)], [(0.0, 10.0), (10.0, 3.0)]]
+)
 def test_growth_is_unknown_without_two_times_and_after_a_reset(samples):
     assert growth_per_s(samples) is None
 

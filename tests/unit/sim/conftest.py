@@ -19,9 +19,21 @@ from rheostat.sim.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 
 TRUE = SparkParameters(
-    executors=2, trigger_s=5.0, source_partitions=16, state_partitions=8, fixed_s=0.5, source_row_s=4e-4, state_row_s=4e-4,
-    source_task_s=0.05, state_commit_s=0.05, cold_s=2.0, cold_state_s=0.0, start_s=6.0, task_noise=0.05, batch_noise=0.05,
-)  # fmt: skip
+    executors=2,
+    trigger_s=5.0,
+    source_partitions=16,
+    state_partitions=8,
+    fixed_s=0.5,
+    source_row_s=4e-4,
+    state_row_s=4e-4,
+    source_task_s=0.05,
+    state_commit_s=0.05,
+    cold_s=2.0,
+    cold_state_s=0.0,
+    start_s=6.0,
+    task_noise=0.05,
+    batch_noise=0.05,
+)
 
 Journaled: TypeAlias = Callable[..., Path]
 """(policy, executors at the start, seconds) -> the folder of the run's journal."""
@@ -29,12 +41,21 @@ Journaled: TypeAlias = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def journaled(tmp_path_factory: pytest.TempPathFactory) -> Journaled:
-    def run(policy: str = "measured-throughput", executors: int = 2, seconds: float = 1800.0) -> Path:
+    def run(
+        policy: str = "measured-throughput", executors: int = 2, seconds: float = 1800.0
+    ) -> Path:
         folder = tmp_path_factory.mktemp("run") / "journal"
         kept = FolderJournal(folder)
         load = Cosine(shift=2500, amplitude=2000, noise=100, period_s=900, hold_s=10)
         plant = SparkPlant(replace(TRUE, executors=executors), load, seed=5)
-        simulate(plant, create(policy), standard_guards(Limits.between(1, 8)), until_s=seconds, interval_s=7.0, journal=kept)
+        simulate(
+            plant,
+            create(policy),
+            standard_guards(Limits.between(1, 8)),
+            until_s=seconds,
+            interval_s=7.0,
+            journal=kept,
+        )
         kept.close()
         return folder
 

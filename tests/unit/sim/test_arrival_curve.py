@@ -14,7 +14,13 @@ from rheostat.workloads.steps import Steps
 
 def test_rows_are_the_integral_of_the_rate() -> None:
     arrivals = Arrivals(Steps((10.0, 0.0, 40.0), 10.0))
-    assert [arrivals.rows_at(t) for t in (0.0, 5.5, 10.0, 20.0, 21.0)] == [0.0, 55.0, 100.0, 100.0, 140.0]
+    assert [arrivals.rows_at(t) for t in (0.0, 5.5, 10.0, 20.0, 21.0)] == [
+        0.0,
+        55.0,
+        100.0,
+        100.0,
+        140.0,
+    ]
     assert [arrivals.rate_at(t) for t in (5.0, 15.0, 25.0)] == [10.0, 0.0, 40.0]
 
 

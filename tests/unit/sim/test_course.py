@@ -20,7 +20,9 @@ def shown() -> Course:
 def test_a_course_has_the_load_the_sizes_and_the_latencies_of_the_run(shown: Course) -> None:
     cell = plain_cell("measured-throughput")
     ledger = play(cell).ledger
-    assert len(shown.rate_per_s) == len(shown.executors) == len(shown.latency_s) == 140 * 60 / SAMPLE_S
+    assert (
+        len(shown.rate_per_s) == len(shown.executors) == len(shown.latency_s) == 140 * 60 / SAMPLE_S
+    )
     assert shown.executors[0] == 8
     assert shown.rate_per_s[10] == round(cell.workload.rate_per_s(300.0))
     arrived_s = ledger.commit_s - ledger.latency_s
@@ -36,7 +38,9 @@ def test_the_same_run_has_the_same_digest_and_another_one_has_another(shown: Cou
     assert later.digest != shown.digest
 
 
-def test_a_picture_tells_its_digest_and_is_drawn_the_same_twice(shown: Course, tmp_path: Path) -> None:
+def test_a_picture_tells_its_digest_and_is_drawn_the_same_twice(
+    shown: Course, tmp_path: Path
+) -> None:
     first, second = tmp_path / "a" / "shown.svg", tmp_path / "b" / "shown.svg"
     for path in (first, second):
         path.parent.mkdir()

@@ -33,7 +33,10 @@ def test_it_is_that_of_the_batch_model_where_there_is_no_noise() -> None:
 
 
 def test_executors_of_several_slots_are_counted_whole() -> None:
-    one, three = (executors_by_model(replace(CALM, slots_per_executor=slots), 30_000.0, INTERVAL, 16) for slots in (1, 3))
+    one, three = (
+        executors_by_model(replace(CALM, slots_per_executor=slots), 30_000.0, INTERVAL, 16)
+        for slots in (1, 3)
+    )
     assert one is not None
     assert three == -(-one // 3)
 
@@ -45,7 +48,9 @@ def test_a_load_that_no_size_holds_asks_for_the_most_and_ends_the_search() -> No
         tried.append((rate, executors))
         return plant(rate, executors)
 
-    found = demand_curve(noted, [1_000.0, 2_000.0], Slo(latency_s=5.0), most=3)  # below the trigger interval
+    found = demand_curve(
+        noted, [1_000.0, 2_000.0], Slo(latency_s=5.0), most=3
+    )  # below the trigger interval
     assert (found.executors, found.held) == ((3, 3), (False, False))
     assert tried == [(1_000.0, 1), (1_000.0, 2), (1_000.0, 3)]
 

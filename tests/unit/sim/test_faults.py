@@ -20,7 +20,11 @@ class Patient:
         self.target = 2
 
     def observe(self, now: float) -> Sequence[Observation]:
-        return (Observation(t_s=now, executors=2, target=self.target, lag_rows=now, busy=0.5, batch_s=1.0),)
+        return (
+            Observation(
+                t_s=now, executors=2, target=self.target, lag_rows=now, busy=0.5, batch_s=1.0
+            ),
+        )
 
     def capabilities(self) -> Capabilities:
         return Capabilities(can_scale=True)
@@ -78,7 +82,9 @@ def test_stragglers_are_slow_for_a_while() -> None:
 
 def test_faults_go_around_each_other() -> None:
     patient = Patient()
-    plant = ExecutorLoss(Stragglers(patient, 100.0, np.random.default_rng(1)), 100.0, np.random.default_rng(2))
+    plant = ExecutorLoss(
+        Stragglers(patient, 100.0, np.random.default_rng(1)), 100.0, np.random.default_rng(2)
+    )
     plant.advance(0.0)
     plant.advance(2_000.0)
     assert {len(done) for done in patient.done} == {1, 3}
@@ -100,7 +106,9 @@ def test_missing_metrics_are_absent_and_sizes_are_known() -> None:
     plant = MissingMetrics(Patient(), 0.3, seeded())
     shown = [plant.observe(float(now))[0] for now in range(1_000)]
     assert sum(each.lag_rows is None for each in shown) == pytest.approx(300, rel=0.2)
-    assert sum(each.busy is None and each.lag_rows is None for each in shown) == pytest.approx(90, rel=0.35)
+    assert sum(each.busy is None and each.lag_rows is None for each in shown) == pytest.approx(
+        90, rel=0.35
+    )
     assert all(each.executors == 2 and each.target == 2 for each in shown)
 
 

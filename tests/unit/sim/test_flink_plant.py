@@ -15,7 +15,9 @@ from rheostat.sim.flink_plant import FlinkPlant
 JOB = FlinkJob(rate_per_s=100.0, start_s=30.0, stop_s=5.0, restart_s=8.0, restart_noise=0.0)
 
 
-def plant(rate: float = 300.0, seconds: int = 900, seed: int = 1, job: FlinkJob = JOB) -> FlinkPlant:
+def plant(
+    rate: float = 300.0, seconds: int = 900, seed: int = 1, job: FlinkJob = JOB
+) -> FlinkPlant:
     return FlinkPlant(job, [rate] * seconds, 4, np.random.SeedSequence(seed))
 
 
@@ -71,7 +73,13 @@ def test_the_reported_lag_is_the_largest_of_the_last_half_minute_and_more() -> N
 def test_the_same_seed_gives_the_same_run_and_another_another() -> None:
     def course(seed: int) -> list[float]:
         job = plant(rate=330.0, seed=seed)
-        simulate(job, create("hpa", {"metrics": "cpu 0.7"}), (Bounds(Limits.between(1, 16)),), until_s=900.0, interval_s=15.0)
+        simulate(
+            job,
+            create("hpa", {"metrics": "cpu 0.7"}),
+            (Bounds(Limits.between(1, 16)),),
+            until_s=900.0,
+            interval_s=15.0,
+        )
         return [sample.latency_s for sample in job.samples]
 
     assert course(1) == course(1)
@@ -90,7 +98,14 @@ def test_the_ledger_accounts_for_every_row() -> None:
 
 def test_waiting_for_a_cold_task_manager_is_not_idleness() -> None:
     def idle(waiting: float) -> float:
-        cold = FlinkJob(rate_per_s=100.0, cold=0.1, warm_s=600.0, shuffled=True, restart_noise=0.0, waiting=waiting)
+        cold = FlinkJob(
+            rate_per_s=100.0,
+            cold=0.1,
+            warm_s=600.0,
+            shuffled=True,
+            restart_noise=0.0,
+            waiting=waiting,
+        )
         job = plant(job=cold)
         ask(job, 5, 600.0)
         job.advance(700.0)
@@ -110,9 +125,18 @@ def test_operators_that_share_a_task_are_taken_for_its_instances() -> None:
 
 
 def test_restarts_and_warming_differ_from_run_to_run_and_not_within_one() -> None:
-    noisy = FlinkJob(rate_per_s=100.0, restart_s=8.0, restart_noise=0.0, restart_noise_run=0.5, warm_noise_run=0.5)
+    noisy = FlinkJob(
+        rate_per_s=100.0,
+        restart_s=8.0,
+        restart_noise=0.0,
+        restart_noise_run=0.5,
+        warm_noise_run=0.5,
+    )
     runs = [plant(seed=seed, job=noisy).job for seed in range(200)]
-    for each, usual in (([run.restart_s for run in runs], noisy.restart_s), ([run.warm_s for run in runs], noisy.warm_s)):
+    for each, usual in (
+        ([run.restart_s for run in runs], noisy.restart_s),
+        ([run.warm_s for run in runs], noisy.warm_s),
+    ):
         logs = np.log(np.array(each) / usual)
         assert abs(logs.mean()) < 3 * 0.5 / np.sqrt(200)
         assert logs.std() == pytest.approx(0.5, abs=3 * 0.5 / np.sqrt(400))

@@ -1,4 +1,5 @@
-"""The tasks of a Flink job: conservation, restarts from the last checkpoint, quantisation, warmth."""
+"""The tasks of a Flink job: conservation, restarts from the last checkpoint, quantisation,
+warmth."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def test_what_has_arrived_is_read_or_waits(sizes: list[int], rate: float) -> Non
 
 
 def test_a_restart_repeats_what_was_read_since_the_last_complete_checkpoint() -> None:
-    tasks = run(Tasks(WARM, [100.0] * 60, 4), 28)  # checkpoints at 10 and 20 s, complete a second later
+    tasks = run(
+        Tasks(WARM, [100.0] * 60, 4), 28
+    )  # checkpoints at 10 and 20 s, complete a second later
     tasks.resize(4, 0.0)
     assert tasks.replayed == pytest.approx(800.0)
     assert tasks.lag == pytest.approx(800.0)
@@ -56,7 +59,9 @@ def test_a_longer_restart_never_leaves_less_lag(short: int, more: int) -> None:
 
 
 def test_tasks_with_one_partition_more_are_the_limit() -> None:
-    tasks = run(Tasks(WARM, [700.0] * 300, 7), 300)  # 24 partitions: three tasks read 4, four read 3
+    tasks = run(
+        Tasks(WARM, [700.0] * 300, 7), 300
+    )  # 24 partitions: three tasks read 4, four read 3
     waiting = {group.partitions: tasks.arrived[300] - group.position for group in tasks.groups}
     assert waiting[4] > 1000
     assert waiting[3] == pytest.approx(0, abs=1)
@@ -69,7 +74,9 @@ def test_where_rows_are_exchanged_partitions_that_do_not_divide_cost_nothing() -
 
 
 @pytest.mark.parametrize(("shuffled", "behind"), [(True, True), (False, False)])
-def test_a_cold_task_holds_back_the_others_only_where_rows_are_exchanged(shuffled: bool, behind: bool) -> None:
+def test_a_cold_task_holds_back_the_others_only_where_rows_are_exchanged(
+    shuffled: bool, behind: bool
+) -> None:
     job = FlinkJob(rate_per_s=100.0, cold=0.1, warm_s=600.0, shuffled=shuffled)
     tasks = run(Tasks(job, [300.0] * 4000, 4), 3000)
     tasks.resize(5, 0.0)
@@ -95,11 +102,16 @@ def test_contention_begins_where_two_taskmanagers_share_a_host() -> None:
     spread = FlinkJob(rate_per_s=100.0, contention=0.1, hosts=4)
     assert [spread.task_rate(size, 0.0) for size in (1, 4)] == [100.0, 100.0]
     assert spread.task_rate(6, 0.0) == pytest.approx(100.0 / 1.2)
-    assert FlinkJob(rate_per_s=100.0, contention=0.1).task_rate(3, 0.0) == pytest.approx(spread.task_rate(6, 0.0))
+    assert FlinkJob(rate_per_s=100.0, contention=0.1).task_rate(3, 0.0) == pytest.approx(
+        spread.task_rate(6, 0.0)
+    )
 
 
 def test_a_cold_task_works_longer_for_the_same_rows() -> None:
-    warm, cold = (run(Tasks(FlinkJob(rate_per_s=100.0, cold=share, warm_s=600.0), [100.0] * 20, 2), 10) for share in (1.0, 0.6))
+    warm, cold = (
+        run(Tasks(FlinkJob(rate_per_s=100.0, cold=share, warm_s=600.0), [100.0] * 20, 2), 10)
+        for share in (1.0, 0.6)
+    )
     assert warm.used == warm.worked == pytest.approx(cold.used)
     assert cold.worked > 1.5 * cold.used
 
@@ -107,5 +119,7 @@ def test_a_cold_task_works_longer_for_the_same_rows() -> None:
 def test_a_negative_parameter_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="contention of a Flink job must be at least 0"):
         FlinkJob(rate_per_s=1.0, contention=-1.0)
-    with pytest.raises(BadInput, match=r"needs a rate, partitions and hosts, but they are 1\.0, 24 and 0"):
+    with pytest.raises(
+        BadInput, match=r"needs a rate, partitions and hosts, but they are 1\.0, 24 and 0"
+    ):
         FlinkJob(rate_per_s=1.0, hosts=0)

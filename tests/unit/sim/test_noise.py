@@ -1,4 +1,5 @@
-"""Random factors: mean 1, one stream however it is drawn, streams that do not disturb each other."""
+"""Random factors: mean 1, one stream however it is drawn, streams that do not disturb each
+other."""
 
 import numpy as np
 import pytest

@@ -19,11 +19,18 @@ GUARDS = standard_guards(Limits.between(1, 8))
 
 
 def plant(seed: int = 1, start_s: float = 0.0) -> SparkPlant:
-    return SparkPlant(SparkParameters(), Cosine(9_000, 6_000, 500, period_s=600, hold_s=10), seed=seed, start_s=start_s)
+    return SparkPlant(
+        SparkParameters(),
+        Cosine(9_000, 6_000, 500, period_s=600, hold_s=10),
+        seed=seed,
+        start_s=start_s,
+    )
 
 
 def test_ticks_are_an_interval_apart_and_end_before_the_end() -> None:
-    run = simulate(plant(start_s=100.0), Fixed(), GUARDS, until_s=161.0, interval_s=15.0, start_s=100.0)
+    run = simulate(
+        plant(start_s=100.0), Fixed(), GUARDS, until_s=161.0, interval_s=15.0, start_s=100.0
+    )
     assert [record.t_s for record in run.records] == [100.0, 115.0, 130.0, 145.0, 160.0]
     assert (run.ledger.start_s, run.ledger.end_s) == (100.0, 161.0)
 
@@ -32,12 +39,23 @@ def test_the_same_seed_writes_the_same_journal_byte_for_byte(tmp_path: Path) -> 
     written = []
     for name, seed in (("one", 5), ("again", 5), ("other", 6)):
         journal = FolderJournal(tmp_path / name)
-        simulate(plant(seed), Threshold(), GUARDS, until_s=1_200.0, interval_s=15.0, journal=journal)
+        simulate(
+            plant(seed), Threshold(), GUARDS, until_s=1_200.0, interval_s=15.0, journal=journal
+        )
         journal.close()
-        written.append({path.name: path.read_bytes() for path in sorted((tmp_path / name).iterdir())})
+        written.append(
+            {path.name: path.read_bytes() for path in sorted((tmp_path / name).iterdir())}
+        )
     assert written[0] == written[1]
     assert written[0] != written[2]
-    assert len(next(content for name, content in written[0].items() if name.startswith("segment")).splitlines()) == 80
+    assert (
+        len(
+            next(
+                content for name, content in written[0].items() if name.startswith("segment")
+            ).splitlines()
+        )
+        == 80
+    )
 
 
 def test_a_journal_of_the_callers_keeps_the_records_and_the_kill_switch() -> None:
@@ -50,13 +68,19 @@ def test_a_journal_of_the_callers_keeps_the_records_and_the_kill_switch() -> Non
 
 
 def test_without_a_journal_nothing_is_kept_and_the_run_is_the_same() -> None:
-    kept, dropped = (simulate(plant(), Threshold(), GUARDS, until_s=900.0, interval_s=15.0, journal=j) for j in (None, NoJournal()))
+    kept, dropped = (
+        simulate(plant(), Threshold(), GUARDS, until_s=900.0, interval_s=15.0, journal=j)
+        for j in (None, NoJournal())
+    )
     assert dropped.records == ()
     assert dropped.ledger.committed_rows == kept.ledger.committed_rows
     assert dropped.ledger.targets.values.tolist() == kept.ledger.targets.values.tolist()
 
 
-@pytest.mark.parametrize(("until_s", "interval_s"), [(0.0, 15.0), (100.0, 0.0), (float("inf"), 15.0), (100.0, float("nan"))])
+@pytest.mark.parametrize(
+    ("until_s", "interval_s"),
+    [(0.0, 15.0), (100.0, 0.0), (float("inf"), 15.0), (100.0, float("nan"))],
+)
 def test_a_run_without_length_or_ticks_is_bad_input(until_s: float, interval_s: float) -> None:
     with pytest.raises(BadInput):
         simulate(plant(), Fixed(), GUARDS, until_s=until_s, interval_s=interval_s)

@@ -19,7 +19,9 @@ def ten_rows_a_second(commits: list[tuple[float, float]], *, batches: bool = Tru
 
 
 def test_latency_is_commit_minus_arrival_by_row() -> None:
-    found = measures(ten_rows_a_second([(12.0, 100.0), (22.0, 200.0)]).ledger(22.0), Slo(latency_s=7.0))
+    found = measures(
+        ten_rows_a_second([(12.0, 100.0), (22.0, 200.0)]).ledger(22.0), Slo(latency_s=7.0)
+    )
     assert found.latency_mean_s == pytest.approx(7.0)  # rows are 2 to 12 s old
     assert found.latency_p50_s == pytest.approx(7.0, abs=0.5)
     assert found.latency_p99_s == pytest.approx(12.0, abs=0.6)
@@ -28,7 +30,9 @@ def test_latency_is_commit_minus_arrival_by_row() -> None:
 
 
 def test_a_continuous_job_commits_evenly() -> None:
-    found = measures(ten_rows_a_second([(3.0, 0.0), (103.0, 1_000.0)], batches=False).ledger(103.0), Slo())
+    found = measures(
+        ten_rows_a_second([(3.0, 0.0), (103.0, 1_000.0)], batches=False).ledger(103.0), Slo()
+    )
     assert found.latency_mean_s == pytest.approx(3.0)
     assert found.latency_p99_s == pytest.approx(3.0)
     assert found.attained
@@ -37,13 +41,17 @@ def test_a_continuous_job_commits_evenly() -> None:
 def test_rows_that_wait_too_long_still_count_as_late() -> None:
     ledger = ten_rows_a_second([(1.0, 10.0)]).ledger(100.0)
     found = measures(ledger, Slo(latency_s=40.0))
-    assert found.within == pytest.approx(10 / (10 + 590), rel=0.01)  # those of the last 40 s may yet be in time
+    assert found.within == pytest.approx(
+        10 / (10 + 590), rel=0.01
+    )  # those of the last 40 s may yet be in time
     assert found.lag_end_rows == pytest.approx(990.0)
     assert found.late_s == pytest.approx(100.0 - 41.0, abs=0.6)
 
 
 def test_time_above_the_objective_is_counted_once() -> None:
-    found = measures(ten_rows_a_second([(12.0, 100.0), (22.0, 200.0)]).ledger(22.0), Slo(latency_s=10.0))
+    found = measures(
+        ten_rows_a_second([(12.0, 100.0), (22.0, 200.0)]).ledger(22.0), Slo(latency_s=10.0)
+    )
     assert found.late_s == pytest.approx(4.0, abs=1.1)  # from 10 to 12 and from 20 to 22
 
 
@@ -61,7 +69,10 @@ def test_the_warm_up_is_left_out() -> None:
     book = ten_rows_a_second([(50.0, 500.0), *((float(t), 10.0 * t) for t in range(51, 100))])
     book.target(40.0, 4)
     book.target(80.0, 2)
-    late, warm = (measures(book.ledger(100.0), Slo(latency_s=2.0), warm_up_s=skipped) for skipped in (0.0, 60.0))
+    late, warm = (
+        measures(book.ledger(100.0), Slo(latency_s=2.0), warm_up_s=skipped)
+        for skipped in (0.0, 60.0)
+    )
     assert late.within == pytest.approx((10 + 490) / 990, abs=0.02)
     assert warm.within == 1.0
     assert (late.rescalings, warm.rescalings) == (2, 1)
@@ -95,7 +106,9 @@ def test_elasticity_compares_supply_with_demand() -> None:
     assert found.accuracy_under == pytest.approx(100 * 0.5 * (2 / 4))
     assert found.accuracy_over == pytest.approx(100 * 0.25 * (3 / 1))
     assert (found.timeshare_under, found.timeshare_over) == pytest.approx((50.0, 25.0))
-    assert found.instability == pytest.approx(100 * 2 / 16)  # of 16 minutes one changes supply alone and one demand alone
+    assert found.instability == pytest.approx(
+        100 * 2 / 16
+    )  # of 16 minutes one changes supply alone and one demand alone
 
 
 def test_supply_that_follows_demand_is_neither_unstable_nor_jittery() -> None:
@@ -114,13 +127,20 @@ def test_jitter_is_the_changes_that_demand_did_not_ask_for() -> None:
     for number in range(10):
         book.registered(100.0 * (number + 1), 3 if number % 2 else 4)
     one, none = (Steps(np.array([0.0, 900.0]), np.array([3.0, last])) for last in (4.0, 3.0))
-    found = [measures(book.ledger(3_600.0), Slo(), demand=demand).elasticity for demand in (one, none)]
+    found = [
+        measures(book.ledger(3_600.0), Slo(), demand=demand).elasticity for demand in (one, none)
+    ]
     assert [each.jitter_per_h for each in found if each] == [9.0, 10.0]
 
 
 def test_without_rows_there_is_no_latency() -> None:
     found = measures(ten_rows_a_second([]).ledger(5.0), Slo())
-    assert (found.latency_mean_s, found.latency_p99_s, found.within, found.latency_plus_executors) == (None,) * 4
+    assert (
+        found.latency_mean_s,
+        found.latency_p99_s,
+        found.within,
+        found.latency_plus_executors,
+    ) == (None,) * 4
     assert not found.attained
 
 

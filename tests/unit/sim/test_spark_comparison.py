@@ -9,7 +9,15 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import POLICIES, create
-from rheostat.sim.spark_comparison import GRIDS, LOADS, OURS, PLANT, SETTINGS, Comparison, candidates
+from rheostat.sim.spark_comparison import (
+    GRIDS,
+    LOADS,
+    OURS,
+    PLANT,
+    SETTINGS,
+    Comparison,
+    candidates,
+)
 from rheostat.sim.spark_parameters import SparkParameters
 from rheostat.sim.sweep_cell import BOUNDS
 
@@ -43,9 +51,14 @@ def test_nobody_is_judged_on_a_seed_that_its_parameters_were_chosen_on() -> None
 
 
 def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -> None:
-    cells = Comparison(policies=("hpa",), seeds=2).judged_cells({("cosine", "hpa"): {"metrics": "cpu 0.5"}})
+    cells = Comparison(policies=("hpa",), seeds=2).judged_cells(
+        {("cosine", "hpa"): {"metrics": "cpu 0.5"}}
+    )
     assert sorted((cell.load, cell.seed, cell.policy) for cell in cells) == sorted(
-        (load, seed, policy) for load in LOADS for seed in (0, 1) for policy in (BOUNDS, "hpa", OURS)
+        (load, seed, policy)
+        for load in LOADS
+        for seed in (0, 1)
+        for policy in (BOUNDS, "hpa", OURS)
     )
     given = {(cell.load, cell.policy): cell.parameters for cell in cells}
     assert given["cosine", "hpa"] == {"metrics": "cpu 0.5"}

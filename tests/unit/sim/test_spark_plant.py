@@ -1,4 +1,5 @@
-"""The Spark plant shows what was measured on Spark: fixed cost, state partitions, cold executors, locality, placement."""
+"""The Spark plant shows what was measured on Spark: fixed cost, state partitions, cold executors,
+locality, placement."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -16,7 +17,9 @@ CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0}
 
 
 def plant_of(rate: float = 1_000.0, **given: object) -> SparkPlant:
-    return SparkPlant(SparkParameters.of({**CALM, "trigger_s": 1.0, **given}), Constant(rate), seed=1)
+    return SparkPlant(
+        SparkParameters.of({**CALM, "trigger_s": 1.0, **given}), Constant(rate), seed=1
+    )
 
 
 def batches(plant: SparkPlant, until_s: float, step_s: float = 0.05) -> Iterator[Batch]:
@@ -42,10 +45,19 @@ def executors_of_state(plant: SparkPlant) -> set[int]:
     return set(plant._stages.owners)
 
 
-@pytest.mark.parametrize(("commit_s", "low", "high"), [(0.028, 0.010, 0.020), (0.085, 0.035, 0.045)])
-def test_a_state_partition_costs_what_was_measured_on_two_slots(commit_s: float, low: float, high: float) -> None:
-    took = {n: plant_of(500.0, state_partitions=n, state_commit_s=commit_s, executors=2, trigger_s=10.0) for n in (24, 60)}
-    batch_s = {n: median(batch.batch_s for batch in batches(plant, 60.0)) for n, plant in took.items()}
+@pytest.mark.parametrize(
+    ("commit_s", "low", "high"), [(0.028, 0.010, 0.020), (0.085, 0.035, 0.045)]
+)
+def test_a_state_partition_costs_what_was_measured_on_two_slots(
+    commit_s: float, low: float, high: float
+) -> None:
+    took = {
+        n: plant_of(500.0, state_partitions=n, state_commit_s=commit_s, executors=2, trigger_s=10.0)
+        for n in (24, 60)
+    }
+    batch_s = {
+        n: median(batch.batch_s for batch in batches(plant, 60.0)) for n, plant in took.items()
+    }
     assert low < (batch_s[60] - batch_s[24]) / 36 < high
 
 
@@ -67,10 +79,17 @@ def test_a_cold_executor_costs_seconds_once() -> None:
 def test_a_warm_up_spares_the_state_tasks_their_cold_start() -> None:
     worst = {}
     for warm_up_s in (0.0, 8.0):
-        plant = plant_of(2_000.0, executors=2, state_partitions=8, source_partitions=8, warm_up_s=warm_up_s)
+        plant = plant_of(
+            2_000.0, executors=2, state_partitions=8, source_partitions=8, warm_up_s=warm_up_s
+        )
         list(batches(plant, 20.0))
         resize(plant, 4)
-        worst[warm_up_s] = [max(stage.task_s) for batch in batches(plant, 60.0) for stage in batch.stages if stage.name == "state"]
+        worst[warm_up_s] = [
+            max(stage.task_s)
+            for batch in batches(plant, 60.0)
+            for stage in batch.stages
+            if stage.name == "state"
+        ]
     assert max(worst[0.0]) > 1.0
     assert max(worst[8.0]) < 0.3  # 115 ms to load 8 MB, warm
 
@@ -119,8 +138,19 @@ def test_an_executor_that_leaves_keeps_its_state_until_the_last_partition_has_mo
 
 
 def test_state_tasks_longer_than_the_locality_wait_stray_to_idle_executors() -> None:
-    stays, strays = (plant_of(8_000.0, executors=2, state_partitions=8, state_row_s=2e-3, source_row_s=0.0, placement=False,
-                              trigger_s=0.0, locality_wait_s=wait_s) for wait_s in (1e6, 3.0))  # fmt: skip
+    stays, strays = (
+        plant_of(
+            8_000.0,
+            executors=2,
+            state_partitions=8,
+            state_row_s=2e-3,
+            source_row_s=0.0,
+            placement=False,
+            trigger_s=0.0,
+            locality_wait_s=wait_s,
+        )
+        for wait_s in (1e6, 3.0)
+    )
     for plant in (stays, strays):
         plant.advance(20.0)
         resize(plant, 4)
@@ -141,7 +171,9 @@ def test_placement_brings_back_what_has_strayed() -> None:
 
 
 def test_a_query_that_starts_has_no_state_to_load() -> None:
-    first, second = [batch.stages[1].task_s for batch in batches(plant_of(1_000.0, trigger_s=10.0), 29.0)]
+    first, second = [
+        batch.stages[1].task_s for batch in batches(plant_of(1_000.0, trigger_s=10.0), 29.0)
+    ]
     assert first == pytest.approx(second)
 
 
@@ -217,7 +249,15 @@ def test_state_of_a_window_holds_the_rows_of_its_time() -> None:
 def test_more_state_makes_a_move_longer() -> None:
     load_s = []
     for row_bytes in (1.0, 10_000.0):
-        plant = plant_of(2_000.0, executors=2, state_partitions=8, state_keys=1e5, state_row_bytes=row_bytes, cold_s=0.0, cold_state_s=0.0)
+        plant = plant_of(
+            2_000.0,
+            executors=2,
+            state_partitions=8,
+            state_keys=1e5,
+            state_row_bytes=row_bytes,
+            cold_s=0.0,
+            cold_state_s=0.0,
+        )
         list(batches(plant, 60.0))
         resize(plant, 3)
         load_s.append(max(batch.batch_s for batch in batches(plant, 80.0)))
@@ -225,8 +265,12 @@ def test_more_state_makes_a_move_longer() -> None:
 
 
 def test_the_largest_partition_is_a_floor_that_slots_do_not_lower() -> None:
-    even, skewed = (plant_of(10_000.0, executors=24, state_skew=skew, trigger_s=10.0) for skew in (1.0, 12.0))
-    assert median(batch.batch_s for batch in batches(skewed, 60.0)) > 3 * median(batch.batch_s for batch in batches(even, 60.0))
+    even, skewed = (
+        plant_of(10_000.0, executors=24, state_skew=skew, trigger_s=10.0) for skew in (1.0, 12.0)
+    )
+    assert median(batch.batch_s for batch in batches(skewed, 60.0)) > 3 * median(
+        batch.batch_s for batch in batches(even, 60.0)
+    )
 
 
 def test_an_observation_has_the_signals_of_a_live_query() -> None:
@@ -278,7 +322,15 @@ def test_a_query_that_cannot_run_is_not_idle() -> None:
 
 
 def test_ds2_reads_the_true_rates_from_the_stages() -> None:
-    plant = plant_of(4_000.0, executors=3, source_row_s=1e-3, source_task_s=0.0, state_row_s=2e-3, state_commit_s=0.0, selectivity=0.5)
+    plant = plant_of(
+        4_000.0,
+        executors=3,
+        source_row_s=1e-3,
+        source_task_s=0.0,
+        state_row_s=2e-3,
+        state_commit_s=0.0,
+        selectivity=0.5,
+    )
     seen(plant, 20.0)
     source, state = stage_needs(seen(plant, 60.5))
     assert source.slots == pytest.approx(4.0)
@@ -287,22 +339,43 @@ def test_ds2_reads_the_true_rates_from_the_stages() -> None:
 
 def test_before_the_first_batch_its_signals_are_absent() -> None:
     o = seen(plant_of(1_000.0), 0.0)
-    absent = (o.input_rows_per_s, o.batch_s, o.batch_rows, o.latency_s, o.busy, o.stages, o.lag_s, o.in_flight)
+    absent = (
+        o.input_rows_per_s,
+        o.batch_s,
+        o.batch_rows,
+        o.latency_s,
+        o.busy,
+        o.stages,
+        o.lag_s,
+        o.in_flight,
+    )
     assert absent == (None,) * 8
     assert (o.executors, o.lag_rows) == (2, 0.0)
 
 
 def test_without_data_no_batch_runs_and_the_last_one_says_nothing() -> None:
-    plant = SparkPlant(SparkParameters.of({**CALM, "trigger_s": 1.0}), Steps((1_000.0, 0.0), 30.0), seed=1)
+    plant = SparkPlant(
+        SparkParameters.of({**CALM, "trigger_s": 1.0}), Steps((1_000.0, 0.0), 30.0), seed=1
+    )
     seen(plant, 100.0)
     o = seen(plant, 110.0)
-    assert (o.batch_s, o.batch_rows, o.processed_rows_per_s, o.input_rows_per_s, o.lag_rows) == (0.0, 0, None, 0.0, 0.0)
+    assert (o.batch_s, o.batch_rows, o.processed_rows_per_s, o.input_rows_per_s, o.lag_rows) == (
+        0.0,
+        0,
+        None,
+        0.0,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("trigger_s", [0.0, 5.0])
 def test_data_after_a_pause_are_read_at_once_or_at_the_trigger(trigger_s: float) -> None:
-    plant = SparkPlant(SparkParameters.of({**CALM, "trigger_s": trigger_s}), Steps((0.0, 100.0), 333.0), seed=1)
-    assert next(batches(plant, 400.0)).begin_s == pytest.approx(335.0 if trigger_s else 333.0, abs=0.05)
+    plant = SparkPlant(
+        SparkParameters.of({**CALM, "trigger_s": trigger_s}), Steps((0.0, 100.0), 333.0), seed=1
+    )
+    assert next(batches(plant, 400.0)).begin_s == pytest.approx(
+        335.0 if trigger_s else 333.0, abs=0.05
+    )
 
 
 def test_a_lost_executor_makes_its_batch_late_and_is_replaced() -> None:

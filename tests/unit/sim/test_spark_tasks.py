@@ -62,7 +62,14 @@ def test_a_stage_reports_what_ds2_needs() -> None:
     run = stage()
     run_anywhere(run, [1.0, 5.0, 2.0], warm(3), 1, 0.0, 0.0)
     told = run.stage
-    assert (told.rows_in, told.rows_out, told.busy_s, told.tasks, told.task_max_s, told.task_median_s) == (10.0, 5.0, 8.0, 3, 5.0, 2.0)
+    assert (
+        told.rows_in,
+        told.rows_out,
+        told.busy_s,
+        told.tasks,
+        told.task_max_s,
+        told.task_median_s,
+    ) == (10.0, 5.0, 8.0, 3, 5.0, 2.0)
     assert told.upstream == ("kafka",)
 
 

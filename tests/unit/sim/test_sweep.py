@@ -47,7 +47,11 @@ def test_a_spec_is_the_product_of_its_lists(tmp_path: Path) -> None:
     cells = read_spec(_spec(tmp_path))
     assert len(cells) == 2 * 3 * 2  # seeds x policies with their parameters x guards
     assert len({cell.key for cell in cells}) == len(cells)
-    assert {json.dumps(cell.parameters) for cell in cells} == {"{}", '{"up_ratio": 0.7}', '{"up_ratio": 0.9}'}
+    assert {json.dumps(cell.parameters) for cell in cells} == {
+        "{}",
+        '{"up_ratio": 0.7}',
+        '{"up_ratio": 0.9}',
+    }
     assert {cell.guards["cooldown_in_s"] for cell in cells} == {0, 60}
 
 
@@ -65,15 +69,23 @@ def test_bounds_are_a_cell_for_each_spark_plant_load_and_seed(tmp_path: Path) ->
 
 
 def test_each_seed_is_another_course_of_the_same_load(tmp_path: Path) -> None:
-    first, second = (cell.workload for cell in read_spec(_spec(tmp_path)) if cell.policy == "fixed" and cell.guards["cooldown_in_s"] == 0)
+    first, second = (
+        cell.workload
+        for cell in read_spec(_spec(tmp_path))
+        if cell.policy == "fixed" and cell.guards["cooldown_in_s"] == 0
+    )
     assert first == Cosine(shift=2000, amplitude=1500, noise=200, period_s=900, seed=7)
     assert second == Cosine(shift=2000, amplitude=1500, noise=200, period_s=900, seed=8)
     assert with_seed(parse("2 * walk + constant"), 3) == parse("2 * walk:seed=10 + constant")
 
 
-@pytest.mark.parametrize("kind", ["small: {executors: 2}", "small: {kind: flink, rate_per_s: 1500, executors: 2}"])
+@pytest.mark.parametrize(
+    "kind", ["small: {executors: 2}", "small: {kind: flink, rate_per_s: 1500, executors: 2}"]
+)
 def test_a_run_has_its_measures_and_the_same_cell_the_same_row(tmp_path: Path, kind: str) -> None:
-    cell = read_spec(_spec(tmp_path, SPEC.replace("small: {executors: 2, trigger_s: 10}", kind)))[-1]
+    cell = read_spec(_spec(tmp_path, SPEC.replace("small: {executors: 2, trigger_s: 10}", kind)))[
+        -1
+    ]
     (row,) = run_cell(cell)
     assert [row] == run_cell(cell)
     assert row["cost"] == pytest.approx(row["slot_hours"] * 3600 + 10 * row["rescalings"])
@@ -81,31 +93,48 @@ def test_a_run_has_its_measures_and_the_same_cell_the_same_row(tmp_path: Path, k
     assert 1 <= row["executors_mean"] <= 8
 
 
-def test_the_warm_up_does_not_count_for_the_objective_but_is_paid_as_the_bounds_pay_it(tmp_path: Path) -> None:
-    whole, later = (read_spec(_spec(tmp_path, SPEC + f"warm_up_s: {warm_up_s}\n"))[0] for warm_up_s in (0, 120))
+def test_the_warm_up_does_not_count_for_the_objective_but_is_paid_as_the_bounds_pay_it(
+    tmp_path: Path,
+) -> None:
+    whole, later = (
+        read_spec(_spec(tmp_path, SPEC + f"warm_up_s: {warm_up_s}\n"))[0] for warm_up_s in (0, 120)
+    )
     (first,), (second,) = run_cell(whole), run_cell(later)
     assert second["slot_hours"] == pytest.approx(first["slot_hours"] * 240 / 360)
     assert second["cost"] == first["cost"] == 2 * 360
 
 
-def test_the_rows_of_a_spec_are_those_of_before_there_were_faults_and_elasticity(tmp_path: Path) -> None:
-    found = {(row["policy"], row["seed"]): row for cell in read_spec(_spec(tmp_path))[::3] for row in run_cell(cell)}
+def test_the_rows_of_a_spec_are_those_of_before_there_were_faults_and_elasticity(
+    tmp_path: Path,
+) -> None:
+    found = {
+        (row["policy"], row["seed"]): row
+        for cell in read_spec(_spec(tmp_path))[::3]
+        for row in run_cell(cell)
+    }
     spark = found["fixed", 0]
     assert (spark["key"], spark["cost"], spark["rescalings"]) == ("f96af176f58cd412", 720, 0)
-    assert [spark[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")] == pytest.approx(
-        [8.80186206898444, 14.099860561601773, 51741.60373164152]
+    assert [
+        spark[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")
+    ] == pytest.approx([8.80186206898444, 14.099860561601773, 51741.60373164152])
+    flink = SPEC.replace(
+        "small: {executors: 2, trigger_s: 10}",
+        "small: {kind: flink, rate_per_s: 1500, executors: 2}",
     )
-    flink = SPEC.replace("small: {executors: 2, trigger_s: 10}", "small: {kind: flink, rate_per_s: 1500, executors: 2}")
     (row,) = run_cell(read_spec(_spec(tmp_path, flink))[0])
     assert row["key"] == "5b1e129205e099cc"
-    assert [row[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")] == pytest.approx(
-        [26.761245938938814, 41.679581757686165, 133282.43610401248]
-    )
+    assert [
+        row[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")
+    ] == pytest.approx([26.761245938938814, 41.679581757686165, 133282.43610401248])
 
 
 def test_a_run_is_compared_with_the_demand_of_its_plant(tmp_path: Path) -> None:
-    steps = SPEC.replace(LOAD, "steps:levels=2000,20000,hold_s=180").replace("executors: 2,", "executors: 4,")
-    (row,) = run_cell(read_spec(_spec(tmp_path, steps))[0])  # four executors all along, for 3 minutes more than are needed
+    steps = SPEC.replace(LOAD, "steps:levels=2000,20000,hold_s=180").replace(
+        "executors: 2,", "executors: 4,"
+    )
+    (row,) = run_cell(
+        read_spec(_spec(tmp_path, steps))[0]
+    )  # four executors all along, for 3 minutes more than are needed
     low, high = demand_of(read_spec(_spec(tmp_path, steps))[0]).at(np.array([2_000.0, 20_000.0]))
     assert low < 4 < high
     assert (row["timeshare_over"], row["timeshare_under"]) == (50, 50)
@@ -115,12 +144,18 @@ def test_a_run_is_compared_with_the_demand_of_its_plant(tmp_path: Path) -> None:
     assert row["instability"] == pytest.approx(20)
 
 
-def test_the_demand_of_a_plant_is_searched_once_whatever_the_load_policy_and_start(tmp_path: Path) -> None:
-    more = SPEC.replace("loads:", "  large: {executors: 7, trigger_s: 10}\nloads:\n  flat: constant:rate=900")
+def test_the_demand_of_a_plant_is_searched_once_whatever_the_load_policy_and_start(
+    tmp_path: Path,
+) -> None:
+    more = SPEC.replace(
+        "loads:", "  large: {executors: 7, trigger_s: 10}\nloads:\n  flat: constant:rate=900"
+    )
     cells = read_spec(_spec(tmp_path, more))
     assert len({id(demand_of(cell)) for cell in cells}) == 1
     other = read_spec(_spec(tmp_path, more.replace("objective_s: 30", "objective_s: 15")))[0]
-    assert (demand_of(other).at(np.array([9_000.0])) >= demand_of(cells[0]).at(np.array([9_000.0]))).all()
+    assert (
+        demand_of(other).at(np.array([9_000.0])) >= demand_of(cells[0]).at(np.array([9_000.0]))
+    ).all()
 
 
 def test_rows_of_before_there_was_elasticity_are_read_and_have_none(tmp_path: Path) -> None:
@@ -167,10 +202,17 @@ def test_half_a_file_is_no_result(tmp_path: Path) -> None:
 
 def test_the_summary_pairs_by_seed_with_the_best_fixed_size_and_the_clairvoyant() -> None:
     place = {"plant": "p", "load": "l", "parameters": "{}", "guards": "{}", "attained": True}
-    numbers = dict.fromkeys(("latency_mean_s", "latency_p99_s", "executors_mean", "rescalings"), 1.0)
+    numbers = dict.fromkeys(
+        ("latency_mean_s", "latency_p99_s", "executors_mean", "rescalings"), 1.0
+    )
     costs = {"(best static)": (100, 200), "(clairvoyant)": (50, 100), "mine": (75, 120)}
     told = [(policy, seed, cost) for policy in costs for seed, cost in enumerate(costs[policy])]
-    found = summary([{**place, **numbers, "policy": policy, "seed": seed, "cost": cost} for policy, seed, cost in told])
+    found = summary(
+        [
+            {**place, **numbers, "policy": policy, "seed": seed, "cost": cost}
+            for policy, seed, cost in told
+        ]
+    )
     mine = next(entry for entry in found if entry["policy"] == "mine")
     assert mine["score"]["mean"] == pytest.approx((0.5 + 0.8) / 2)
     assert mine["cost"] == {"mean": 97.5, "low": 75.0, "high": 120.0}
@@ -229,23 +271,45 @@ def test_all_that_is_wrong_is_said_at_once_with_its_place(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("limits: [1, 8]", "limits: [8, 1]"), r"line 5, limits: min executors \(8\) is above max executors \(1\)"),
-        (("executors: 2", "executors: 9"), "line 9, plants.small: starts with 9 executors, outside the limits 1 to 8"),
+        (
+            ("limits: [1, 8]", "limits: [8, 1]"),
+            r"line 5, limits: min executors \(8\) is above max executors \(1\)",
+        ),
+        (
+            ("executors: 2", "executors: 9"),
+            "line 9, plants.small: starts with 9 executors, outside the limits 1 to 8",
+        ),
         ((LOAD, "constant:rate=0"), "loads.wave: 'constant:rate=0' brings no row in 6 minutes"),
-        (("minutes: 6", "minutes: 0.1"), "minutes: must last longer than interval_s and warm_up_s, but a run lasts 6 s"),
+        (
+            ("minutes: 6", "minutes: 0.1"),
+            "minutes: must last longer than interval_s and warm_up_s, but a run lasts 6 s",
+        ),
         (("- fixed", "- fixed\n  - fixed"), r"policies\[1\]: fixed {} is there twice"),
-        (("cooldown_in_s: [0, 60]", "cooldown_in_s: [0, -60]"), "guards: cooldown in_s must be 0 seconds or more, but it is -60"),
-        (("seeds: 2", "seeds: [1, 1]"), "seeds: is a number of seeds of at least 1, or a list of different ones"),
+        (
+            ("cooldown_in_s: [0, 60]", "cooldown_in_s: [0, -60]"),
+            "guards: cooldown in_s must be 0 seconds or more, but it is -60",
+        ),
+        (
+            ("seeds: 2", "seeds: [1, 1]"),
+            "seeds: is a number of seeds of at least 1, or a list of different ones",
+        ),
         (("minutes: 6", "minutes: [6"), "this is no YAML"),
     ],
 )
-def test_contradictions_are_said_with_their_line(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+def test_contradictions_are_said_with_their_line(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
     with pytest.raises(BadInput, match=said):
         read_spec(_spec(tmp_path, SPEC.replace(*change)))
 
 
-def test_the_command_prints_and_writes_the_same_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec, out = _spec(tmp_path, SPEC.replace("seeds: 2", "seeds: 1\nbounds: true")), tmp_path / "found.json"
+def test_the_command_prints_and_writes_the_same_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, out = (
+        _spec(tmp_path, SPEC.replace("seeds: 2", "seeds: 1\nbounds: true")),
+        tmp_path / "found.json",
+    )
     given = ["simulate", "sweep", str(spec), "--folder", str(tmp_path / "rows"), "--master", "none"]
     assert command([*given, "--json", "--out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -257,11 +321,20 @@ def test_the_command_prints_and_writes_the_same_json(tmp_path: Path, capsys: pyt
     assert "half the 95 % interval" in capsys.readouterr().out
 
 
-def test_the_command_says_in_one_line_that_there_is_no_spec(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_in_one_line_that_there_is_no_spec(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert command(["simulate", "sweep", "nowhere.yaml", "--master", "none"]) == 2
-    assert capsys.readouterr().err == "rheostat: the spec nowhere.yaml cannot be read: No such file or directory\n"
+    assert (
+        capsys.readouterr().err
+        == "rheostat: the spec nowhere.yaml cannot be read: No such file or directory\n"
+    )
 
 
-@pytest.mark.parametrize("spec", sorted((Path(__file__).parents[3] / "experiments").glob("*.yaml")), ids=lambda spec: spec.stem)
+@pytest.mark.parametrize(
+    "spec",
+    sorted((Path(__file__).parents[3] / "experiments").glob("*.yaml")),
+    ids=lambda spec: spec.stem,
+)
 def test_the_specs_of_the_experiments_can_be_read(spec: Path) -> None:
     assert len(read_spec(spec)) >= 20

@@ -23,19 +23,29 @@ def shadow(journaled: Journaled) -> Recorded:
 
 
 def test_on_a_run_at_a_fixed_size_it_is_a_savings_report(shadow: Recorded) -> None:
-    found = whatif(shadow, Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)))
+    found = whatif(
+        shadow,
+        Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)),
+    )
     assert found.recorded_slot_hours == pytest.approx(8 * shadow.duration_s / 3600)
     assert found.as_recorded.slot_hours == pytest.approx(found.recorded_slot_hours, rel=0.01)
     assert found.with_policy.slot_hours < found.as_recorded.slot_hours
-    assert found.saved_share == pytest.approx(1 - found.with_policy.slot_hours / found.as_recorded.slot_hours)
+    assert found.saved_share == pytest.approx(
+        1 - found.with_policy.slot_hours / found.as_recorded.slot_hours
+    )
     assert found.with_policy.late_share is not None
     assert found.decisions[0].before == 8
     assert all(each.reason for each in found.decisions)
     assert found.error.batch_s_median < 0.1
 
 
-def test_a_run_at_a_fixed_size_has_executors_too_many_and_a_policy_has_fewer(shadow: Recorded) -> None:
-    found = whatif(shadow, Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)))
+def test_a_run_at_a_fixed_size_has_executors_too_many_and_a_policy_has_fewer(
+    shadow: Recorded,
+) -> None:
+    found = whatif(
+        shadow,
+        Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)),
+    )
     recorded_, ours = found.as_recorded.elasticity, found.with_policy.elasticity
     assert recorded_ is not None
     assert ours is not None
@@ -44,7 +54,15 @@ def test_a_run_at_a_fixed_size_has_executors_too_many_and_a_policy_has_fewer(sha
 
 
 def test_one_executor_is_missing_others_as_long_as_it_is_late(shadow: Recorded) -> None:
-    found = whatif(shadow, Question(policy="fixed", parameters={"executors": "1"}, limits=Limits.between(1, 8), slo=Slo(latency_s=30)))
+    found = whatif(
+        shadow,
+        Question(
+            policy="fixed",
+            parameters={"executors": "1"},
+            limits=Limits.between(1, 8),
+            slo=Slo(latency_s=30),
+        ),
+    )
     told = found.with_policy.elasticity
     assert told is not None
     assert told.timeshare_under + told.timeshare_over <= 100.0
@@ -55,11 +73,16 @@ def test_asking_for_the_recorded_size_gives_the_recorded_run(shadow: Recorded) -
     found = whatif(shadow, Question(policy="fixed", limits=Limits.between(1, 8)))
     assert found.decisions == ()
     assert found.saved_share == pytest.approx(0, abs=0.01)
-    assert found.with_policy.latency_mean_s == pytest.approx(found.as_recorded.latency_mean_s, rel=0.05)
+    assert found.with_policy.latency_mean_s == pytest.approx(
+        found.as_recorded.latency_mean_s, rel=0.05
+    )
 
 
 def test_sizes_beyond_the_recorded_ones_are_said(shadow: Recorded) -> None:
-    found = whatif(shadow, Question(policy="fixed", parameters={"executors": "12"}, limits=Limits.between(1, 16)))
+    found = whatif(
+        shadow,
+        Question(policy="fixed", parameters={"executors": "12"}, limits=Limits.between(1, 16)),
+    )
     assert found.notes[-1] == "sizes 12 were never recorded: what they do is extrapolated"
 
 
@@ -73,7 +96,9 @@ def test_a_wrong_policy_is_refused_before_the_fit(shadow: Recorded) -> None:
         whatif(shadow, Question(policy="clever"))
 
 
-def test_the_command_prints_and_writes_the_same_json(journaled: Journaled, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_and_writes_the_same_json(
+    journaled: Journaled, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder, out = str(journaled(seconds=900)), tmp_path / "answer.json"
     assert command(["whatif", folder, "--policy", "threshold", "--json", "--out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -38,14 +38,19 @@ def test_the_target_is_asserted_again_at_every_tick():
     protocols = Protocols()
     actuator = SparkActuator(protocols, ABLE)
     for now in (1.0, 2.0):
-        assert actuator.rescale(Decision(target=3, reason="test"), now) == Rescaling(phase="steady", detail=f"at {now:g}")
+        assert actuator.rescale(Decision(target=3, reason="test"), now) == Rescaling(
+            phase="steady", detail=f"at {now:g}"
+        )
     assert protocols.asked == [(3, []), (3, [])]
     assert (actuator.target, actuator.capabilities()) == (3, ABLE)
 
 
 @pytest.mark.parametrize(
     ("actions", "replace"),
-    [(("replace executor 7", "replace executor driver-3"), ["7", "driver-3"]), (("paint executor 7", "replace executor"), [])],
+    [
+        (("replace executor 7", "replace executor driver-3"), ["7", "driver-3"]),
+        (("paint executor 7", "replace executor"), []),
+    ],
 )
 def test_what_is_to_be_replaced_is_read_from_the_actions(actions, replace):
     protocols = Protocols()
@@ -81,13 +86,21 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
 
 def test_an_adviser_changes_nothing_and_says_what_it_would():
     adviser = Adviser(Capabilities(can_scale=False, cannot=("shadow mode",)))
-    assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(phase="advised", detail="4 executors would do")
+    assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(
+        phase="advised", detail="4 executors would do"
+    )
     assert (adviser.target, adviser.capabilities().cannot) == (None, ("shadow mode",))
 
 
-@pytest.mark.parametrize(("application", "resumed", "target"), [("app-1", [{"lives": 1}], 3), ("app-2", [], None)])
+@pytest.mark.parametrize(
+    ("application", "resumed", "target"), [("app-1", [{"lives": 1}], 3), ("app-2", [], None)]
+)
 def test_only_the_memory_of_the_same_application_is_resumed(application, resumed, target):
-    kept = SparkActuator(Protocols(), ABLE, "app-1").rescale(Decision(target=3, reason="test"), 1.0).memory
+    kept = (
+        SparkActuator(Protocols(), ABLE, "app-1")
+        .rescale(Decision(target=3, reason="test"), 1.0)
+        .memory
+    )
     protocols = Protocols()
     actuator = SparkActuator(protocols, ABLE, application)
     actuator.resume(json.loads(json.dumps(kept)), 2.0)

@@ -19,19 +19,32 @@ def checkpoint(folder: Path, batches: dict[str, str], stateful: bool = True) -> 
 
 
 def entry(partitions: int) -> str:
-    return "v1\n" + json.dumps({"batchWatermarkMs": 0, "conf": {"spark.sql.shuffle.partitions": str(partitions)}}) + '\n{"t":{"0":1}}'
+    return (
+        "v1\n"
+        + json.dumps(
+            {"batchWatermarkMs": 0, "conf": {"spark.sql.shuffle.partitions": str(partitions)}}
+        )
+        + '\n{"t":{"0":1}}'
+    )
 
 
 def test_the_newest_batch_counts_by_number_and_not_by_name(tmp_path):
-    found = read_checkpoint(checkpoint(tmp_path, {"9": entry(9), "10": entry(10), ".10.crc": "x", "11.tmp": "x"}))
+    found = read_checkpoint(
+        checkpoint(tmp_path, {"9": entry(9), "10": entry(10), ".10.crc": "x", "11.tmp": "x"})
+    )
     assert (found.batch_id, found.state_partitions) == (10, 10)
 
 
 def test_a_query_without_state_has_no_state_partitions(tmp_path):
-    assert read_checkpoint(checkpoint(tmp_path, {"0": entry(200)}, stateful=False)).state_partitions is None
+    assert (
+        read_checkpoint(checkpoint(tmp_path, {"0": entry(200)}, stateful=False)).state_partitions
+        is None
+    )
 
 
-@pytest.mark.parametrize("text", ["", "v1\n", "v1\nno json\n-", 'v1\n{"conf": null}\n-', "v1\n[]\n-"])
+@pytest.mark.parametrize(
+    "text", ["", "v1\n", "v1\nno json\n-", 'v1\n{"conf": null}\n-', "v1\n[]\n-"]
+)
 def test_what_is_no_offset_log_is_said_with_the_file(tmp_path, text):
     with pytest.raises(BadInput, match="offsets/7 is no entry of an offset log"):
         read_checkpoint(checkpoint(tmp_path, {"7": text}))

@@ -12,10 +12,20 @@ from rheostat.spark.executors import Executor, ExecutorsEndpoint
 
 DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "addTime": "a"}
 FIRST = {
-    "id": "0", "maxTasks": 2, "isActive": True, "totalDuration": 1500, "addTime": "2026-01-01T00:00:00.000GMT",
+    "id": "0",
+    "maxTasks": 2,
+    "isActive": True,
+    "totalDuration": 1500,
+    "addTime": "2026-01-01T00:00:00.000GMT",
     "peakMemoryMetrics": {"JVMHeapMemory": 100, "JVMOffHeapMemory": 20, "OnHeapExecutionMemory": 0},
-}  # fmt: skip
-GONE = {**FIRST, "id": "1", "isActive": False, "removeTime": "2026-01-01T00:01:00.000GMT", "peakMemoryMetrics": None}
+}
+GONE = {
+    **FIRST,
+    "id": "1",
+    "isActive": False,
+    "removeTime": "2026-01-01T00:01:00.000GMT",
+    "peakMemoryMetrics": None,
+}
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -43,7 +53,8 @@ def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
     def start(body: object, status: int = 200) -> ExecutorsEndpoint:
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         server.RequestHandlerClass.pages = {  # type: ignore[attr-defined]
-            f"/api/v1/applications/app-1/{name}": (status, text) for name in ("executors", "allexecutors", "jobs")
+            f"/api/v1/applications/app-1/{name}": (status, text)
+            for name in ("executors", "allexecutors", "jobs")
         }
         return ExecutorsEndpoint(f"http://127.0.0.1:{server.server_port}", "app-1")
 
@@ -55,18 +66,29 @@ def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
 
 def test_the_registered_executors_are_those_that_are_active(ui):
     first = Executor(
-        id="0", slots=2, active=True, task_s=1.5, peak_memory_bytes=120,
-        registered_s="2026-01-01T00:00:00.000GMT", removed_s=None,
-    )  # fmt: skip
+        id="0",
+        slots=2,
+        active=True,
+        task_s=1.5,
+        peak_memory_bytes=120,
+        registered_s="2026-01-01T00:00:00.000GMT",
+        removed_s=None,
+    )
     endpoint = ui([DRIVER, FIRST, GONE])
     assert endpoint.registered() == [first]
     everyone = endpoint.all()
     assert [executor.id for executor in everyone] == ["0", "1"]
-    assert (everyone[1].removed_s, everyone[1].peak_memory_bytes) == ("2026-01-01T00:01:00.000GMT", None)
+    assert (everyone[1].removed_s, everyone[1].peak_memory_bytes) == (
+        "2026-01-01T00:01:00.000GMT",
+        None,
+    )
 
 
 def test_failed_tasks_are_added_over_the_jobs(ui):
-    assert ui([{"jobId": 1, "numFailedTasks": 2}, {"jobId": 2, "numFailedTasks": 3}]).failed_tasks() == 5
+    assert (
+        ui([{"jobId": 1, "numFailedTasks": 2}, {"jobId": 2, "numFailedTasks": 3}]).failed_tasks()
+        == 5
+    )
     assert ui([]).failed_tasks() == 0
     assert ui([{"jobId": 1}]).failed_tasks() is None
 
@@ -76,7 +98,19 @@ def test_no_executor_is_an_empty_list_and_not_an_absent_answer(ui):
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"\xff\xfe", [1], "text", {"a": 1}, 7, None, [{**FIRST, "totalDuration": None}], [{"id": "0"}]]
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"\xff\xfe",
+        [1],
+        "text",
+        {"a": 1},
+        7,
+        None,
+        [{**FIRST, "totalDuration": None}],
+        [{"id": "0"}],
+    ],
 )
 def test_garbage_is_an_absent_answer(ui, body):
     assert ui(body if isinstance(body, bytes) else json.dumps(body).encode()).registered() is None
@@ -111,7 +145,12 @@ def mute() -> Iterator[socket.socket]:
 
 
 def test_a_ui_that_does_not_answer_in_time_is_an_absent_answer(mute):
-    assert ExecutorsEndpoint(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1", timeout_s=0.05).registered() is None
+    assert (
+        ExecutorsEndpoint(
+            f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1", timeout_s=0.05
+        ).registered()
+        is None
+    )
 
 
 def test_what_is_no_http_is_an_absent_answer(mute):
@@ -123,7 +162,9 @@ def test_what_is_no_http_is_an_absent_answer(mute):
 
     thread = threading.Thread(target=speak)
     thread.start()
-    assert ExecutorsEndpoint(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1").registered() is None
+    assert (
+        ExecutorsEndpoint(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1").registered() is None
+    )
     thread.join()
 
 

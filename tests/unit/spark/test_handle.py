@@ -41,11 +41,23 @@ def nothing() -> None:
 
 
 def handle_of(
-    folder: Path, job: Job, ended: Callable[[], bool] = lambda: False, closing: Callable[[], None] = nothing
+    folder: Path,
+    job: Job,
+    ended: Callable[[], bool] = lambda: False,
+    closing: Callable[[], None] = nothing,
 ) -> tuple[Handle, RecordingActuator]:
     actuator, journal = RecordingActuator(), FolderJournal(folder)
-    loop = Loop(sensor=job, policy=Two(), guards=standard_guards(Limits()), actuator=actuator, journal=journal)
-    return Handle(loop, journal, Capabilities(can_scale=True), Overhead(None, None), ended, closing), actuator
+    loop = Loop(
+        sensor=job,
+        policy=Two(),
+        guards=standard_guards(Limits()),
+        actuator=actuator,
+        journal=journal,
+    )
+    return (
+        Handle(loop, journal, Capabilities(can_scale=True), Overhead(None, None), ended, closing),
+        actuator,
+    )
 
 
 def looked(job: Job, times: int) -> None:
@@ -92,7 +104,9 @@ def test_a_file_beside_the_journal_is_the_kill_switch(tmp_path):
     assert len(actuator.asked) == len(before)
 
 
-@pytest.mark.parametrize("fails", [False, True], ids=["in good order", "in a way that our calls fail"])
+@pytest.mark.parametrize(
+    "fails", [False, True], ids=["in good order", "in a way that our calls fail"]
+)
 def test_it_ends_with_the_application_however_that_ends(tmp_path, fails):
     job, ended = Job(fails), threading.Event()
     handle, _ = handle_of(tmp_path, job, ended.is_set)

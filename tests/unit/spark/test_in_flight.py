@@ -9,8 +9,16 @@ from rheostat.spark.in_flight import batch_start_s, in_flight, pause_left_s
 from rheostat.spark.progress import batch_of
 
 RUNNING = {"message": "Processing new data", "isTriggerActive": True, "isDataAvailable": True}
-CLEANING = {"message": "No new data but cleaning up state", "isTriggerActive": True, "isDataAvailable": False}
-ASKING = {"message": "Getting offsets from KafkaV2", "isTriggerActive": True, "isDataAvailable": False}
+CLEANING = {
+    "message": "No new data but cleaning up state",
+    "isTriggerActive": True,
+    "isDataAvailable": False,
+}
+ASKING = {
+    "message": "Getting offsets from KafkaV2",
+    "isTriggerActive": True,
+    "isDataAvailable": False,
+}
 WAITING = {"message": "Waiting for next trigger", "isTriggerActive": False, "isDataAvailable": True}
 
 
@@ -96,7 +104,14 @@ def test_tasks_are_absent_where_no_stage_is_active(stages, last):
         (1002.0, 1003.5, 1006.5, 1.5),
         (1002.0, 1005.7, 1030.5, 1.5),
     ],
-    ids=["in time", "begun late", "too late: the next follows at once", "about to begin", "no new rows", "long without rows"],
+    ids=[
+        "in time",
+        "begun late",
+        "too late: the next follows at once",
+        "about to begin",
+        "no new rows",
+        "long without rows",
+    ],
 )
 def test_a_pause_lasts_until_the_next_batch_may_begin(start_s, commit_s, now, left_s):
     assert pause_left_s(start_s, commit_s, 3.0, now) == pytest.approx(left_s)

@@ -85,7 +85,15 @@ def test_a_script_that_is_not_there_is_refused(tmp_path):
 def test_options_go_before_those_of_the_environment_and_survive_quoting():
     options = {"spark.b": "-Da=1 -Db='x y'", "spark.a": "$HOME"}
     words = shlex.split(submit_arguments(options, "--master yarn pyspark-shell"))
-    assert words == ["--conf", "spark.a=$HOME", "--conf", "spark.b=-Da=1 -Db='x y'", "--master", "yarn", "pyspark-shell"]
+    assert words == [
+        "--conf",
+        "spark.a=$HOME",
+        "--conf",
+        "spark.b=-Da=1 -Db='x y'",
+        "--master",
+        "yarn",
+        "pyspark-shell",
+    ]
     assert submit_arguments({}) == "pyspark-shell"
 
 
@@ -135,7 +143,9 @@ def test_the_hook_is_told_of_the_first_session_only():
     assert told == ["first"]
 
 
-def test_what_watches_is_stopped_before_the_session_that_the_script_left_open(tmp_path, monkeypatch):
+def test_what_watches_is_stopped_before_the_session_that_the_script_left_open(
+    tmp_path, monkeypatch
+):
     ends: list[str] = []
 
     class Ending:
@@ -147,7 +157,10 @@ def test_what_watches_is_stopped_before_the_session_that_the_script_left_open(tm
 
     sessions([Ending("session")])
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: Ending("session"))
-    (tmp_path / "app.py").write_text("from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\nraise SystemExit(143)")
+    (tmp_path / "app.py").write_text(
+        "from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\nraise"
+        " SystemExit(143)"
+    )
     assert run_script(tmp_path / "app.py", (), {}, lambda _: Ending("watching")) == 143
     assert ends == ["watching", "session"]
 

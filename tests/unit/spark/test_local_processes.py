@@ -14,13 +14,20 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @pytest.fixture
 def proc(tmp_path: Path) -> Path:
-    def process(pid: int, parent: int, name: str, seconds: float, reaped: float = 0.0, words: str = "") -> None:
+    def process(
+        pid: int, parent: int, name: str, seconds: float, reaped: float = 0.0, words: str = ""
+    ) -> None:
         (tmp_path / str(pid)).mkdir()
         times = f"{seconds * TICKS:.0f} 0 {reaped * TICKS:.0f} 0"
-        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {times} 20 0 1 0 55 0 0\n")
+        (tmp_path / str(pid) / "stat").write_text(
+            f"{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {times} 20 0 1 0 55 0 0\n"
+        )
         (tmp_path / str(pid) / "cmdline").write_bytes(words.encode().replace(b" ", b"\0"))
 
-    backend = "java -cp x org.apache.spark.executor.CoarseGrainedExecutorBackend --app-id {} --executor-id {} --cores 1"
+    backend = (
+        "java -cp x org.apache.spark.executor.CoarseGrainedExecutorBackend --app-id {}"
+        " --executor-id {} --cores 1"
+    )
     process(1, 0, "init", 900.0)
     process(10, 1, "java", 12.5, words=backend.format("app-1", 0))
     process(11, 10, "python3 (daemon)", 1.0, reaped=4.0)

@@ -6,7 +6,8 @@ from rheostat.spark.patience import COLD_S, SHORT, Patience
 
 
 class Waits:
-    """What ``spark.locality.wait`` was set to, one after the other; None is the application's own."""
+    """What ``spark.locality.wait`` was set to, one after the other; None is the application's
+    own."""
 
     def __init__(self) -> None:
         self.said: list[str | None] = []
@@ -19,7 +20,14 @@ class Waits:
 def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
     waits = Waits()
     patience = Patience(waits.set, stateful=lambda: False)
-    for now, changing in ((0.0, False), (5.0, True), (10.0, True), (10.0 + COLD_S - 1, False), (10.0 + COLD_S, False), (90.0, False)):
+    for now, changing in (
+        (0.0, False),
+        (5.0, True),
+        (10.0, True),
+        (10.0 + COLD_S - 1, False),
+        (10.0 + COLD_S, False),
+        (90.0, False),
+    ):
         patience.tick(changing, now)
         assert waits.said[-1:] == ([] if now == 0 else [SHORT] if now < 10 + COLD_S else [None])
     assert waits.said == [SHORT, None]

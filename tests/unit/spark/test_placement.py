@@ -29,7 +29,9 @@ class Places:
 def join_and_window() -> tuple[Placement, Places]:
     places = Places()
     placement = Placement(places)
-    placement.learn("run", "s3://c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right"))))
+    placement.learn(
+        "run", "s3://c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
+    )
     return placement, places
 
 
@@ -77,10 +79,12 @@ def test_a_query_that_is_started_again_has_no_places():
     assert placement.holders() == {("again", 0): None}
 
 
-def test_a_unit_weighs_what_the_folders_of_its_operators_hold_and_one_that_cannot_be_read_has_no_weight():
+def test_a_unit_weighs_what_the_folders_of_its_operators_hold_and_one_that_cannot_be_read_has_no_weight():  # noqa: E501
     held = {"c/state/0/0": 5, "c/state/1/0": 7, "c/state/0/1": 1, "c/state/1/2": 2}
     placement = Placement(Places(), held.get)
-    placement.learn("run", "c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right"))))
+    placement.learn(
+        "run", "c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
+    )
     assert placement.weights() == {("run", 0): 12.0, ("run", 2): 2.0}
     placement.forget([])
     assert placement.weights() == {}

@@ -100,7 +100,9 @@ def test_what_pauses_have_room_for_is_known_once_each_query_was_loaded_in_one() 
     assert preload.room({"a": 2.0}) == pytest.approx((2.0 - SPARE_S, 0.1))
     assert preload.room({"a": 2.0, "b": 3.0}) is None
     begun(preload, tasks, to("1", 1, run_id="b"))
-    assert preload.room({"a": 2.0, "b": 3.0}) == pytest.approx(((2.0 - SPARE_S) / 2, (FIRST_S + 0.1) / 2))
+    assert preload.room({"a": 2.0, "b": 3.0}) == pytest.approx(
+        ((2.0 - SPARE_S) / 2, (FIRST_S + 0.1) / 2)
+    )
 
 
 def test_batches_have_to_load_where_no_query_is_known_or_pauses_are_too_short() -> None:
@@ -170,19 +172,31 @@ def test_after_three_failures_in_a_row_no_more_is_tried() -> None:
 
 
 def test_where_nothing_can_be_loaded_nothing_is_learnt() -> None:
-    preload, tasks = preloading(Query(pauses=itertools.repeat(SPARE_S + 1.5 * FIRST_S)), loads=False, takes_s=0.0)
+    preload, tasks = preloading(
+        Query(pauses=itertools.repeat(SPARE_S + 1.5 * FIRST_S)), loads=False, takes_s=0.0
+    )
     for _ in range(2):
         begun(preload, tasks, to("1", 1, 2))
     assert [len(partitions) for _, partitions in tasks.loaded] == [1, 1]
 
 
-@given(st.dictionaries(st.integers(0, 30), st.sampled_from("123")), st.floats(-1, 10), st.floats(0.01, 5))
-def test_what_fits_never_takes_longer_than_there_is_room(sent: dict[int, str], room_s: float, load_s: float) -> None:
+@given(
+    st.dictionaries(st.integers(0, 30), st.sampled_from("123")),
+    st.floats(-1, 10),
+    st.floats(0.01, 5),
+)
+def test_what_fits_never_takes_longer_than_there_is_room(
+    sent: dict[int, str], room_s: float, load_s: float
+) -> None:
     chosen = fitting(sent, room_s, load_s)
     assert set(chosen) <= sent.keys()
     for executor in set(sent.values()):
         theirs = [partition for partition in chosen if sent[partition] == executor]
-        left = [partition for partition, to in sent.items() if to == executor and partition not in theirs]
+        left = [
+            partition
+            for partition, to in sent.items()
+            if to == executor and partition not in theirs
+        ]
         assert len(theirs) * load_s <= max(0.0, room_s) + 1e-9
         assert not left or (len(theirs) + 1) * load_s > room_s - 1e-9
         assert not left or not theirs or max(theirs) < min(left)

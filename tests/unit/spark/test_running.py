@@ -14,7 +14,11 @@ class Query:
 
     def __init__(self, run_id: str) -> None:
         self.runId = run_id
-        self.status = {"message": "Waiting for data to arrive", "isDataAvailable": False, "isTriggerActive": False}
+        self.status = {
+            "message": "Waiting for data to arrive",
+            "isDataAvailable": False,
+            "isTriggerActive": False,
+        }
         self.lastProgress: dict[str, object] | None = None
         self.number = -1
 
@@ -47,7 +51,9 @@ class Streams:
 
 
 def running(*queries: Query) -> RunningQueries:
-    found = RunningQueries(SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams())
+    found = RunningQueries(
+        SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams()
+    )
     assert list(found.refresh()) == [query.runId for query in queries]
     return found
 
@@ -64,7 +70,11 @@ def test_a_query_rests_while_it_runs_no_batch_and_its_trigger_is_overdue():
     queries = running(query)
     assert queries.idle("a", 2 * TRIGGER_S)
     assert not queries.idle("a", TRIGGER_S)
-    query.status = {"message": "Processing new data", "isDataAvailable": True, "isTriggerActive": True}
+    query.status = {
+        "message": "Processing new data",
+        "isDataAvailable": True,
+        "isTriggerActive": True,
+    }
     assert not queries.idle("a", 2 * TRIGGER_S)
 
 

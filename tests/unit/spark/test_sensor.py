@@ -13,7 +13,11 @@ from rheostat.spark.sensor import SparkSensor, told_trigger_s
 
 WAITING = {"message": "Waiting for next trigger", "isTriggerActive": False, "isDataAvailable": True}
 RUNNING = {"message": "Processing new data", "isTriggerActive": True, "isDataAvailable": True}
-NO_DATA = {"message": "Waiting for next trigger", "isTriggerActive": False, "isDataAvailable": False}
+NO_DATA = {
+    "message": "Waiting for next trigger",
+    "isTriggerActive": False,
+    "isDataAvailable": False,
+}
 
 
 class Query:
@@ -24,7 +28,8 @@ class Query:
 
 
 class Session:
-    """A session with queries and a status tracker that knows of one stage: 8 tasks, 3 of them done."""
+    """A session with queries and a status tracker that knows of one stage: 8 tasks, 3 of them
+    done."""
 
     def __init__(self, *queries: Query) -> None:
         self.streams = SimpleNamespace(active=list(queries))
@@ -44,7 +49,15 @@ class Endpoint:
         if answer is None:
             return None
         return [
-            Executor(id=name, slots=2, active=True, task_s=task_s, peak_memory_bytes=100, registered_s="", removed_s=None)
+            Executor(
+                id=name,
+                slots=2,
+                active=True,
+                task_s=task_s,
+                peak_memory_bytes=100,
+                registered_s="",
+                removed_s=None,
+            )
             for name, task_s in answer
         ]
 
@@ -61,15 +74,37 @@ class Broker:
         return None if self.rows is None else {(topic, 0): self.rows for topic in topics}
 
 
-def sensor_of(session: Any, endpoint: Any = None, offsets: Any = None, trigger_s: float | None = 1.0, **rest: Any) -> SparkSensor:
-    return SparkSensor(session, endpoint, offsets, target=rest.pop("target", lambda: None), trigger_s=lambda _: trigger_s, **rest)
+def sensor_of(
+    session: Any,
+    endpoint: Any = None,
+    offsets: Any = None,
+    trigger_s: float | None = 1.0,
+    **rest: Any,
+) -> SparkSensor:
+    return SparkSensor(
+        session,
+        endpoint,
+        offsets,
+        target=rest.pop("target", lambda: None),
+        trigger_s=lambda _: trigger_s,
+        **rest,
+    )
 
 
 @pytest.fixture
 def batch(event, kafka):
-    """Makes the event of a batch of one partition: number, start, duration, rows from and to, rows at the broker when it was planned."""
+    """Makes the event of a batch of one partition: number, start, duration, rows from and to, rows
+    at the broker when it was planned."""
 
-    def make(number: int, start_s: float, duration_s: float, start: int, end: int, latest: int, **changes: Any) -> dict[str, Any]:
+    def make(
+        number: int,
+        start_s: float,
+        duration_s: float,
+        start: int,
+        end: int,
+        latest: int,
+        **changes: Any,
+    ) -> dict[str, Any]:
         source = kafka({"bids": {"0": start}}, {"bids": {"0": end}}, {"bids": {"0": latest}})
         made: dict[str, Any] = event(number, start_s, duration_s, [source], **changes)
         return made
@@ -82,9 +117,22 @@ def test_no_query_is_no_observation():
 
 
 def test_before_its_first_batch_a_query_shows_its_name_and_the_executors():
-    (seen,) = sensor_of(Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)]), target=lambda: 3).observe(1000.0)
-    assert (seen.query, seen.application, seen.executors, seen.slots_per_executor, seen.target) == ("q1", "app-1", 2, 2, 3)
-    assert (seen.input_rows_per_s, seen.lag_rows, seen.batch_s, seen.in_flight) == (None, None, None, None)
+    (seen,) = sensor_of(
+        Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)]), target=lambda: 3
+    ).observe(1000.0)
+    assert (seen.query, seen.application, seen.executors, seen.slots_per_executor, seen.target) == (
+        "q1",
+        "app-1",
+        2,
+        2,
+        3,
+    )
+    assert (seen.input_rows_per_s, seen.lag_rows, seen.batch_s, seen.in_flight) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
@@ -97,7 +145,12 @@ def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
     (seen,) = sensor.observe(1002.0)
     assert broker.asked == [["bids"], ["bids"]]
     assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 150, 1.5)
-    assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s, seen.trigger_s) == (0.5, 50, 100.0, 1.0)
+    assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s, seen.trigger_s) == (
+        0.5,
+        50,
+        100.0,
+        1.0,
+    )
     assert seen.output_rows_per_s is None
 
 
@@ -113,7 +166,9 @@ def test_the_lag_grows_in_mid_batch_and_the_batch_shows_its_age(batch):
         lags.append(seen.lag_rows)
         ages.append(seen.in_flight)
     assert lags == [1000, 2000, 3000]
-    assert ages == [InFlight(elapsed_s=float(second), tasks_done=3, tasks_left=5) for second in range(1, 4)]
+    assert ages == [
+        InFlight(elapsed_s=float(second), tasks_done=3, tasks_left=5) for second in range(1, 4)
+    ]
 
 
 def test_latency_is_commit_time_minus_arrival(batch):
@@ -125,7 +180,9 @@ def test_latency_is_commit_time_minus_arrival(batch):
     sensor.observe(1001.0)
     query.lastProgress = batch(2, 1001.0, 1.5, 0, 100, 100)
     (seen,) = sensor.observe(1003.0)
-    assert seen.latency_s == pytest.approx(2.0)  # the rows came evenly over 1000..1001 and were committed at 1002.5
+    assert seen.latency_s == pytest.approx(
+        2.0
+    )  # the rows came evenly over 1000..1001 and were committed at 1002.5
 
 
 def test_a_broker_that_does_not_answer_leaves_the_lag_absent(batch):
@@ -150,7 +207,9 @@ def test_without_a_broker_an_idle_query_has_no_lag_that_grows_with_time(batch):
     query = Query()
     sensor = sensor_of(Session(query))
     for number in (3, 4):
-        query.lastProgress = batch(number, 997.0 + number, 0.5, number * 50, number * 50 + 50, number * 50 + 50)
+        query.lastProgress = batch(
+            number, 997.0 + number, 0.5, number * 50, number * 50 + 50, number * 50 + 50
+        )
         sensor.observe(997.6 + number)
     query.status = NO_DATA
     (seen,) = sensor.observe(1600.0)
@@ -172,16 +231,29 @@ def test_after_a_pause_the_running_batch_is_as_old_as_it_is(batch):
     sensor = sensor_of(Session(query), offsets=Broker(100))
     sensor.observe(1600.2)
     query.status = RUNNING
-    assert [sensor.observe(now)[0].in_flight for now in (1603.0, 1605.0)] == [InFlight(elapsed_s=2.0), InFlight(elapsed_s=4.0)]
+    assert [sensor.observe(now)[0].in_flight for now in (1603.0, 1605.0)] == [
+        InFlight(elapsed_s=2.0),
+        InFlight(elapsed_s=4.0),
+    ]
 
 
 def test_without_kafka_the_rate_is_spark_s_own_and_the_lag_absent(event):
     query = Query()
-    rate = {"description": "RateStreamV2", "startOffset": 5, "endOffset": 6, "latestOffset": 6, "inputRowsPerSecond": 10.0}
+    rate = {
+        "description": "RateStreamV2",
+        "startOffset": 5,
+        "endOffset": 6,
+        "latestOffset": 6,
+        "inputRowsPerSecond": 10.0,
+    }
     query.lastProgress = event(3, 1000.0, 0.5, [rate], numInputRows=10)
     broker = Broker(5)
     (seen,) = sensor_of(Session(query), offsets=broker).observe(1001.0)
-    assert (seen.input_rows_per_s, seen.inputs, seen.batch_rows) == (10.0, {"RateStreamV2": 10.0}, 10)
+    assert (seen.input_rows_per_s, seen.inputs, seen.batch_rows) == (
+        10.0,
+        {"RateStreamV2": 10.0},
+        10,
+    )
     assert (seen.lag_rows, seen.lag_s, seen.latency_s) == (None, None, None)
     assert broker.asked == []
     query.status = NO_DATA
@@ -210,7 +282,9 @@ def test_a_stopped_query_is_dropped_and_a_restarted_one_begins_anew(batch):
     assert sensor.observe(1003.0)[0].input_rows_per_s is None
     restarted.lastProgress = batch(4, 1003.0, 0.5, 100, 150, 150)
     broker.rows = 150
-    assert sensor.observe(1004.0)[0].input_rows_per_s is None  # one point of its own arrival curve only
+    assert (
+        sensor.observe(1004.0)[0].input_rows_per_s is None
+    )  # one point of its own arrival curve only
     broker.rows = 160
     assert sensor.observe(1005.0)[0].input_rows_per_s == 10.0
 
@@ -219,14 +293,26 @@ def test_an_endpoint_without_an_answer_leaves_the_executors_absent(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     (seen,) = sensor_of(Session(query), Endpoint(None)).observe(1001.0)
-    assert (seen.executors, seen.slots_per_executor, seen.busy, seen.memory_bytes) == (None, None, None, None)
+    assert (seen.executors, seen.slots_per_executor, seen.busy, seen.memory_bytes) == (
+        None,
+        None,
+        None,
+        None,
+    )
     assert seen.batch_rows == 50
 
 
 def test_how_busy_the_slots_were_is_task_time_over_slot_time():
-    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 16.0), ("1", 99.0)], [("0", 999.0), ("1", 99.0)]))
+    sensor = sensor_of(
+        Session(Query()),
+        Endpoint([("0", 0.0)], [("0", 16.0), ("1", 99.0)], [("0", 999.0), ("1", 99.0)]),
+    )
     seen = [sensor.observe(now)[0] for now in (1000.0, 1020.0, 1040.0)]
-    assert [each.busy for each in seen] == [None, 0.4, 1.0]  # of 2 slots x 20 s; one that has just come is not counted
+    assert [each.busy for each in seen] == [
+        None,
+        0.4,
+        1.0,
+    ]  # of 2 slots x 20 s; one that has just come is not counted
     assert seen[-1].memory_bytes == 100
 
 
@@ -280,7 +366,12 @@ def test_what_the_operating_system_says_is_in_every_observation(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), local=Looks()).observe(1001.0)
-    assert (seen.cpu, seen.cpu_python, seen.load_per_core, seen.application) == (0.25, 0.5, 0.75, "app-1")
+    assert (seen.cpu, seen.cpu_python, seen.load_per_core, seen.application) == (
+        0.25,
+        0.5,
+        0.75,
+        "app-1",
+    )
 
 
 def test_the_cpu_of_several_queries_stages_is_added_for_they_share_the_executors(batch):
@@ -299,7 +390,9 @@ def test_an_idle_query_uses_no_cpu(batch):
 
 def test_the_arrival_rate_is_shared_out_over_the_sources_as_spark_saw_them_arrive(event, kafka):
     def source(topic: str, rate: float) -> dict[str, Any]:
-        return dict(kafka({topic: {"0": 0}}, {topic: {"0": 50}}, {topic: {"0": 50}}, rate=rate, topic=topic))
+        return dict(
+            kafka({topic: {"0": 0}}, {topic: {"0": 50}}, {topic: {"0": 50}}, rate=rate, topic=topic)
+        )
 
     query, broker = Query(), Broker(50)
     query.lastProgress = event(3, 1000.0, 0.5, [source("bids", 30.0), source("persons", 10.0)])
@@ -313,4 +406,11 @@ def test_the_arrival_rate_is_shared_out_over_the_sources_as_spark_saw_them_arriv
 
 def test_the_second_look_at_the_executors_comes_early_and_the_others_every_15_seconds():
     sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 4.0)], [("0", 90.0)]))
-    assert [sensor.observe(1000.0 + second)[0].busy for second in (0, 3, 4, 10, 18, 19)] == [None, None, 0.5, 0.5, 0.5, 1.0]
+    assert [sensor.observe(1000.0 + second)[0].busy for second in (0, 3, 4, 10, 18, 19)] == [
+        None,
+        None,
+        0.5,
+        0.5,
+        0.5,
+        1.0,
+    ]

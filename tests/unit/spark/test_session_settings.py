@@ -23,7 +23,9 @@ class RemoteSession:
 
     @property
     def sparkContext(self) -> Any:  # noqa: N802
-        raise AttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED] sparkContext is not supported in Spark Connect")
+        raise AttributeError(
+            "[JVM_ATTRIBUTE_NOT_SUPPORTED] sparkContext is not supported in Spark Connect"
+        )
 
 
 RemoteSession.__module__ = "pyspark.sql.connect.session"
@@ -34,7 +36,10 @@ class Own:
         return Decision(target=1, reason="one"), memory
 
 
-@pytest.mark.parametrize(("way", "said"), [(rheostat.attach, "Spark Connect: "), (rheostat.shadow, "Spark Connect shows no executors: ")])
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [(rheostat.attach, "Spark Connect: "), (rheostat.shadow, "Spark Connect shows no executors: ")],
+)
 def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_path, caplog):
     remote = RemoteSession()
     with caplog.at_level(logging.WARNING, logger="rheostat"):
@@ -52,15 +57,33 @@ def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_p
 
 
 def test_numbers_and_texts_become_the_vocabulary():
-    made = settings_of(slo=5, limits=(2, 4), journal="there", policy="spark-batch-ratio", parameters={"up_ratio": "0.8"})
-    assert (made.slo, made.limits, made.journal) == (Slo(latency_s=5), Limits(min_executors=2, max_executors=4), Path("there"))
+    made = settings_of(
+        slo=5,
+        limits=(2, 4),
+        journal="there",
+        policy="spark-batch-ratio",
+        parameters={"up_ratio": "0.8"},
+    )
+    assert (made.slo, made.limits, made.journal) == (
+        Slo(latency_s=5),
+        Limits(min_executors=2, max_executors=4),
+        Path("there"),
+    )
     assert made.make_policy().up_ratio == 0.8  # type: ignore[attr-defined]
     assert settings_of() == Settings()
 
 
 def test_the_guards_that_are_asked_for_stand_in_their_order():
-    made = settings_of(guards=GuardOptions(undo=True, excluded="08:00-09:00"), loop=LoopOptions(cooldown_in_s=7.0))
-    assert [rule.name for rule in made.make_guards()] == ["undo", "stale_data", "schedule", "cooldown", "bounds"]
+    made = settings_of(
+        guards=GuardOptions(undo=True, excluded="08:00-09:00"), loop=LoopOptions(cooldown_in_s=7.0)
+    )
+    assert [rule.name for rule in made.make_guards()] == [
+        "undo",
+        "stale_data",
+        "schedule",
+        "cooldown",
+        "bounds",
+    ]
 
 
 def test_a_policy_may_be_an_object():
@@ -77,7 +100,10 @@ def test_a_policy_may_be_an_object():
         ({"limits": (4, 2)}, r"min executors \(4\) is above max executors \(2\)"),
         ({"limits": (0, 2)}, "min executors must be at least 1, but it is 0"),
         ({"slo": 0}, "must be above 0 seconds, but it is 0"),
-        ({"guards": GuardOptions(step_out=-2)}, "step limit out must be at least 1 executor, but it is -2"),
+        (
+            {"guards": GuardOptions(step_out=-2)},
+            "step limit out must be at least 1 executor, but it is -2",
+        ),
         ({"kafka": {"bootstrap": "x"}}, "kafka= needs 'bootstrap.servers', but it has bootstrap"),
     ],
 )

@@ -8,9 +8,16 @@ from rheostat.spark.slack import IN_SHARE, OUT_SHARE, Loads, slack_s
 
 @pytest.mark.parametrize(
     ("batch_s", "objective_s", "growing", "expected"),
-    [(1.0, 10.0, True, OUT_SHARE), (1.0, 10.0, False, IN_SHARE), (9.9, 10.0, True, 0.1), (12.0, 10.0, True, 0.0)],
+    [
+        (1.0, 10.0, True, OUT_SHARE),
+        (1.0, 10.0, False, IN_SHARE),
+        (9.9, 10.0, True, 0.1),
+        (12.0, 10.0, True, 0.0),
+    ],
 )
-def test_a_batch_may_last_a_share_longer_and_never_beyond_the_objective(batch_s, objective_s, growing, expected):
+def test_a_batch_may_last_a_share_longer_and_never_beyond_the_objective(
+    batch_s, objective_s, growing, expected
+):
     assert slack_s(batch_s, objective_s, growing) == pytest.approx(expected)
 
 
@@ -29,9 +36,21 @@ class Query:
 
 def batch(run_id: str, number: int, duration_s: float) -> Batch:
     return Batch(
-        query=run_id, run_id=run_id, batch_id=number, start_s=0.0, duration_s=duration_s, parts_s={}, rows=1, output_rows=None, inputs={},
-        committed={}, latest={}, state_rows=None, state_bytes=None, state_partitions=None,
-    )  # fmt: skip
+        query=run_id,
+        run_id=run_id,
+        batch_id=number,
+        start_s=0.0,
+        duration_s=duration_s,
+        parts_s={},
+        rows=1,
+        output_rows=None,
+        inputs={},
+        committed={},
+        latest={},
+        state_rows=None,
+        state_bytes=None,
+        state_partitions=None,
+    )
 
 
 def test_what_a_partition_takes_is_told_from_the_batches_in_which_some_moved():
@@ -85,4 +104,6 @@ def test_a_pause_is_what_the_usual_batch_leaves_of_the_trigger_interval():
     for batch_s in (0.9, 1.0, 1.1):
         query.run(batch_s)
     Query(loads, "late").run(4.0)
-    assert loads.pauses_s({"q": 3.0, "late": 3.0, "young": 3.0}) == pytest.approx({"q": 2.0, "late": 0.0})
+    assert loads.pauses_s({"q": 3.0, "late": 3.0, "young": 3.0}) == pytest.approx(
+        {"q": 2.0, "late": 0.0}
+    )

@@ -11,18 +11,43 @@ from rheostat.spark.stages import StagesEndpoint
 RUN = "11111111-2222-3333-4444-555555555555"
 
 
-def job(number: int, batch: int | None, stages: list[int], run: str = RUN, status: str = "SUCCEEDED") -> dict[str, Any]:
+def job(
+    number: int, batch: int | None, stages: list[int], run: str = RUN, status: str = "SUCCEEDED"
+) -> dict[str, Any]:
     said = f"q\nid = 1\nrunId = {run}\nbatch = {batch}" if batch is not None else None
-    return {"jobId": number, "jobGroup": run, "status": status, "description": said, "stageIds": stages}
-
-
-def stage(number: int, rows: int = 0, read: int = 0, written: int = 0, status: str = "COMPLETE", **more: Any) -> dict[str, Any]:
     return {
-        "stageId": number, "status": status, "numTasks": 4, "inputRecords": rows, "outputRecords": 0, "shuffleReadRecords": read,
-        "shuffleReadBytes": 10 * read, "shuffleWriteRecords": written, "shuffleWriteBytes": 10 * written, "executorRunTime": 1500,
-        "executorCpuTime": 700_000_000, "executorDeserializeCpuTime": 50_000_000,
-        "taskMetricsDistributions": {"quantiles": [0.5, 1.0], "duration": [300.0, 900.0]}, **more,
-    }  # fmt: skip
+        "jobId": number,
+        "jobGroup": run,
+        "status": status,
+        "description": said,
+        "stageIds": stages,
+    }
+
+
+def stage(
+    number: int,
+    rows: int = 0,
+    read: int = 0,
+    written: int = 0,
+    status: str = "COMPLETE",
+    **more: Any,
+) -> dict[str, Any]:
+    return {
+        "stageId": number,
+        "status": status,
+        "numTasks": 4,
+        "inputRecords": rows,
+        "outputRecords": 0,
+        "shuffleReadRecords": read,
+        "shuffleReadBytes": 10 * read,
+        "shuffleWriteRecords": written,
+        "shuffleWriteBytes": 10 * written,
+        "executorRunTime": 1500,
+        "executorCpuTime": 700_000_000,
+        "executorDeserializeCpuTime": 50_000_000,
+        "taskMetricsDistributions": {"quantiles": [0.5, 1.0], "duration": [300.0, 900.0]},
+        **more,
+    }
 
 
 class Pages:
@@ -51,22 +76,47 @@ def test_a_chain_is_read_with_its_rows_its_times_and_its_source():
     found = StagesEndpoint(Pages([job(0, 7, [0, 1])], CHAIN)).of_batch(RUN, 7, [("bids", 900.0)])
     assert found is not None
     read, count = found.stages
-    assert (read.name, read.upstream, read.rows_in, read.rows_out, read.busy_s) == ("stage 0", ("bids",), 900.0, 90.0, 1.5)
-    assert (count.name, count.upstream, count.rows_in, count.rows_out) == ("stage 1", ("stage 0",), 90.0, 9.0)
+    assert (read.name, read.upstream, read.rows_in, read.rows_out, read.busy_s) == (
+        "stage 0",
+        ("bids",),
+        900.0,
+        90.0,
+        1.5,
+    )
+    assert (count.name, count.upstream, count.rows_in, count.rows_out) == (
+        "stage 1",
+        ("stage 0",),
+        90.0,
+        9.0,
+    )
     assert (count.tasks, count.task_median_s, count.task_max_s) == (4, 0.3, 0.9)
     assert (found.batch_id, found.cpu_s, found.rows_by_executor) == (7, 1.5, None)
 
 
 def test_a_join_reads_both_its_sources_and_each_stage_the_one_of_its_rows():
-    pages = Pages([job(0, 1, [4, 5, 6])], [stage(4, rows=100, written=100), stage(5, rows=700, written=650), stage(6, read=750)])
+    pages = Pages(
+        [job(0, 1, [4, 5, 6])],
+        [stage(4, rows=100, written=100), stage(5, rows=700, written=650), stage(6, read=750)],
+    )
     found = StagesEndpoint(pages).of_batch(RUN, 1, [("persons", 690.0), ("auctions", 101.0)])
     assert found is not None
-    assert [each.upstream for each in found.stages] == [("auctions",), ("persons",), ("stage 0", "stage 1")]
+    assert [each.upstream for each in found.stages] == [
+        ("auctions",),
+        ("persons",),
+        ("stage 0", "stage 1"),
+    ]
 
 
 def test_a_stage_reads_those_of_which_the_rows_add_up():
-    written = [stage(0, rows=10, written=10), stage(1, rows=20, written=20), stage(2, read=20, written=5), stage(3, read=15)]
-    found = StagesEndpoint(Pages([job(0, 1, [0, 1, 2, 3])], written)).of_batch(RUN, 1, [("a", 10.0), ("b", 20.0)])
+    written = [
+        stage(0, rows=10, written=10),
+        stage(1, rows=20, written=20),
+        stage(2, read=20, written=5),
+        stage(3, read=15),
+    ]
+    found = StagesEndpoint(Pages([job(0, 1, [0, 1, 2, 3])], written)).of_batch(
+        RUN, 1, [("a", 10.0), ("b", 20.0)]
+    )
     assert found is not None
     assert [each.upstream for each in found.stages[2:]] == [("stage 1",), ("stage 0", "stage 2")]
 
@@ -79,7 +129,13 @@ def test_a_skipped_stage_and_one_that_the_driver_has_forgotten_are_left_out():
 
 
 def test_the_jobs_of_a_batch_belong_together_and_those_of_others_do_not():
-    jobs = [job(0, 1, [0]), job(1, 2, [1]), job(2, 2, [2]), job(3, None, [9], run="other"), job(4, 3, [3], status="RUNNING")]
+    jobs = [
+        job(0, 1, [0]),
+        job(1, 2, [1]),
+        job(2, 2, [2]),
+        job(3, None, [9], run="other"),
+        job(4, 3, [3], status="RUNNING"),
+    ]
     pages = Pages(jobs, [stage(n, rows=n + 1) for n in range(4)])
     found = StagesEndpoint(pages).of_batch(RUN, 2, [])
     assert found is not None
@@ -114,7 +170,10 @@ def test_jobs_of_other_queries_between_are_stepped_over():
     pages = Pages(jobs, [stage(n, rows=n) for n in range(300)])
     endpoint = StagesEndpoint(pages)
     endpoint.of_batch(RUN, 20, [])
-    pages.jobs = {n + 1 if n > 100 else n: {**each, "jobId": n + 1 if n > 100 else n} for n, each in pages.jobs.items()}
+    pages.jobs = {
+        n + 1 if n > 100 else n: {**each, "jobId": n + 1 if n > 100 else n}
+        for n, each in pages.jobs.items()
+    }
     looked(pages)
     found = endpoint.of_batch(RUN, 60, [])
     assert found is not None
@@ -154,7 +213,9 @@ def test_what_is_nowhere_near_is_looked_for_among_all_jobs_but_not_at_every_batc
     assert (found.batch_id, found.stages[0].rows_in) == (60, 1060.0)
 
 
-@pytest.mark.parametrize("jobs", [[], [job(0, 1, [0], run="other")], [job(0, 1, [0], status="FAILED")], [job(0, 1, [7])]])
+@pytest.mark.parametrize(
+    "jobs", [[], [job(0, 1, [0], run="other")], [job(0, 1, [0], status="FAILED")], [job(0, 1, [7])]]
+)
 def test_what_cannot_be_found_is_absent(jobs):
     assert StagesEndpoint(Pages(jobs, [stage(0)])).of_batch(RUN, 5, []) is None
 

@@ -20,19 +20,37 @@ BATCH_S, TRIGGER_S = 1.0, 3.0
 
 def batch(run_id: str, number: int, duration_s: float = BATCH_S) -> Batch:
     return Batch(
-        query=run_id, run_id=run_id, batch_id=number, start_s=0.0, duration_s=duration_s, parts_s={}, rows=1, output_rows=None, inputs={},
-        committed={}, latest={}, state_rows=None, state_bytes=None, state_partitions=None,
-    )  # fmt: skip
+        query=run_id,
+        run_id=run_id,
+        batch_id=number,
+        start_s=0.0,
+        duration_s=duration_s,
+        parts_s={},
+        rows=1,
+        output_rows=None,
+        inputs={},
+        committed={},
+        latest={},
+        state_rows=None,
+        state_bytes=None,
+        state_partitions=None,
+    )
 
 
 class World:
-    """An application in memory: executors, queries that run batches, and a coordinator; time passes in ``run``.
+    """An application in memory: executors, queries that run batches, and a coordinator; time passes
+    in ``run``.
 
-    A batch lasts a second. In its middle every state task opens its stores where the coordinator says, or on the first executor if
-    that one is gone, and reports them there.
-    """
+    A batch lasts a second. In its middle every state task opens its stores where the coordinator
+    says, or on the first executor if that one is gone, and reports them there."""
 
-    def __init__(self, executors: int = 2, partitions: int = 8, queries: tuple[str, ...] = ("q",), warmth: Warmth | None = None) -> None:
+    def __init__(
+        self,
+        executors: int = 2,
+        partitions: int = 8,
+        queries: tuple[str, ...] = ("q",),
+        warmth: Warmth | None = None,
+    ) -> None:
         self.hosts_of = {str(n): f"host-{n % 3}" for n in range(executors)}
         self.total, self.born, self.capacity = executors, executors, 99
         self.partitions = partitions
@@ -53,8 +71,12 @@ class World:
         self.steward = self.hire(warmth)
         self.open_all()
 
-    def hire(self, warmth: Warmth | None = None, places: bool = True, ranges: bool = False, **terms: Any) -> Steward:
-        placement = Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
+    def hire(
+        self, warmth: Warmth | None = None, places: bool = True, ranges: bool = False, **terms: Any
+    ) -> Steward:
+        placement = (
+            Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
+        )
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
         self.steward = Steward(self, self, placement, warmth, Terms(**terms), self)
         return self.steward
@@ -152,13 +174,18 @@ class World:
                     self.where[run_id, partition] = living[partition % min(2, len(living))]
 
     def run(self, seconds: float, target: int | None = None, replace: tuple[str, ...] = ()) -> None:
-        """Let time pass; batches end at full seconds, executors come at halves and go at full ones, a decision falls every two seconds."""
+        """Let time pass; batches end at full seconds, executors come at halves and go at full ones,
+        a decision falls every two seconds."""
         end = self.now + seconds
         while self.now < end - 1e-9:
             before, self.now = self.now, round(self.now + POLL_S, 3)
             if int(self.now) > int(before):
                 self.numbers = {run_id: number + 1 for run_id, number in self.numbers.items()}
-                self.hosts_of = {executor: host for executor, host in self.hosts_of.items() if executor not in self.left}
+                self.hosts_of = {
+                    executor: host
+                    for executor, host in self.hosts_of.items()
+                    if executor not in self.left
+                }
                 if target is not None and int(self.now) % 2 == 0:
                     self.steward.ask(target, replace, self.now)
             if int(self.now + 0.5) > int(before + 0.5):
@@ -208,7 +235,9 @@ def test_a_new_executor_sees_a_whole_batch_before_it_gets_state():
     world.run(4, target=2)
     world.run(12, target=3)
     registered_s = 4.5
-    assert [registered_s + 1 < when < registered_s + 3 for when, _, _ in world.reports[:1]] == [True]
+    assert [registered_s + 1 < when < registered_s + 3 for when, _, _ in world.reports[:1]] == [
+        True
+    ]
 
 
 def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
@@ -216,7 +245,9 @@ def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
     world.run(4, target=2)
     world.run(20, target=4)
     assert world.reports
-    assert sorted((when, unit, to) for when, sent in world.preloaded for unit, to in sent.items()) == sorted(world.reports)
+    assert sorted(
+        (when, unit, to) for when, sent in world.preloaded for unit, to in sent.items()
+    ) == sorted(world.reports)
 
 
 def test_state_that_is_loaded_in_pauses_moves_in_fewer_steps():
@@ -327,7 +358,10 @@ def test_without_placement_executors_go_a_boundary_after_they_were_hidden(gracef
     world = World(executors=4)
     world.hire(places=False, graceful=graceful)
     world.run(20, target=2)
-    assert world.said[:2] == ["hide 2,3", f"{word} 2,3"] or world.said[:2] == ["hide 3,2", f"{word} 3,2"]
+    assert world.said[:2] == ["hide 2,3", f"{word} 2,3"] or world.said[:2] == [
+        "hide 3,2",
+        f"{word} 3,2",
+    ]
     assert len(world.hosts_of) == 2
     assert world.reports == []
 
@@ -365,7 +399,9 @@ def test_executors_are_hidden_as_they_come_while_state_is_placed_and_not_after_t
 
 
 @pytest.mark.parametrize("terms", [{"places": False}, {"hides": False}])
-def test_executors_are_not_hidden_as_they_come_where_none_may_be_hidden_or_no_state_is_placed(terms):
+def test_executors_are_not_hidden_as_they_come_where_none_may_be_hidden_or_no_state_is_placed(
+    terms,
+):
     world = World(executors=2)
     world.hire(**terms)
     world.run(2, target=2)
@@ -495,7 +531,9 @@ def test_a_new_steward_goes_on_in_the_middle_of_a_scale_in():
     world.run(10, target=4)
     world.run(4, target=2)
     kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
-    leaving = {executor for executor, life in kept["lives"].items() if life[0] in ("victim", "emptying")}
+    leaving = {
+        executor for executor, life in kept["lives"].items() if life[0] in ("victim", "emptying")
+    }
     assert len(leaving) == 2
     world.hire()
     world.steward.resume(kept, world.now)
@@ -534,7 +572,11 @@ def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_
 def test_executors_are_counted_eagerly_for_a_minute_only():
     pace = Pace()
     pace.note("as it is", 0.0)
-    assert [pace.pause_s(False, phase, 1.0) for phase in ("growing", "blocked", "steady")] == [COUNT_S, CALM_S, CALM_S]
+    assert [pace.pause_s(False, phase, 1.0) for phase in ("growing", "blocked", "steady")] == [
+        COUNT_S,
+        CALM_S,
+        CALM_S,
+    ]
     assert pace.pause_s(False, "growing", EAGER_S) == CALM_S
 
 

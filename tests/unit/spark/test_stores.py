@@ -7,7 +7,12 @@ import pytest
 
 from rheostat.spark.stores import Operator, operators, read_metadata, told_operators
 
-JOIN = ("left-keyToNumValues", "left-keyWithIndexToValue", "right-keyToNumValues", "right-keyWithIndexToValue")
+JOIN = (
+    "left-keyToNumValues",
+    "left-keyWithIndexToValue",
+    "right-keyToNumValues",
+    "right-keyWithIndexToValue",
+)
 
 
 class Folder:
@@ -17,14 +22,22 @@ class Folder:
         self.files = files
 
     def listing(self, folder: str) -> list[str]:
-        return [path.removeprefix(f"{folder}/").partition("/")[0] for path in self.files if path.startswith(f"{folder}/")]
+        return [
+            path.removeprefix(f"{folder}/").partition("/")[0]
+            for path in self.files
+            if path.startswith(f"{folder}/")
+        ]
 
     def text(self, file: str) -> str | None:
         return self.files.get(file)
 
 
 def progress(*names: str, partitions: int = 8) -> dict[str, Any]:
-    return {"stateOperators": [{"operatorName": name, "numShufflePartitions": partitions} for name in names]}
+    return {
+        "stateOperators": [
+            {"operatorName": name, "numShufflePartitions": partitions} for name in names
+        ]
+    }
 
 
 def metadata(number: int, partitions: int, *stores: str) -> str:
@@ -41,16 +54,30 @@ def test_the_progress_tells_the_operators_from_the_sink_upwards():
 
 def test_the_checkpoint_knows_better_where_it_says_anything():
     folder = Folder(**{"file:/c/state/0/_metadata/metadata": metadata(0, 24, "default")})
-    assert operators(folder, "file:/c/state", progress("symmetricHashJoin")) == (Operator(0, 24, ("default",)),)
-    assert operators(Folder(), "file:/c/state", progress("symmetricHashJoin")) == (Operator(0, 8, JOIN),)
+    assert operators(folder, "file:/c/state", progress("symmetricHashJoin")) == (
+        Operator(0, 24, ("default",)),
+    )
+    assert operators(Folder(), "file:/c/state", progress("symmetricHashJoin")) == (
+        Operator(0, 8, JOIN),
+    )
 
 
 def test_of_the_second_format_the_newest_file_counts():
-    files = {f"s/0/_metadata/v2/{batch}": metadata(0, partitions, "default") for batch, partitions in ((0, 8), (10, 24), (9, 16))}
-    assert operators(Folder(**files), "s", progress("stateStoreSave")) == (Operator(0, 24, ("default",)),)
+    files = {
+        f"s/0/_metadata/v2/{batch}": metadata(0, partitions, "default")
+        for batch, partitions in ((0, 8), (10, 24), (9, 16))
+    }
+    assert operators(Folder(**files), "s", progress("stateStoreSave")) == (
+        Operator(0, 24, ("default",)),
+    )
 
 
-@pytest.mark.parametrize("text", ["", "v1", "v1\n{}", "v1\n{", 'v1\n{"operatorInfo": {"operatorId": 0}, "stateStoreInfo": []}'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "v1", "v1\n{}", "v1\n{", 'v1\n{"operatorInfo": {"operatorId": 0}, "stateStoreInfo": []}'],
+)
 def test_metadata_that_cannot_be_read_is_none(text):
     assert read_metadata(text) is None
-    assert operators(Folder(**{"s/0/_metadata/metadata": text}), "s", progress("dedupe")) == (Operator(0, 8, ("default",)),)
+    assert operators(Folder(**{"s/0/_metadata/metadata": text}), "s", progress("dedupe")) == (
+        Operator(0, 8, ("default",)),
+    )

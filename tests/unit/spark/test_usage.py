@@ -27,23 +27,46 @@ class Finder:
         self.found = found
         self.asked: list[Any] = []
 
-    def of_batch(self, run_id: str, batch_id: int, sources: Any, by_executor: bool = False) -> BatchStages | None:
+    def of_batch(
+        self, run_id: str, batch_id: int, sources: Any, by_executor: bool = False
+    ) -> BatchStages | None:
         self.asked.append((run_id, batch_id, tuple(sources), by_executor))
         return self.found
 
 
 def executors(*slots: int) -> list[Executor]:
     return [
-        Executor(id=str(n), slots=count, active=True, task_s=0.0, peak_memory_bytes=None, registered_s="", removed_s=None)
+        Executor(
+            id=str(n),
+            slots=count,
+            active=True,
+            task_s=0.0,
+            peak_memory_bytes=None,
+            registered_s="",
+            removed_s=None,
+        )
         for n, count in enumerate(slots)
     ]
 
 
 def batch(number: int = 7, duration_s: float = 0.5) -> Batch:
     return Batch(
-        query="q", run_id="r", batch_id=number, start_s=0.0, duration_s=duration_s, parts_s={}, rows=0, output_rows=None, inputs={},
-        committed={}, latest={}, state_rows=None, state_bytes=None, state_partitions=None, rows_by_source=(("bids", 900.0),),
-    )  # fmt: skip
+        query="q",
+        run_id="r",
+        batch_id=number,
+        start_s=0.0,
+        duration_s=duration_s,
+        parts_s={},
+        rows=0,
+        output_rows=None,
+        inputs={},
+        committed={},
+        latest={},
+        state_rows=None,
+        state_bytes=None,
+        state_partitions=None,
+        rows_by_source=(("bids", 900.0),),
+    )
 
 
 STAGES = BatchStages(7, (Stage(name="stage 0"),), 1.2, {"0": 600.0, "1": 300.0})
@@ -51,16 +74,29 @@ SEEN = Observation(t_s=100.0, executors=2, slots_per_executor=1, trigger_s=1.0, 
 
 
 def test_cpu_is_the_share_per_slot_between_two_looks():
-    local = LocalUsage(Processes({"0": Used(10.0, 1.0), "1": Used(0.0, 0.0)}, {"0": Used(15.0, 3.0), "1": Used(10.0, 0.0)}), lambda: 0.4)
+    local = LocalUsage(
+        Processes(
+            {"0": Used(10.0, 1.0), "1": Used(0.0, 0.0)},
+            {"0": Used(15.0, 3.0), "1": Used(10.0, 0.0)},
+        ),
+        lambda: 0.4,
+    )
     first, second = local.seen(100.0, executors(1, 2)), local.seen(110.0, executors(1, 2))
-    assert (first.cpu, first.cpu_python, first.load_per_core, first.by_executor) == (None, None, 0.4, None)
+    assert (first.cpu, first.cpu_python, first.load_per_core, first.by_executor) == (
+        None,
+        None,
+        0.4,
+        None,
+    )
     assert second.cpu == pytest.approx(15.0 / 30.0)
     assert second.cpu_python == pytest.approx(2.0 / 30.0)
     assert second.by_executor == {"0": ExecutorSample(cpu=0.5), "1": ExecutorSample(cpu=0.5)}
 
 
 def test_an_executor_that_came_meanwhile_counts_from_the_next_look_on():
-    local = LocalUsage(Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0), "1": Used(9.0, 0.0)}), lambda: None)
+    local = LocalUsage(
+        Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0), "1": Used(9.0, 0.0)}), lambda: None
+    )
     local.seen(100.0, executors(1))
     assert local.seen(110.0, executors(1, 1)).cpu == pytest.approx(0.5)
 
@@ -94,7 +130,10 @@ def test_what_the_policy_needs_is_filled_in_and_nothing_else():
 
 def test_the_operating_systems_cpu_is_better_than_that_of_stages():
     finder = Finder(STAGES)
-    for known in (Observation(t_s=100.0, executors=2, cpu=0.3), Observation(t_s=100.0, executors=2, load_per_core=0.5)):
+    for known in (
+        Observation(t_s=100.0, executors=2, cpu=0.3),
+        Observation(t_s=100.0, executors=2, load_per_core=0.5),
+    ):
         assert StageUsage(finder, {"cpu"}).fill(known, batch(), LastStages()) == known
     assert finder.asked == []
 
@@ -102,7 +141,10 @@ def test_the_operating_systems_cpu_is_better_than_that_of_stages():
 def test_stages_are_asked_for_every_ten_seconds_and_stay_between():
     finder, last = Finder(STAGES), LastStages()
     usage = StageUsage(finder, {"stages"})
-    found = [usage.fill(Observation(t_s=t, executors=2), batch(), last).stages for t in (100.0, 104.0, 109.9, 110.0)]
+    found = [
+        usage.fill(Observation(t_s=t, executors=2), batch(), last).stages
+        for t in (100.0, 104.0, 109.9, 110.0)
+    ]
     assert len(finder.asked) == 2
     assert found == [STAGES.stages] * 4
 
@@ -112,7 +154,10 @@ def test_without_an_answer_the_last_stages_stay_for_a_minute():
     usage = StageUsage(finder, {"stages"})
     usage.fill(SEEN, batch(), last)
     finder.found = None
-    found = [usage.fill(Observation(t_s=t, executors=2), batch(), last).stages for t in (111.0, 159.0, 170.0)]
+    found = [
+        usage.fill(Observation(t_s=t, executors=2), batch(), last).stages
+        for t in (111.0, 159.0, 170.0)
+    ]
     assert found == [STAGES.stages, STAGES.stages, None]
 
 

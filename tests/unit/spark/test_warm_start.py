@@ -8,7 +8,16 @@ import pytest
 from rheostat.errors import BadInput, RheostatError
 from rheostat.machine.jdk import Jdk
 from rheostat.spark import warm_start
-from rheostat.spark.warm_start import KEPT, LIBRARIES, SETTING, WarmStart, libraries, of_script, of_session, prepare
+from rheostat.spark.warm_start import (
+    KEPT,
+    LIBRARIES,
+    SETTING,
+    WarmStart,
+    libraries,
+    of_script,
+    of_session,
+    prepare,
+)
 
 JAVA = "#!/bin/sh\nexit 0\n"
 JAVAC = '#!/bin/sh\nwhile [ "$1" != -d ]; do shift; done; mkdir -p "$2"\n'
@@ -43,8 +52,21 @@ def fake_jdk(folder: Path, java: str, has_jcmd: bool = True) -> Jdk:
     return Jdk(folder, 17, has_jcmd)
 
 
-def prepared(folder: Path, jdk: Jdk, application: str = "app", jars: tuple[Path, ...] = (), flags: tuple[str, ...] = ()) -> WarmStart:
-    return prepare(application, folder / "jars", folder / "cluster" / "executor.args", jdk=jdk, jars=jars, flags=flags)
+def prepared(
+    folder: Path,
+    jdk: Jdk,
+    application: str = "app",
+    jars: tuple[Path, ...] = (),
+    flags: tuple[str, ...] = (),
+) -> WarmStart:
+    return prepare(
+        application,
+        folder / "jars",
+        folder / "cluster" / "executor.args",
+        jdk=jdk,
+        jars=jars,
+        flags=flags,
+    )
 
 
 def options(folder: Path) -> str:
@@ -52,7 +74,9 @@ def options(folder: Path) -> str:
 
 
 def kept(folder: Path) -> list[Path]:
-    return [path for path in (folder / "cache" / "rheostat" / "warm-start").iterdir() if path.is_dir()]
+    return [
+        path for path in (folder / "cache" / "rheostat" / "warm-start").iterdir() if path.is_dir()
+    ]
 
 
 def train(folder: Path) -> None:
@@ -60,7 +84,9 @@ def train(folder: Path) -> None:
         (kept(folder)[0] / name).touch()
 
 
-def test_the_first_executors_record_and_later_ones_use_what_was_recorded(tmp_path: Path, jdk: Jdk) -> None:
+def test_the_first_executors_record_and_later_ones_use_what_was_recorded(
+    tmp_path: Path, jdk: Jdk
+) -> None:
     warm = prepared(tmp_path, jdk)
     assert options(tmp_path) == '"-XX:+RecordDynamicDumpInfo"\n'
     assert not warm.trained
@@ -81,7 +107,9 @@ def test_an_archive_without_its_list_is_not_used(tmp_path: Path, jdk: Jdk) -> No
     assert "SharedArchiveFile" not in options(tmp_path)
 
 
-def test_executors_start_as_always_if_this_java_does_not_take_the_options(tmp_path: Path, jdk: Jdk) -> None:
+def test_executors_start_as_always_if_this_java_does_not_take_the_options(
+    tmp_path: Path, jdk: Jdk
+) -> None:
     prepared(tmp_path, fake_jdk(tmp_path / "old", "#!/bin/sh\nexit 1\n"))
     assert options(tmp_path) == ""
 
@@ -122,8 +150,12 @@ def test_a_jre_says_why_executors_start_cold(tmp_path: Path, jdk: Jdk) -> None:
     assert not (tmp_path / "cluster").exists()
 
 
-@pytest.mark.parametrize("flag", ["-javaagent:/their/agent.jar", "-XX:SharedArchiveFile=/their.jsa", "-Xshare:off"])
-def test_options_that_java_refuses_beside_ours_exclude_a_warm_start(tmp_path: Path, jdk: Jdk, flag: str) -> None:
+@pytest.mark.parametrize(
+    "flag", ["-javaagent:/their/agent.jar", "-XX:SharedArchiveFile=/their.jsa", "-Xshare:off"]
+)
+def test_options_that_java_refuses_beside_ours_exclude_a_warm_start(
+    tmp_path: Path, jdk: Jdk, flag: str
+) -> None:
     with pytest.raises(RheostatError, match=flag.partition(":")[0]):
         prepared(tmp_path, jdk, flags=("-Xss1m", flag))
 
@@ -137,7 +169,9 @@ def test_a_session_finds_its_own_warm_start_by_a_setting(tmp_path: Path, jdk: Jd
     assert of_session(Session({})) is None
     assert of_session(Session(warm.settings)) is None  # the script has set JVM options of its own
     gone = str(tmp_path / "gone.args")
-    assert of_session(Session({SETTING: gone, "spark.executor.extraJavaOptions": f"@{gone}"})) is None
+    assert (
+        of_session(Session({SETTING: gone, "spark.executor.extraJavaOptions": f"@{gone}"})) is None
+    )
 
 
 def test_an_executor_that_is_not_on_this_computer_trains_nothing(tmp_path: Path, jdk: Jdk) -> None:
@@ -146,7 +180,9 @@ def test_an_executor_that_is_not_on_this_computer_trains_nothing(tmp_path: Path,
     assert not warm.trained
 
 
-def test_a_path_with_blanks_and_quotes_is_one_option(tmp_path: Path, jdk: Jdk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_with_blanks_and_quotes_is_one_option(
+    tmp_path: Path, jdk: Jdk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / 'a "b c'
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     prepared(folder, jdk)

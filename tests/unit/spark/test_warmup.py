@@ -124,7 +124,10 @@ def test_python_workers_are_started_only_where_a_running_query_needs_them() -> N
 
 def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch() -> None:
     tasks = Tasks()
-    warmup = Warmup(tasks, lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")])
+    warmup = Warmup(
+        tasks,
+        lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")],
+    )
     warmed(warmup, tasks, "3")
     assert tasks.rehearsed == [("a", "3", "h1"), ("d", "3", "h1")]
 
@@ -145,16 +148,29 @@ def test_an_executor_that_comes_in_a_pause_too_short_is_held_through_the_next_ba
     assert (len(tasks.rehearsed), len(tasks.loaded)) == (1, 1)
 
 
-@pytest.mark.parametrize(("pauses_s", "held", "read"), [([0.4, 0.0, 0.6, 0.6, 0.0, FIRST_READING_S], 2, 1), ([0.4], HOLDS, 0)])
-def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(pauses_s: list[float], held: int, read: int) -> None:
+@pytest.mark.parametrize(
+    ("pauses_s", "held", "read"),
+    [([0.4, 0.0, 0.6, 0.6, 0.0, FIRST_READING_S], 2, 1), ([0.4], HOLDS, 0)],
+)
+def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(
+    pauses_s: list[float], held: int, read: int
+) -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
-    query = Query("a", python=False, pauses=itertools.chain(pauses_s, itertools.repeat(pauses_s[-1])))
+    query = Query(
+        "a", python=False, pauses=itertools.chain(pauses_s, itertools.repeat(pauses_s[-1]))
+    )
     warmed(Warmup(tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3")
     assert (len(tasks.held), len(tasks.rehearsed)) == (held, read)
 
 
 def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
-    tasks, query = Tasks(), Query(longest_s=FIRST_READING_S - 0.1, pauses=itertools.chain([0.4], itertools.repeat(FIRST_READING_S)))
+    tasks, query = (
+        Tasks(),
+        Query(
+            longest_s=FIRST_READING_S - 0.1,
+            pauses=itertools.chain([0.4], itertools.repeat(FIRST_READING_S)),
+        ),
+    )
     warmed(Warmup(tasks, lambda: [query]), tasks, "3")
     assert tasks.held == []
 
@@ -174,7 +190,9 @@ def test_a_pause_needs_as_much_room_as_the_median_of_the_last_rehearsals_has_tak
     warmup = Warmup(tasks, lambda: [query], clock=clock)
     looks = []
     for executor in ("3", "4", "5"):
-        query.pauses = itertools.chain([0.0, 0.0, FIRST_READING_S, 0.0, FIRST_READING_S], itertools.repeat(2.0))
+        query.pauses = itertools.chain(
+            [0.0, 0.0, FIRST_READING_S, 0.0, FIRST_READING_S], itertools.repeat(2.0)
+        )
         before = tasks.asked
         warmed(warmup, tasks, executor)
         looks.append(tasks.loaded[-1][-1] - before)
@@ -215,7 +233,11 @@ def test_no_state_is_rehearsed_where_the_source_must_not_be() -> None:
 
 def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
-    warmup = Warmup(tasks, lambda: [Query("a", pauses=itertools.repeat(0.0))], clock=lambda: float(next(seconds)))
+    warmup = Warmup(
+        tasks,
+        lambda: [Query("a", pauses=itertools.repeat(0.0))],
+        clock=lambda: float(next(seconds)),
+    )
     warmup.begin("3", "h1")
     tasks.gate.set()
     join("3")

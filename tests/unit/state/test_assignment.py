@@ -48,21 +48,31 @@ def test_two_queries_share_the_surplus_instead_of_meeting_on_one_executor():
     new = minimal_movement({**at("-" * 7, "p"), **at("-" * 8, "q")}, [*"abc"])
     assert sorted([*new.values()].count(executor) for executor in "abc") == [5, 5, 5]
     for query, few, many in (("p", 2, 3), ("q", 2, 3)):
-        counts = [sum(executor == e for (q, _), executor in new.items() if q == query) for e in "abc"]
+        counts = [
+            sum(executor == e for (q, _), executor in new.items() if q == query) for e in "abc"
+        ]
         assert few <= min(counts) <= max(counts) <= many
 
 
 @pytest.mark.parametrize(
     ("first", "second", "executors", "even"),
     [
-        ("a-", "b", "ab", [[1, 1], [0, 1]]),  # the executor with the larger sum is the one that makes p even
+        (
+            "a-",
+            "b",
+            "ab",
+            [[1, 1], [0, 1]],
+        ),  # the executor with the larger sum is the one that makes p even
         ("-", "b-", "ab", [[1, 0], [1, 1]]),  # two queries change places
         ("b", "bbc-", "abc", [[0, 1, 0], [1, 1, 2]]),  # nobody is without q
     ],
 )
 def test_queries_are_evened_out_where_that_costs_no_move(first, second, executors, even):
     new = minimal_movement({**at(first, "p"), **at(second, "q")}, [*executors])
-    assert [[sum(holder == e for (q, _), holder in new.items() if q == query) for e in executors] for query in "pq"] == even
+    assert [
+        [sum(holder == e for (q, _), holder in new.items() if q == query) for e in executors]
+        for query in "pq"
+    ] == even
 
 
 def test_a_heavy_partition_counts_for_what_it_weighs():
@@ -82,10 +92,15 @@ def test_weights_that_are_even_enough_move_nothing():
 
 def test_a_weight_that_is_missing_is_the_mean_of_the_others_and_weights_of_nothing_are_none():
     assert placed(minimal_movement(at("aaaa"), [*"ab"], {("q", 0): 2.0})).count("b") in (1, 2)
-    assert placed(minimal_movement(at("aaaa"), [*"ab"], {("q", n): 0.0 for n in range(4)})) == "aabb"
+    assert (
+        placed(minimal_movement(at("aaaa"), [*"ab"], {("q", n): 0.0 for n in range(4)})) == "aabb"
+    )
 
 
-@pytest.mark.parametrize("assign", [lambda able: minimal_movement(at("ab"), able), lambda able: contiguous([("q", 0)], able)])
+@pytest.mark.parametrize(
+    "assign",
+    [lambda able: minimal_movement(at("ab"), able), lambda able: contiguous([("q", 0)], able)],
+)
 def test_no_executor_or_one_named_twice_is_refused(assign):
     with pytest.raises(BadInput, match="at least 1 executor"):
         assign([])

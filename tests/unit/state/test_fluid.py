@@ -12,7 +12,15 @@ from rheostat.state.fluid import next_moves, partitions_per_batch, ramp, too_big
 
 @pytest.mark.parametrize(
     ("slack_s", "load_s", "partitions"),
-    [(2.0, 0.3, 3), (1.0, 1.0, 1), (0.1, 0.5, 1), (-2.0, 0.5, 1), (None, 0.5, 1), (1.0, None, 1), (0.0, 0.0, 1)],
+    [
+        (2.0, 0.3, 3),
+        (1.0, 1.0, 1),
+        (0.1, 0.5, 1),
+        (-2.0, 0.5, 1),
+        (None, 0.5, 1),
+        (1.0, None, 1),
+        (0.0, 0.0, 1),
+    ],
 )
 def test_as_many_as_fit_half_of_the_slack_and_at_least_one(slack_s, load_s, partitions):
     assert partitions_per_batch(slack_s, load_s) == partitions
@@ -23,7 +31,11 @@ def test_loads_of_nothing_are_not_limited():
 
 
 def test_a_partition_that_does_not_fit_is_said_with_both_times():
-    assert too_big(0.8, 2.04) == "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will be felt"
+    assert (
+        too_big(0.8, 2.04)
+        == "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will be"
+        " felt"
+    )
     assert [too_big(1.0, 1.0), too_big(None, 9.0), too_big(1.0, None)] == [None, None, None]
 
 
@@ -61,7 +73,10 @@ def test_what_is_loaded_in_pauses_fills_it_more_steeply():
 
 def test_what_is_loaded_in_pauses_comes_to_an_executor_that_is_not_young_as_the_pause_has_room():
     held = units("a" * 12)
-    assert [len(next_moves(held, units("b" * 12), 6, young=young)) for young in ({"b"}, set())] == [1, 6]
+    assert [len(next_moves(held, units("b" * 12), 6, young=young)) for young in ({"b"}, set())] == [
+        1,
+        6,
+    ]
 
 
 def test_loads_that_take_a_small_part_of_the_slack_need_no_ramp():

@@ -13,21 +13,39 @@ from rheostat.state.key_groups import (
 )
 
 VECTORS = [
-    (0, 593689054, 94, 94), (1, 68075478, 86, 198), (2, 1085422463, 127, 143), (3, 847579505, 113, 545), (42, 1134849565, 29, 685),
-    (-1, 1982413648, 80, 208), (-(2**31), 1718298732, 108, 12), (2**31 - 1, 1653689534, 62, 14),
-]  # fmt: skip
-STRINGS = [("a", 97, 1455541201, 81, 1), ("hello", 99162322, 1715862179, 35, 659), ("key001", -1134720142, 632209542, 6, 582)]
+    (0, 593689054, 94, 94),
+    (1, 68075478, 86, 198),
+    (2, 1085422463, 127, 143),
+    (3, 847579505, 113, 545),
+    (42, 1134849565, 29, 685),
+    (-1, 1982413648, 80, 208),
+    (-(2**31), 1718298732, 108, 12),
+    (2**31 - 1, 1653689534, 62, 14),
+]
+STRINGS = [
+    ("a", 97, 1455541201, 81, 1),
+    ("hello", 99162322, 1715862179, 35, 659),
+    ("key001", -1134720142, 632209542, 6, 582),
+]
 
 
 @pytest.mark.parametrize(("number", "murmur", "of_128", "of_720"), VECTORS)
 def test_a_number_hashes_as_in_java(number, murmur, of_128, of_720):
-    assert (murmur_hash(number), key_group(number, 128), key_group(number, 720)) == (murmur, of_128, of_720)
+    assert (murmur_hash(number), key_group(number, 128), key_group(number, 720)) == (
+        murmur,
+        of_128,
+        of_720,
+    )
 
 
 @pytest.mark.parametrize(("text", "code", "murmur", "of_128", "of_720"), STRINGS)
 def test_a_string_hashes_as_in_java(text, code, murmur, of_128, of_720):
     assert java_string_hash(text) == code
-    assert (murmur_hash(code), key_group(text, 128), key_group(text, 720)) == (murmur, of_128, of_720)
+    assert (murmur_hash(code), key_group(text, 128), key_group(text, 720)) == (
+        murmur,
+        of_128,
+        of_720,
+    )
 
 
 def test_a_character_beyond_16_bits_counts_as_its_two_halves():
@@ -38,12 +56,17 @@ def test_a_character_beyond_16_bits_counts_as_its_two_halves():
 @pytest.mark.parametrize(
     ("groups", "subtasks", "ranges"),
     [
-        (10, 3, [(0, 3), (4, 6), (7, 9)]), (10, 4, [(0, 2), (3, 4), (5, 7), (8, 9)]), (128, 3, [(0, 42), (43, 85), (86, 127)]),
-        (4096, 1, [(0, 4095)]), (4096, 3, [(0, 1365), (1366, 2730), (2731, 4095)]),
+        (10, 3, [(0, 3), (4, 6), (7, 9)]),
+        (10, 4, [(0, 2), (3, 4), (5, 7), (8, 9)]),
+        (128, 3, [(0, 42), (43, 85), (86, 127)]),
+        (4096, 1, [(0, 4095)]),
+        (4096, 3, [(0, 1365), (1366, 2730), (2731, 4095)]),
     ],
-)  # fmt: skip
+)
 def test_the_ranges_are_those_of_flink(groups, subtasks, ranges):
-    assert [(own[0], own[-1]) for own in (key_group_range(groups, subtasks, n) for n in range(subtasks))] == ranges
+    assert [
+        (own[0], own[-1]) for own in (key_group_range(groups, subtasks, n) for n in range(subtasks))
+    ] == ranges
 
 
 def test_more_subtasks_than_key_groups_leave_some_without():
@@ -53,7 +76,17 @@ def test_more_subtasks_than_key_groups_leave_some_without():
 
 @pytest.mark.parametrize(
     ("parallelism", "groups"),
-    [(1, 128), (85, 128), (86, 256), (171, 256), (172, 512), (200, 512), (1000, 2048), (21845, 32768), (32768, 32768)],
+    [
+        (1, 128),
+        (85, 128),
+        (86, 256),
+        (171, 256),
+        (172, 512),
+        (200, 512),
+        (1000, 2048),
+        (21845, 32768),
+        (32768, 32768),
+    ],
 )
 def test_the_default_is_one_and_a_half_times_as_a_power_of_two(parallelism, groups):
     assert default_max_parallelism(parallelism) == groups
@@ -61,9 +94,14 @@ def test_the_default_is_one_and_a_half_times_as_a_power_of_two(parallelism, grou
 
 @pytest.mark.parametrize(
     ("call", "value"),
-    [(lambda: key_group(2**31, 128), "2147483648"), (lambda: key_group(1, 0), "0"), (lambda: key_group(1, 32769), "32769"),
-     (lambda: key_group_range(10, 3, 3), "3"), (lambda: default_max_parallelism(0), "0")],
-)  # fmt: skip
+    [
+        (lambda: key_group(2**31, 128), "2147483648"),
+        (lambda: key_group(1, 0), "0"),
+        (lambda: key_group(1, 32769), "32769"),
+        (lambda: key_group_range(10, 3, 3), "3"),
+        (lambda: default_max_parallelism(0), "0"),
+    ],
+)
 def test_what_flink_would_refuse_is_refused_with_the_value(call, value):
     with pytest.raises(BadInput, match=f"it is {value}$"):
         call()

@@ -1,4 +1,5 @@
-"""Operator state is redistributed as Flink does; the first cases are those of its StateAssignmentOperationTest."""
+"""Operator state is redistributed as Flink does; the first cases are those of its
+StateAssignmentOperationTest."""
 
 import pytest
 
@@ -18,8 +19,17 @@ def test_at_the_same_parallelism_everybody_keeps_its_own():
 
 
 def test_the_next_list_begins_after_those_who_got_one_more():
-    three: list[dict[str, list[int]]] = [{"x": [1], "y": [11], "z": [21]}, {"x": [2], "y": [12], "z": [22]}, {}, {"y": [13]}]
-    assert split(three, 3) == [{"x": [1], "y": [12], "z": [22]}, {"x": [2], "y": [13]}, {"y": [11], "z": [21]}]
+    three: list[dict[str, list[int]]] = [
+        {"x": [1], "y": [11], "z": [21]},
+        {"x": [2], "y": [12], "z": [22]},
+        {},
+        {"y": [13]},
+    ]
+    assert split(three, 3) == [
+        {"x": [1], "y": [12], "z": [22]},
+        {"x": [2], "y": [13]},
+        {"y": [11], "z": [21]},
+    ]
 
 
 def test_many_lists_of_one_item_are_even():

@@ -10,7 +10,14 @@ from rheostat.guards import Bounds, Cooldown
 from rheostat.journal.folder import MemoryJournal
 from rheostat.model import Decision, Limits, Observation, hold
 from rheostat.policies.about import About
-from rheostat.testing.contracts import check_bounds, follow, guard_checks, journal_checks, minutes, policy_checks
+from rheostat.testing.contracts import (
+    check_bounds,
+    follow,
+    guard_checks,
+    journal_checks,
+    minutes,
+    policy_checks,
+)
 
 
 class Hold:
@@ -84,7 +91,9 @@ class WaitsForItsClock(Hold):
     def decide(self, observation, memory):
         due = observation.t_s >= memory.get("due_s", 0.0) and observation.lag_s is not None
         target = 4 if due else observation.size or 1
-        return Decision(target=target, reason="why"), {"due_s": observation.t_s + 60 if due else memory.get("due_s", 0.0)}
+        return Decision(target=target, reason="why"), {
+            "due_s": observation.t_s + 60 if due else memory.get("due_s", 0.0)
+        }
 
 
 class DecidesOnLateSamples(Hold):
@@ -106,14 +115,28 @@ class DividesByExecutors(Hold):
 
 
 class Creeps(Hold):
-    about = About(formula="+1 a minute", source="-", fails_when="always", steady=Observation(t_s=0.0, executors=4))
+    about = About(
+        formula="+1 a minute",
+        source="-",
+        fails_when="always",
+        steady=Observation(t_s=0.0, executors=4),
+    )
 
     def decide(self, observation, memory):
-        return Decision(target=(observation.size or 1) + (observation.t_s > 500), reason="later"), {}
+        return (
+            Decision(target=(observation.size or 1) + (observation.t_s > 500), reason="later"),
+            {},
+        )
 
 
 class ShrinksUnderLoad(Hold):
-    about = About(formula="-", source="-", fails_when="-", steady=Observation(t_s=0.0, executors=4, input_rows_per_s=10.0), monotone=True)
+    about = About(
+        formula="-",
+        source="-",
+        fails_when="-",
+        steady=Observation(t_s=0.0, executors=4, input_rows_per_s=10.0),
+        monotone=True,
+    )
 
     def decide(self, observation, memory):
         if observation.input_rows_per_s is None:
@@ -122,10 +145,15 @@ class ShrinksUnderLoad(Hold):
 
 
 class ShrinksForOneSource(ShrinksUnderLoad):
-    about = dataclasses.replace(ShrinksUnderLoad.about, steady=Observation(t_s=0.0, executors=4, inputs={"bids": 10.0}))
+    about = dataclasses.replace(
+        ShrinksUnderLoad.about, steady=Observation(t_s=0.0, executors=4, inputs={"bids": 10.0})
+    )
 
     def decide(self, observation, memory):
-        return Decision(target=4 - ((observation.inputs or {}).get("bids", 0.0) > 15), reason="why"), {}
+        return (
+            Decision(target=4 - ((observation.inputs or {}).get("bids", 0.0) > 15), reason="why"),
+            {},
+        )
 
 
 POLICY, GUARD, JOURNAL = dict(policy_checks()), dict(guard_checks()), dict(journal_checks())
@@ -151,7 +179,9 @@ def test_the_smallest_policy_keeps_the_contract(name):
     POLICY[name](Hold)
 
 
-@pytest.mark.parametrize(("name", "policy"), [(name, policy) for name, policies in BROKEN.items() for policy in policies])
+@pytest.mark.parametrize(
+    ("name", "policy"), [(name, policy) for name, policies in BROKEN.items() for policy in policies]
+)
 def test_a_broken_policy_is_found(name, policy):
     with pytest.raises((AssertionError, TypeError, ValueError, ZeroDivisionError)):
         POLICY[name](policy)
@@ -244,5 +274,7 @@ def test_a_row_of_guards_without_bounds_is_found():
 def test_the_script_is_calm_then_late_then_idle():
     script = minutes()
     assert [script[n].input_rows_per_s for n in (0, 10, 20, 39)] == [900.0, 3300.0, 1500.0, 0.0]
-    assert max(observation.lag_s or 0.0 for observation in script[:10]) < 1 < (script[19].lag_s or 0.0)
+    assert (
+        max(observation.lag_s or 0.0 for observation in script[:10]) < 1 < (script[19].lag_s or 0.0)
+    )
     assert [decision.target for decision in follow(Hold(), script)[0]] == [3] * 40

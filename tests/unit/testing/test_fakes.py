@@ -45,7 +45,9 @@ def test_executors_take_their_time_to_come_and_none_to_go():
     job.observe(0.0)
     sizes = []
     for n in range(4):
-        assert job.rescale(Decision(target=3, reason=""), n).phase == ("growing" if n < 2 else "steady")
+        assert job.rescale(Decision(target=3, reason=""), n).phase == (
+            "growing" if n < 2 else "steady"
+        )
         sizes.append(job.observe(n + 1.0)[0].executors)
     assert sizes == [1, 3, 3, 3]
     assert job.rescale(Decision(target=1, reason=""), 5.0).phase == "shrinking"

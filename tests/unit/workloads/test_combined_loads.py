@@ -34,18 +34,31 @@ def test_marks_of_a_sum_are_those_of_its_parts() -> None:
 
 
 def test_the_espa_cosine_is_the_thesis_load() -> None:
-    assert [Espa(seed=3).rate_per_s(60 * i) for i in range(140)] == [Cosine(seed=3).rate_per_s(60 * i) for i in range(140)]
+    assert [Espa(seed=3).rate_per_s(60 * i) for i in range(140)] == [
+        Cosine(seed=3).rate_per_s(60 * i) for i in range(140)
+    ]
 
 
 def test_the_espa_profiles_have_their_shapes() -> None:
-    rates = {name: [Espa(profile=name, query="3").rate_per_s(60 * i) for i in range(140)] for name in
-             ("convergence", "cosine", "cosine-spikes", "decrease", "increase", "random-walk")}  # fmt: skip
+    rates = {
+        name: [Espa(profile=name, query="3").rate_per_s(60 * i) for i in range(140)]
+        for name in (
+            "convergence",
+            "cosine",
+            "cosine-spikes",
+            "decrease",
+            "increase",
+            "random-walk",
+        )
+    }
     assert rates["convergence"] == [0.0] * 20 + [37_500] * 40 + [75_000] * 40 + [37_500] * 40
     assert rates["increase"][0] == 2000
     assert rates["increase"][139] > 20_000
     assert rates["decrease"][0] == 75_000
     assert rates["decrease"][139] < 40_000
-    spikes = {round(high - low) for high, low in zip(rates["cosine-spikes"], rates["cosine"], strict=True)} - {0}
+    spikes = {
+        round(high - low) for high, low in zip(rates["cosine-spikes"], rates["cosine"], strict=True)
+    } - {0}
     assert spikes
     assert all(12_500 <= height <= 25_000 for height in spikes)
     assert rates["random-walk"][0] == 50_000
@@ -80,10 +93,16 @@ def test_a_trace_in_a_text_is_read_by_the_reader() -> None:
         ("much * day", "before \\* there is a number, such as 0.5 \\* day, but here it is 'much'"),
         ("-1 * day", "factor must be a number above 0, but it is -1"),
         ("0 * day", "factor must be a number above 0, but it is 0"),
-        ("espa:profile=flat", "profile of workload espa must be one of convergence, cosine, .*but it is 'flat'"),
+        (
+            "espa:profile=flat",
+            "profile of workload espa must be one of convergence, cosine, .*but it is 'flat'",
+        ),
         ("espa:query=5", "query of workload espa must be one of 1, 3, 11, but it is '5'"),
         ("walk:start=-5", "start must be a number of at least 0, but it is -5"),
-        ("walk:down=5,up=1", "the steps of a walk go from down to up, but down is 5.0 and up is 1.0"),
+        (
+            "walk:down=5,up=1",
+            "the steps of a walk go from down to up, but down is 5.0 and up is 1.0",
+        ),
         ("walk:ceiling=10", "start and steps of a walk must be within its ceiling of 10"),
         ("spikes:chance=2", "chance is a probability and must be between 0 and 1, but it is 2"),
         ("bursts:quiet=-1", "quiet must be a number of at least 0, but it is -1"),

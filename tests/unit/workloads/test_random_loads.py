@@ -34,7 +34,9 @@ def test_a_walk_is_reflected_at_zero_and_at_its_ceiling() -> None:
     rates = [load.rate_per_s(60 * i) for i in MINUTES]
     assert min(rates) >= 0
     assert max(rates) <= 1000
-    assert statistics.mean(rates) == pytest.approx(500, rel=0.15)  # reflected from both sides it is uniform
+    assert statistics.mean(rates) == pytest.approx(
+        500, rel=0.15
+    )  # reflected from both sides it is uniform
 
 
 def test_spikes_come_as_often_last_as_long_and_are_as_high_as_their_law_says() -> None:
@@ -60,7 +62,9 @@ def test_bursts_hold_two_levels_for_exponential_times() -> None:
 
 
 @pytest.mark.parametrize("kind", [Walk, Spikes, Bursts])
-def test_the_rate_at_a_moment_does_not_depend_on_what_was_asked_before(kind: type[Walk | Spikes | Bursts]) -> None:
+def test_the_rate_at_a_moment_does_not_depend_on_what_was_asked_before(
+    kind: type[Walk | Spikes | Bursts],
+) -> None:
     load, other = kind(seed=11), kind(seed=12)
     late_first = [load.rate_per_s(60 * i) for i in reversed(range(2000))]
     assert late_first[::-1] == [kind(seed=11).rate_per_s(60 * i) for i in range(2000)]

@@ -36,19 +36,44 @@ def test_parameters_may_be_text_as_a_command_line_gives_them() -> None:
         ("day", {"height": 3}, "workload day has no parameter 'height'; it has low, peak"),
         ("day", {"low": "much"}, "low of workload day must be of type float, but it is 'much'"),
         ("day", {"low": 10, "peak": 5}, "peak must be a number of at least 10, but it is 5"),
-        ("day", {"noise": 2}, "noise is a share of the rate and must be between 0 and 1, but it is 2"),
+        (
+            "day",
+            {"noise": 2},
+            "noise is a share of the rate and must be between 0 and 1, but it is 2",
+        ),
         ("constant", {"rate": -1}, "rate must be a number of at least 0, but it is -1"),
         ("constant", {"rate": "nan"}, "rate must be a number of at least 0, but it is nan"),
         ("cosine", {"period_s": 0}, "period_s must be a number above 0, but it is 0"),
         ("ramp", {"ramp_s": 0}, "ramp_s must be a number above 0, but it is 0"),
-        ("steps", {"levels": "1,two"}, "levels of workload steps must be numbers with commas between, but it is '1,two'"),
+        (
+            "steps",
+            {"levels": "1,two"},
+            "levels of workload steps must be numbers with commas between, but it is '1,two'",
+        ),
         ("steps", {"levels": ()}, "levels must hold at least one rate"),
         ("steps", {"levels": "3,-4"}, r"levels\[1\] must be a number of at least 0, but it is -4"),
-        ("trace", {}, "a trace needs two samples or more, a rate for each time, but it has 0 times and 0 rates"),
-        ("trace", {"times_s": (0, 1, 1), "rates": (1, 1, 1)}, r"the times of a trace must rise, but times_s\[2\] is 1.0 after 1.0"),
-        ("trace", {"times_s": (0, 1), "rates": (1, -1)}, r"rates\[1\] must be a number of at least 0, but it is -1"),
+        (
+            "trace",
+            {},
+            (
+                "a trace needs two samples or more, a rate for each time, but it has 0 times and 0"
+                " rates"
+            ),
+        ),
+        (
+            "trace",
+            {"times_s": (0, 1, 1), "rates": (1, 1, 1)},
+            r"the times of a trace must rise, but times_s\[2\] is 1.0 after 1.0",
+        ),
+        (
+            "trace",
+            {"times_s": (0, 1), "rates": (1, -1)},
+            r"rates\[1\] must be a number of at least 0, but it is -1",
+        ),
     ],
 )
-def test_what_cannot_be_used_is_said_with_the_value(name: str, given: dict[str, object], said: str) -> None:
+def test_what_cannot_be_used_is_said_with_the_value(
+    name: str, given: dict[str, object], said: str
+) -> None:
     with pytest.raises(BadInput, match=said):
         create(name, given)

@@ -30,8 +30,12 @@ def test_the_noise_of_the_cosine_fills_its_range_and_follows_the_seed() -> None:
     flat = [Cosine(shift=100, amplitude=0, noise=10, seed=1).rate_per_s(60 * i) for i in range(500)]
     assert 90 <= min(flat) < 91
     assert 109 < max(flat) <= 110
-    assert flat == [Cosine(shift=100, amplitude=0, noise=10, seed=1).rate_per_s(60 * i) for i in range(500)]
-    assert flat != [Cosine(shift=100, amplitude=0, noise=10, seed=2).rate_per_s(60 * i) for i in range(500)]
+    assert flat == [
+        Cosine(shift=100, amplitude=0, noise=10, seed=1).rate_per_s(60 * i) for i in range(500)
+    ]
+    assert flat != [
+        Cosine(shift=100, amplitude=0, noise=10, seed=2).rate_per_s(60 * i) for i in range(500)
+    ]
 
 
 def test_a_cosine_below_zero_is_cut_at_zero() -> None:
@@ -65,13 +69,19 @@ def test_nothing_in_a_day_is_as_steep_as_its_marked_ramp() -> None:
     slopes = {t: day.rate_per_s(t + 1) - day.rate_per_s(t) for t in range(239)}
     steepest = max(slopes, key=lambda t: abs(slopes[t]))
     assert day.marks["ramp_start_s"] - 1 <= steepest <= day.marks["ramp_end_s"]
-    outside = [abs(slope) for t, slope in slopes.items() if not day.marks["ramp_start_s"] - 1 <= t <= day.marks["ramp_end_s"]]
+    outside = [
+        abs(slope)
+        for t, slope in slopes.items()
+        if not day.marks["ramp_start_s"] - 1 <= t <= day.marks["ramp_end_s"]
+    ]
     assert slopes[steepest] > 3 * max(outside)
 
 
 def test_a_longer_day_has_the_same_shape() -> None:
     short, long = Day(noise=0, day_s=240), Day(noise=0, day_s=2400)
-    assert [short.rate_per_s(t) for t in range(240)] == pytest.approx([long.rate_per_s(10 * t) for t in range(240)])
+    assert [short.rate_per_s(t) for t in range(240)] == pytest.approx(
+        [long.rate_per_s(10 * t) for t in range(240)]
+    )
 
 
 def test_the_noise_of_a_day_is_small() -> None:
@@ -83,7 +93,16 @@ def test_the_noise_of_a_day_is_small() -> None:
 
 def test_a_trace_holds_each_sample_and_ends() -> None:
     load = Trace((5, 6, 8), (10, 20, 30))
-    assert [load.rate_per_s(t) for t in (-1, 0, 0.9, 1, 2.9, 3, 4.9, 5)] == [0, 10, 10, 20, 20, 30, 30, 0]
+    assert [load.rate_per_s(t) for t in (-1, 0, 0.9, 1, 2.9, 3, 4.9, 5)] == [
+        0,
+        10,
+        10,
+        20,
+        20,
+        30,
+        30,
+        0,
+    ]
     assert load.duration_s == 5
 
 

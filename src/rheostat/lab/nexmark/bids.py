@@ -1,9 +1,11 @@
-"""Nexmark bids: every column is a pure function of (seed, bid number), so any split gives the same data.
+"""Nexmark bids: every column is a pure function of (seed, bid number), so any split gives the same
+data.
 
-The rules are those of the Apache Beam generator (of 50 events 1 is a person, 3 are auctions, 46 are bids; half of the bids go to
-the hot auction, three quarters come from the hot bidder), with the first person's number added once, as Beam and nexmark-rs
-do. Bids are numbered alone: bid n is event (n // 46) * 50 + 4 + n % 46. The creation time is no column here: it is given when
-the bids are encoded.
+The rules are those of the Apache Beam generator (of 50 events 1 is a person, 3 are auctions, 46 are
+bids; half of the bids go to the hot auction, three quarters come from the hot bidder), with the
+first person's number added once, as Beam and nexmark-rs do. Bids are numbered alone: bid n is event
+(n // 46) * 50 + 4 + n % 46. The creation time is no column here: it is given when the bids are
+encoded.
 """
 
 from __future__ import annotations
@@ -25,12 +27,24 @@ _LEAD = 10
 _HOT_GROUP = 100
 _EXTRA_MIN, _EXTRA_SPREAD = 54, 28  # 68 bytes +- 20 %: fills a bid of 32 bytes up to 100 on average
 
-(_HOT_AUCTION, _AUCTION, _HOT_BIDDER, _BIDDER, _PRICE, _HOT_CHANNEL, _CHANNEL, _EXTRA, _EXTRA_LENGTH) = range(1, 10)
+(
+    _HOT_AUCTION,
+    _AUCTION,
+    _HOT_BIDDER,
+    _BIDDER,
+    _PRICE,
+    _HOT_CHANNEL,
+    _CHANNEL,
+    _EXTRA,
+    _EXTRA_LENGTH,
+) = range(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Bids:
-    """Consecutive bids as columns of equal length; texts are kept as indices into the tables of ``texts(seed)``."""
+    """Consecutive bids as columns of equal length; texts are kept as indices into the tables of
+    ``texts(seed)``.
+    """
 
     seed: int
     id: Numbers
@@ -57,7 +71,10 @@ class Bids:
     def extras(self) -> list[str]:
         """Return the padding texts."""
         pool = texts(self.seed).pool
-        return [pool[i : i + length] for i, length in zip(self.extra.tolist(), self.extra_length.tolist(), strict=True)]
+        return [
+            pool[i : i + length]
+            for i, length in zip(self.extra.tolist(), self.extra_length.tolist(), strict=True)
+        ]
 
 
 def bids(seed: int, first: int, count: int) -> Bids:
@@ -71,7 +88,11 @@ def bids(seed: int, first: int, count: int) -> Bids:
         auction=_auction(seed, n, last=epoch * 3 + 2),
         bidder=_bidder(seed, n, last=epoch),
         price=np.rint(10.0 ** (6 * uniform(seed, _PRICE, n)) * 100).astype(np.int64),
-        channel=np.where(hot_channel, below(seed, _CHANNEL, n, HOT_CHANNELS), HOT_CHANNELS + below(seed, _CHANNEL, n, CHANNELS)),
+        channel=np.where(
+            hot_channel,
+            below(seed, _CHANNEL, n, HOT_CHANNELS),
+            HOT_CHANNELS + below(seed, _CHANNEL, n, CHANNELS),
+        ),
         extra=below(seed, _EXTRA, n, texts(seed).starts),
         extra_length=_EXTRA_MIN + below(seed, _EXTRA_LENGTH, n, _EXTRA_SPREAD),
     )
@@ -93,7 +114,8 @@ def encode(batch: Bids, created_ms: int) -> list[bytes]:
         strict=True,
     )
     return [
-        f'{{"id":{i},"auction":{a},"bidder":{b},"price":{p},{places[c]}{tail}{pool[x:y]}"}}'.encode() for i, a, b, p, c, x, y in columns
+        f'{{"id":{i},"auction":{a},"bidder":{b},"price":{p},{places[c]}{tail}{pool[x:y]}"}}'.encode()
+        for i, a, b, p, c, x, y in columns
     ]
 
 

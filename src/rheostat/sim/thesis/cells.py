@@ -1,4 +1,6 @@
-"""The 54 runs of the thesis: query, policy, parameter, what was published, and what of it a fit may see."""
+"""The 54 runs of the thesis: query, policy, parameter, what was published, and what of it a fit may
+see.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,33 @@ from rheostat.workloads.cosine import Cosine
 QUERIES = ("1", "3", "11")
 MINUTES = 140
 FIRST_DECISION_S = 205.0
-"""When the thesis' autoscalers were started; the recorded HPA runs shrink first a stabilization window later (300 s), at 510 s."""
+"""When the thesis' autoscalers were started; the recorded HPA runs shrink first a stabilization
+window later (300 s), at 510 s."""
+
 START_EXECUTORS = 8
 MAX_EXECUTORS = 16
 
-_LOADS: Mapping[str, tuple[float, float]] = {"1": (150_000.0, 100_000.0), "3": (50_000.0, 25_000.0), "11": (100_000.0, 50_000.0)}
+_LOADS: Mapping[str, tuple[float, float]] = {
+    "1": (150_000.0, 100_000.0),
+    "3": (50_000.0, 25_000.0),
+    "11": (100_000.0, 50_000.0),
+}
 _INTERVALS_S: Mapping[str, float] = {
-    "HPA": 15.0, "Vargav1": 15.0, "Vargav2": 15.0, "Dhalion-adapted": 10.0, "DS2-modern": 20.0, "DS2-modern-adapted": 20.0,
-}  # fmt: skip
+    "HPA": 15.0,
+    "Vargav1": 15.0,
+    "Vargav2": 15.0,
+    "Dhalion-adapted": 10.0,
+    "DS2-modern": 20.0,
+    "DS2-modern-adapted": 20.0,
+}
 POLICIES = tuple(_INTERVALS_S)
 _RECORDED: Mapping[tuple[str, str], str] = {
-    ("HPA", "50"): "HPA_50", ("HPA", "70"): "HPA_70", ("HPA", "90"): "HPA_90",
-    ("Vargav1", "50"): "vargav1_50", ("DS2-modern", "00"): "ds2-original-reactive_00",
-}  # fmt: skip
+    ("HPA", "50"): "HPA_50",
+    ("HPA", "70"): "HPA_70",
+    ("HPA", "90"): "HPA_90",
+    ("Vargav1", "50"): "vargav1_50",
+    ("DS2-modern", "00"): "ds2-original-reactive_00",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +70,16 @@ class Cell:
 
     @property
     def held_out(self) -> bool:
-        """Tell whether nothing of this run was used: neither for parameters nor to choose between structures."""
+        """Tell whether nothing of this run was used: neither for parameters nor to choose between
+        structures.
+        """
         return self.recording is None
 
     @property
     def interval_s(self) -> float:
-        """Return the time between two decisions: 15 s for an HPA, 10 s for Dhalion, 20 s for DS2."""
+        """Return the time between two decisions: 15 s for an HPA, 10 s for Dhalion, 20 s for
+        DS2.
+        """
         return _INTERVALS_S[self.policy]
 
     def make(self) -> Policy:
@@ -67,7 +87,9 @@ class Cell:
         return create(*self.production())
 
     def production(self) -> tuple[str, dict[str, object]]:
-        """Return the registered name of the policy and the parameters that differ from the defaults, which are the thesis' own."""
+        """Return the registered name of the policy and the parameters that differ from the
+        defaults, which are the thesis' own.
+        """
         return _given(self.policy, self.parameter)
 
 
@@ -78,7 +100,9 @@ def cells() -> tuple[Cell, ...]:
 
 
 def load(query: str, seed: int) -> Cosine:
-    """Return a query's load (thesis, table 4.1): a cosine of an hour with noise of 10,000 rows/s, held for a minute."""
+    """Return a query's load (thesis, table 4.1): a cosine of an hour with noise of 10,000 rows/s,
+    held for a minute.
+    """
     shift, amplitude = _LOADS[query]
     return Cosine(shift=shift, amplitude=amplitude, noise=10_000.0, seed=seed)
 

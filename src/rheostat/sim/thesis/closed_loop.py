@@ -15,7 +15,14 @@ from rheostat.model import Limits
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.flink_job import FlinkJob
 from rheostat.sim.flink_plant import FlinkPlant, Sample
-from rheostat.sim.thesis.cells import FIRST_DECISION_S, MAX_EXECUTORS, MINUTES, START_EXECUTORS, Cell, load
+from rheostat.sim.thesis.cells import (
+    FIRST_DECISION_S,
+    MAX_EXECUTORS,
+    MINUTES,
+    START_EXECUTORS,
+    Cell,
+    load,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +50,15 @@ class Outcome:
 
 
 def run_cell(cell: Cell, job: FlinkJob, seed: int) -> FlinkPlant:
-    """Return the plant after a run of 140 minutes; one seed gives all policies the same load, noise and starts."""
+    """Return the plant after a run of 140 minutes; one seed gives all policies the same load, noise
+    and starts.
+    """
     seconds = MINUTES * 60
     rate = load(cell.query, seed)
     arrivals = [rate.rate_per_s(second + 0.5) for second in range(seconds)]
-    plant = FlinkPlant(job, arrivals, START_EXECUTORS, np.random.SeedSequence([seed, int(cell.query)]))
+    plant = FlinkPlant(
+        job, arrivals, START_EXECUTORS, np.random.SeedSequence([seed, int(cell.query)])
+    )
     guards = (Bounds(Limits.between(1, MAX_EXECUTORS)),)
     times = {"until_s": float(seconds), "start_s": FIRST_DECISION_S, "interval_s": cell.interval_s}
     simulate(plant, cell.make(), guards, journal=NoJournal(), **times)
@@ -60,17 +71,28 @@ def outcome(cell: Cell, samples: Sequence[Sample], seed: int) -> Outcome:
     sizes = [sample.executors for sample in samples]
     targets = [sample.observation.target or sample.executors for sample in samples]
     return Outcome(
-        query=cell.query, policy=cell.policy, parameter=cell.parameter, seed=seed,
-        latency_s=float(np.mean([sample.latency_s for sample in samples])), executors=float(np.mean(sizes)),
+        query=cell.query,
+        policy=cell.policy,
+        parameter=cell.parameter,
+        seed=seed,
+        latency_s=float(np.mean([sample.latency_s for sample in samples])),
+        executors=float(np.mean(sizes)),
         rescalings=int(np.count_nonzero(np.diff(sizes))),
-        published_latency_s=cell.latency_s, published_executors=cell.executors, published_rescalings=cell.rescalings,
-        held_out=cell.held_out, most_executors=max(sizes),
+        published_latency_s=cell.latency_s,
+        published_executors=cell.executors,
+        published_rescalings=cell.rescalings,
+        held_out=cell.held_out,
+        most_executors=max(sizes),
         largest_jump=max(later / earlier for earlier, later in pairwise(targets)),
-    )  # fmt: skip
+    )
 
 
 def run_all(
-    cells: Iterable[Cell], jobs: dict[str, FlinkJob], seeds: Sequence[int], processes: int, seen: Callable[[], None] = lambda: None
+    cells: Iterable[Cell],
+    jobs: dict[str, FlinkJob],
+    seeds: Sequence[int],
+    processes: int,
+    seen: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """Return the outcomes of all cells and seeds, in that order; ``seen`` is called after each."""
     work = [(cell, jobs[cell.query], seed) for cell in cells for seed in seeds]

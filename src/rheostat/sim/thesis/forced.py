@@ -1,4 +1,6 @@
-"""Step B: the recorded arrivals and TaskManagers forced on the plant, latency and lag compared over time."""
+"""Step B: the recorded arrivals and TaskManagers forced on the plant, latency and lag compared over
+time.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,10 @@ class Forced:
     cpu: Floats
     used: Floats
     """Share of the rate that was used in the second before."""
+
     worked: Floats
     """Share of the time that tasks worked in it."""
+
     pressed: Floats
 
 
@@ -39,7 +43,16 @@ def force(job: FlinkJob, recorded: Recorded) -> Forced:
     seen: list[tuple[float, ...]] = []
     for second in range(len(recorded.arrivals) + 1):
         if second % SAMPLE_S == 0:
-            seen.append((metrics.lag_s, metrics.lag_rows, tasks.cpu, tasks.used, tasks.worked, tasks.pressed))
+            seen.append(
+                (
+                    metrics.lag_s,
+                    metrics.lag_rows,
+                    tasks.cpu,
+                    tasks.used,
+                    tasks.worked,
+                    tasks.pressed,
+                )
+            )
         if second == len(recorded.arrivals):
             break
         if second in recorded.sizes:
@@ -58,7 +71,9 @@ def latency_errors(forced: Forced, recorded: Recorded) -> Floats:
 
 
 def compare(job: FlinkJob, recorded: Recorded) -> dict[str, float | str]:
-    """Return step B's row of a recording: errors of latency and lag, and the means that the tables would show."""
+    """Return step B's row of a recording: errors of latency and lag, and the means that the tables
+    would show.
+    """
     forced = force(job, recorded)
     errors = latency_errors(forced, recorded)
     moved = np.maximum(forced.latency_s, recorded.latency_s) > 1.0

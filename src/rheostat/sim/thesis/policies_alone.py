@@ -1,4 +1,6 @@
-"""Step A: the policies alone, fed with the recorded signals: how many of the recorded changes do they ask for."""
+"""Step A: the policies alone, fed with the recorded signals: how many of the recorded changes do
+they ask for.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,13 @@ from rheostat.sim.thesis.cells import MAX_EXECUTORS, Cell, cells
 WITHIN_S = 60.0
 _CPU_SAMPLES = 2
 """The HPA sees a CPU share over half a minute; the recording has a sample each 15 s."""
+
 _PARTLY = {
-    "DS2-modern": "busy time was recorded as a mean over operators: the busiest one's, and operators that the script takes for instances, "
-    "are the plant's; of q3 no rate of reading was recorded: sizes cannot be compared"
+    "DS2-modern": (
+        "busy time was recorded as a mean over operators: the busiest one's, and operators that the"
+        " script takes for instances, are the plant's; of q3 no rate of reading was recorded: sizes"
+        " cannot be compared"
+    )
 }
 
 
@@ -33,6 +39,7 @@ class Matched:
     share: float
     by_chance: float
     """What a policy that asks as often, but at any time, would match."""
+
     note: str
 
 
@@ -42,19 +49,39 @@ def step_a(jobs: Mapping[str, FlinkJob], all_cells: Sequence[Cell] | None = None
 
 
 def match(cell: Cell, job: FlinkJob) -> Matched:
-    """Replay a recorded run, teacher-forced, and match the recorded changes of TaskManagers with what the policy asked for."""
+    """Replay a recorded run, teacher-forced, and match the recorded changes of TaskManagers with
+    what the policy asked for.
+    """
     name = cell.recording or ""
-    moments = [_with_busiest(moment, job) for moment in _seen_by_hpa(next(iter(read(find(name)).values())))]
+    moments = [
+        _with_busiest(moment, job) for moment in _seen_by_hpa(next(iter(read(find(name)).values())))
+    ]
     policy, given = cell.production()
-    request = Request(policy=policy, parameters=given, limits=Limits.between(1, MAX_EXECUTORS), interval_s=cell.interval_s)
+    request = Request(
+        policy=policy,
+        parameters=given,
+        limits=Limits.between(1, MAX_EXECUTORS),
+        interval_s=cell.interval_s,
+    )
     decided = list(replay_one(None, moments, request))
     asked = [(each.t_s, _sign(each)) for each in decided]
     changes = _changes([moment.observation for moment in moments])
-    matched = sum(any(t - WITHIN_S <= at <= t and sign == way for at, sign in asked) for t, way in changes)
+    matched = sum(
+        any(t - WITHIN_S <= at <= t and sign == way for at, sign in asked) for t, way in changes
+    )
     chance = sum(_by_chance(asked, way) for _, way in changes)
     count = max(1, len(changes))
     note = _PARTLY.get(cell.policy, "")
-    return Matched(name, cell.policy, cell.parameter, len(changes), matched, matched / count, chance / count, note)
+    return Matched(
+        name,
+        cell.policy,
+        cell.parameter,
+        len(changes),
+        matched,
+        matched / count,
+        chance / count,
+        note,
+    )
 
 
 def _changes(seen: Sequence[Observation]) -> list[tuple[float, int]]:
@@ -67,7 +94,9 @@ def _changes(seen: Sequence[Observation]) -> list[tuple[float, int]]:
 
 
 def _by_chance(asked: Sequence[tuple[float, int]], way: int) -> float:
-    """Return the share of all minutes of the run in which the policy asked for a change that way."""
+    """Return the share of all minutes of the run in which the policy asked for a change that
+    way.
+    """
     wanted = [t for t, sign in asked if sign == way]
     return sum(any(t - WITHIN_S <= at <= t for at in wanted) for t, _ in asked) / len(asked)
 
@@ -76,19 +105,31 @@ def _seen_by_hpa(moments: Sequence[Moment]) -> list[Moment]:
     shares = [moment.observation.cpu for moment in moments]
     found = []
     for index, moment in enumerate(moments):
-        known = [share for share in shares[max(0, index + 1 - _CPU_SAMPLES) : index + 1] if share is not None]
+        known = [
+            share
+            for share in shares[max(0, index + 1 - _CPU_SAMPLES) : index + 1]
+            if share is not None
+        ]
         cpu = sum(known) / len(known) if known else None
         found.append(Moment(moment.where, replace(moment.observation, cpu=cpu)))
     return found
 
 
 def _with_busiest(moment: Moment, job: FlinkJob) -> Moment:
-    """Return the moment with the busiest operator as a stage of one second, as DS2's script would have seen it."""
+    """Return the moment with the busiest operator as a stage of one second, as DS2's script would
+    have seen it.
+    """
     seen = moment.observation
     if seen.busy is None or not seen.processed_rows_per_s or not seen.executors:
         return moment
-    rows, busy_s = seen.processed_rows_per_s, min(1.0, seen.busy * job.busiest) * job.chained * seen.executors
-    return Moment(moment.where, replace(seen, stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busy_s),)))
+    rows, busy_s = (
+        seen.processed_rows_per_s,
+        min(1.0, seen.busy * job.busiest) * job.chained * seen.executors,
+    )
+    return Moment(
+        moment.where,
+        replace(seen, stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busy_s),)),
+    )
 
 
 def _sign(decided: Decided) -> int:

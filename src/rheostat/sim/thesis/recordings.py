@@ -1,4 +1,6 @@
-"""The thesis' recorded runs as a plant can be forced with them: arrivals of each second, sizes, and what was measured."""
+"""The thesis' recorded runs as a plant can be forced with them: arrivals of each second, sizes, and
+what was measured.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,12 @@ class Recorded:
 
     name: str
     arrivals: list[float]
-    """Rows of each second: the recorded rate is a mean over the last minute and is centred on it."""
+    """Rows of each second: the recorded rate is a mean over the last minute and is centred on
+    it."""
+
     sizes: Mapping[int, int]
     """TaskManagers from that second on."""
+
     executors: Floats
     latency_s: Floats
     lag_rows: Floats
@@ -39,30 +44,58 @@ class Recorded:
 
 
 def load_recording(name: str, folder: Path | None = None) -> Recorded:
-    """Return a recording of the package, or of another folder with the same files; raises BadInput where there is none."""
+    """Return a recording of the package, or of another folder with the same files; raises BadInput
+    where there is none.
+    """
     paths = packaged() if folder is None else {path.stem: path for path in folder.glob("*.csv")}
     if name not in paths:
-        raise BadInput(f"there is no recording {name}; there are {', '.join(sorted(paths)) or 'none'}")
+        raise BadInput(
+            f"there is no recording {name}; there are {', '.join(sorted(paths)) or 'none'}"
+        )
     moments = [moment.observation for moment in next(iter(read(paths[name]).values()))]
     start_s = moments[0].t_s
     columns = {
-        field: np.array([np.nan if (value := getattr(seen, field)) is None else float(value) for seen in moments])
-        for field in ("t_s", "executors", "lag_s", "lag_rows", "input_rows_per_s", "cpu", "busy", "idle", "backpressure_ms_per_s")
+        field: np.array(
+            [
+                np.nan if (value := getattr(seen, field)) is None else float(value)
+                for seen in moments
+            ]
+        )
+        for field in (
+            "t_s",
+            "executors",
+            "lag_s",
+            "lag_rows",
+            "input_rows_per_s",
+            "cpu",
+            "busy",
+            "idle",
+            "backpressure_ms_per_s",
+        )
     }
     times = columns["t_s"] - start_s
     executors = _filled(columns["executors"])
     seconds = np.arange(int(times[-1])) + 0.5
     arrivals = np.interp(seconds + _METER_S / 2, times, columns["input_rows_per_s"])
     return Recorded(
-        name=name, arrivals=[float(rows) for rows in arrivals], sizes=_sizes(times, executors), executors=executors,
-        latency_s=np.nan_to_num(columns["lag_s"]), lag_rows=np.nan_to_num(columns["lag_rows"]),
-        input_rows_per_s=columns["input_rows_per_s"], cpu=columns["cpu"], busy=columns["busy"], idle=columns["idle"],
+        name=name,
+        arrivals=[float(rows) for rows in arrivals],
+        sizes=_sizes(times, executors),
+        executors=executors,
+        latency_s=np.nan_to_num(columns["lag_s"]),
+        lag_rows=np.nan_to_num(columns["lag_rows"]),
+        input_rows_per_s=columns["input_rows_per_s"],
+        cpu=columns["cpu"],
+        busy=columns["busy"],
+        idle=columns["idle"],
         pressure=columns["backpressure_ms_per_s"] / 1000,
-    )  # fmt: skip
+    )
 
 
 def _filled(executors: Floats) -> Floats:
-    """The run began with 8, whatever the first scrape saw; a gap in the registration is not a size of 0."""
+    """The run began with 8, whatever the first scrape saw; a gap in the registration is not a size
+    of 0.
+    """
     filled: Floats = executors.copy()
     filled[0] = START_EXECUTORS
     for index in range(1, len(filled)):

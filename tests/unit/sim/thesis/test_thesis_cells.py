@@ -26,13 +26,17 @@ def test_every_cell_makes_its_policy() -> None:
     assert all(callable(cell.make().decide) for cell in cells())
 
 
-@pytest.mark.parametrize("name", ["query-1_HPA_50", "query-11_HPA_90", "query-3_ds2-original-reactive_00"])
+@pytest.mark.parametrize(
+    "name", ["query-1_HPA_50", "query-11_HPA_90", "query-3_ds2-original-reactive_00"]
+)
 def test_a_recording_gives_the_cells_of_the_table(name: str) -> None:
     cell = next(cell for cell in cells() if cell.recording == name)
     read = load_recording(name)
     assert read.latency_s.mean() == pytest.approx(cell.latency_s, abs=0.03)
     assert read.executors.mean() == pytest.approx(cell.executors, abs=0.03)
-    assert np.sum(read.arrivals) == pytest.approx(np.nanmean(read.input_rows_per_s) * 8400, rel=0.02)
+    assert np.sum(read.arrivals) == pytest.approx(
+        np.nanmean(read.input_rows_per_s) * 8400, rel=0.02
+    )
 
 
 def test_the_load_is_that_of_the_thesis() -> None:

@@ -28,7 +28,7 @@ from rheostat.sim.thesis.fit import fit
 from rheostat.sim.thesis.fit_course import Search
 fit(Path(sys.argv[1]), ["1"], Search(random=1, steps=0, factors=3))
 print("\\n".join(sorted({name for name in opened if name.endswith((".csv", "tables.json", "parameters.json"))})))
-"""
+"""  # noqa: E501
 
 
 def beginnings(folder: Path, only: str = "") -> Path:
@@ -43,8 +43,12 @@ def beginnings(folder: Path, only: str = "") -> Path:
 
 def test_the_fit_opens_no_recording_but_those_of_the_hpa_and_no_table(tmp_path: Path) -> None:
     folder = beginnings(tmp_path / "all")
-    told = subprocess.run([sys.executable, "-c", SPY, str(folder)], capture_output=True, text=True, check=True)
-    assert {Path(line).name for line in told.stdout.split()} == {f"query-1_HPA_{target}.csv" for target in (50, 70, 90)}
+    told = subprocess.run(
+        [sys.executable, "-c", SPY, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert {Path(line).name for line in told.stdout.split()} == {
+        f"query-1_HPA_{target}.csv" for target in (50, 70, 90)
+    }
 
 
 def test_the_fit_gives_the_same_where_everything_held_out_is_missing(tmp_path: Path) -> None:
@@ -61,6 +65,8 @@ def test_the_package_holds_parameters_of_every_query() -> None:
 
 def test_parameters_that_are_unknown_are_said(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
-    wrong.write_text(json.dumps({"queries": {query: [{"rate_per_s": 1.0, "speed": 2}] for query in STARTS}}))
+    wrong.write_text(
+        json.dumps({"queries": {query: [{"rate_per_s": 1.0, "speed": 2}] for query in STARTS}})
+    )
     with pytest.raises(BadInput, match=r"wrong.json does not hold the parameters.*speed"):
         fitted(wrong)
