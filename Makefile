@@ -1,7 +1,7 @@
 # Everything a newcomer needs; `make` alone says what there is. The work is in scripts/ and in the package.
 # Options: QUERY=q1|q11 for the demo, PYTHON=python3.12 for the set-up, ARGS="..." handed on to the demo or to pytest.
 
-SETUP  = scripts/setup.sh pyproject.toml
+SETUP  = scripts/setup.sh pyproject.toml rheostat-lab/pyproject.toml
 PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
@@ -31,7 +31,7 @@ thorough: .venv/.ready ## the tests that take longer
 	@HYPOTHESIS_PROFILE=searching $(PYTEST) tests/property tests/contract
 
 check: .venv/.ready ## style, types, layers, version
-	@.venv/bin/ruff check src tests scripts benchmarks
+	@.venv/bin/ruff check src rheostat-lab tests scripts benchmarks
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python scripts/same_version.py

@@ -22,15 +22,15 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from rheostat.lab.arrivals import arrivals
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.rate_query import start_rate_query
-from rheostat.lab.session import start_session
-from rheostat.lab.spark_home import find_spark_home
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.spark_home import find_spark_home
+from rheostat.local.standalone import Cluster
+from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
-from rheostat.spark.jvm import Jvm
-from rheostat.spark.warm_start import WarmStart
+from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.rescale.rate_query import start_rate_query
 
 MIB = 1024 * 1024
 DEADLINE_S = 120.0

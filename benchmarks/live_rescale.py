@@ -35,18 +35,18 @@ import psutil
 from rheostat.cli.pairs import pairs
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.lab.arrivals import arrivals
-from rheostat.lab.cluster import HOSTS, Cluster
-from rheostat.lab.local_files import class_path
-from rheostat.lab.rescale_measures import Run, measures
-from rheostat.lab.rescale_plot import draw
-from rheostat.lab.rescale_ways import WAYS, Mark, Way, open_way, options_of
-from rheostat.lab.spark_home import find_spark_home
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
-from rheostat.lab.stateful_rows import KEEPING, Shape
+from rheostat.local.local_files import class_path
+from rheostat.local.spark_home import find_spark_home
+from rheostat.local.standalone import HOSTS, Cluster
+from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.warm_start import WarmStart
+from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.rescale.rescale_measures import Run, measures
+from rheostat_lab.rescale.rescale_plot import draw
+from rheostat_lab.rescale.rescale_ways import WAYS, Mark, Way, open_way, options_of
+from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
 
 YOUNG_BATCHES = 10
 """Of a driver that has just started; they do not count."""

@@ -29,10 +29,10 @@ import rheostat
 from rheostat.config import LoopOptions
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.session import start_session
-from rheostat.lab.spark_home import find_spark_home
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.spark_home import find_spark_home
+from rheostat.local.standalone import Cluster
 from rheostat.machine.process import Child
 from rheostat.model import Decision, Limits, Memory, Observation, hold
 
@@ -184,7 +184,7 @@ def _load(broker: Broker) -> Child:
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.load",
+        "rheostat.lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rheostat.lab.event_log import EventLog, Task
-from rheostat.lab.rescale_measures import TAIL_BATCHES
+from rheostat_lab.rescale.event_log import EventLog, Task
+from rheostat_lab.rescale.rescale_measures import TAIL_BATCHES
 
 NEARLY = 0.9
 """Of a rescale's longest batch: batches that last so long are shown, too."""

@@ -37,18 +37,18 @@ from py4j.protocol import Py4JError
 from rheostat.cli.pairs import pairs
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.lab.cluster import HOSTS, Cluster
-from rheostat.lab.rescale_ways import Live
-from rheostat.lab.spark_home import find_spark_home
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
-from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.local.spark_home import find_spark_home
+from rheostat.local.standalone import HOSTS, Cluster
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.placement import Placement
-from rheostat.spark.preload import BOUNDARY_S, GROUP, Preload
-from rheostat.spark.running import RunningQueries
-from rheostat.spark.warmup import GROUP as WARMING
-from rheostat.spark.warmup import ROOM_S
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
+from rheostat.spark.warming.warmup import GROUP as WARMING
+from rheostat.spark.warming.warmup import ROOM_S
+from rheostat_lab.rescale.rescale_ways import Live
+from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
 
 DEFAULT = ("count", "session", "join")
 KINDS = ("moves", "moves", "planned", "killed")

@@ -26,20 +26,20 @@ from rich.console import Console
 from rich.table import Table
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.arrivals import arrivals
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.local_files import class_path
-from rheostat.lab.stateful_job import PARTITIONS, Setting, StatefulJob
-from rheostat.lab.stateful_rows import KEEPING, Shape
+from rheostat.local.local_files import class_path
+from rheostat.local.standalone import Cluster
+from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.jvm import PURPOSE
-from rheostat.spark.placement import Placement
-from rheostat.spark.rest import Rest
-from rheostat.spark.running import RunningQueries
-from rheostat.spark.warm_start import LIBRARIES, WarmStart
-from rheostat.spark.warmup import Warmup
+from rheostat.spark.internals.jvm import PURPOSE
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.warming.warm_start import LIBRARIES, WarmStart
+from rheostat.spark.warming.warmup import Warmup
+from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
 
 VARIANTS = {
     "cold": (),

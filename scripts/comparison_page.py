@@ -15,8 +15,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from rheostat.sim.compared import described  # noqa: E402
-from rheostat.sim.spark_comparison import GRIDS, OURS, candidates  # noqa: E402
+from rheostat_lab.comparison.compared import described  # noqa: E402
+from rheostat_lab.comparison.spark_comparison import GRIDS, OURS, candidates  # noqa: E402
 
 DOCS = ROOT / "docs"
 SPEC = ("accuracy_under", "accuracy_over")
@@ -35,7 +35,7 @@ all others that are registered, size the simulated Spark job, whose state moves 
   the policies. Cost is slot-seconds from the request to the end of each executor, the first 5 minutes too, and 30 for each rescaling.
   The thesis had no objective; this one is ours.
 * **Parameters**: `{ours}` at its defaults; each other policy at the best of its defaults and a small grid ({tried} sets in all,
-  `sim/spark_comparison.py`), chosen for each load on three seeds that are not among those below: most often attained, then cheapest. It
+  `rheostat-lab/src/rheostat_lab/comparison/spark_comparison.py`), chosen for each load on three seeds that are not among those below: most often attained, then cheapest. It
   is the best of what was tried, not the best there is.
 * **Bounds** ([bounds.md](bounds.md)): best fixed size in hindsight; the clairvoyant, who keeps the objective from the first minute; the
   non-anticipative bound, in which rows flow, which attains 99 % in the mean only, and so can come out below what a policy can do.

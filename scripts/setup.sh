@@ -78,7 +78,7 @@ failed() {
 say "packages of $lock (PySpark $pyspark is 400 MB and is built here: some minutes the first time)"
 pip_install --retries 1 --constraint "$lock" pip setuptools wheel || failed
 pip_install --requirement "$lock" || failed
-pip_install --no-deps --no-build-isolation --editable . || failed
+pip_install --no-deps --no-build-isolation --editable . --editable rheostat-lab || failed
 
 # 5. The JARs.
 say "JARs of Kafka (110 MB the first time)"

@@ -10,7 +10,7 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.model import Decision, Limits, Observation, Slo
 
 if TYPE_CHECKING:
-    from rheostat.spark.doctor import examine as doctor
+    from rheostat.doctor.examination import examine as doctor
     from rheostat.spark.handle import Handle
     from rheostat.spark.session import attach, shadow
 
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
         return handle.Handle if name == "Handle" else getattr(session, name)
     if name == "doctor":
-        from rheostat.spark.doctor import examine
+        from rheostat.doctor.examination import examine
 
         return examine
     if name == "__version__":

@@ -1,5 +1,4 @@
-"""The page of private calls is what the code does: one file makes them, and each of them is on the
-page."""
+"""The page of private calls is what the code does: one room makes them, each is on the page."""
 
 from __future__ import annotations
 
@@ -9,21 +8,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "rheostat"
-CALLS = SOURCES / "spark" / "jvm.py"
-COMPILED = tuple(
-    java for place in ("driver", "executor") for java in (SOURCES / "spark" / place).glob("*.java")
-)
-"""What ``jvm.py`` compiles makes the calls where it runs."""
+ROOM = SOURCES / "spark" / "internals"
+CALLS = tuple(ROOM.rglob("*.py"))
+COMPILED = tuple(ROOM.rglob("*.java"))
+"""What the room compiles makes the calls where it runs."""
+CODE = "".join(path.read_text(encoding="utf-8") for path in CALLS)
 PAGE = (ROOT / "docs" / "blast-radius.md").read_text(encoding="utf-8")
 PRIVATE = re.compile(r"_(jvm|gateway|jsc|jsq|jdf|jsparkSession|jsession|jconf|jwrite|sc)")
 CITED = re.compile(r"``([A-Z]\w+(?:\.\w+)+)``")
 
 
-def test_private_members_of_pyspark_are_touched_in_one_file_only():
+def test_private_members_of_pyspark_are_touched_in_one_room_only():
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.attr}"
         for path in SOURCES.rglob("*.py")
-        if path != CALLS
+        if path not in CALLS
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
         and PRIVATE.fullmatch(node.attr)
@@ -32,10 +31,11 @@ def test_private_members_of_pyspark_are_touched_in_one_file_only():
     assert found == []
 
 
-def test_the_scan_finds_the_calls_of_the_one_file():
+def test_the_scan_finds_the_calls_of_the_room():
     attributes = {
         node.attr
-        for node in ast.walk(ast.parse(CALLS.read_text(encoding="utf-8")))
+        for path in CALLS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
     }
     assert {"_jvm", "_jsc", "_jsq", "_gateway"} <= {
@@ -44,7 +44,7 @@ def test_the_scan_finds_the_calls_of_the_one_file():
 
 
 def test_every_call_that_the_code_cites_is_on_the_page():
-    cited = CITED.findall(CALLS.read_text(encoding="utf-8"))
+    cited = CITED.findall(CODE)
     assert len(cited) >= 8
     assert [call for call in cited if call.rsplit(".", 1)[1] not in PAGE] == []
 
@@ -59,7 +59,7 @@ def test_every_call_on_the_page_is_in_the_code():
     ]
     code = "".join(
         path.read_text(encoding="utf-8")
-        for path in (CALLS, *COMPILED, SOURCES / "lab" / "executor_options.py")
+        for path in (*CALLS, *COMPILED, SOURCES / "local" / "executor_options.py")
     )
     assert len(names) >= 8
     assert [name for name in names if name not in code] == []

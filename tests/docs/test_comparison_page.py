@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rheostat.policies.registry import POLICIES
-from rheostat.sim.compared import MEASURES, compared
+from rheostat_lab.comparison.compared import MEASURES, compared
 
 ROOT = Path(__file__).parents[2]
 OURS = "measured-throughput"

@@ -11,6 +11,7 @@ from rheostat.policies.registry import POLICIES
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rheostat"
+LABORATORY = ROOT / "rheostat-lab" / "src" / "rheostat_lab"
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 
@@ -31,7 +32,8 @@ def test_the_files_that_the_architecture_names_are_there():
         if "NAME" not in name
     }
     assert names
-    assert [name for name in sorted(names) if not list(PACKAGE.rglob(name))] == []
+    places = (PACKAGE, LABORATORY)
+    assert [name for name in names if not any(list(place.rglob(name)) for place in places)] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.policies.registry import POLICIES, parameters
-from rheostat.sim.course import digest_in
+from rheostat.sim.sweep.run_plot import digest_in
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "policies"

@@ -4,7 +4,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from rheostat.sim.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_parameters import SparkParameters
 
 PAGE = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text(encoding="utf-8")
 

@@ -11,13 +11,13 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.cluster import HOSTS, Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.local_files import class_path
-from rheostat.lab.session import start_session
-from rheostat.lab.spark_home import driver_environment, find_spark_home
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_files import class_path
+from rheostat.local.local_session import start_session
+from rheostat.local.spark_home import driver_environment, find_spark_home
+from rheostat.local.standalone import HOSTS, Cluster
 from rheostat.model import Limits
-from rheostat.spark.executors import ExecutorsEndpoint
+from rheostat.spark.sensing.executors import ExecutorsEndpoint
 
 CORES = 4
 LEFT_DEADLINE_S = 60.0

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.lab import cluster
-from rheostat.machine.ports import free_port
+from rheostat.local import standalone as cluster
+from rheostat.machine.free_ports import free_port
 
 pytestmark = pytest.mark.e2e
 

@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.bid_topic import open_topic
-from rheostat.lab.file_sink import LOG
+from rheostat.lab.demo.file_sink import LOG
+from rheostat.lab.demo.verdict import verify
 from rheostat.lab.nexmark import queries
+from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.lab.nexmark.bids import bids, encode
-from rheostat.lab.verdict import verify
 
 pytestmark = pytest.mark.e2e
 

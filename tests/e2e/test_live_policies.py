@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 
 import rheostat
 from rheostat.config import LoopOptions
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.session import start_session
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
 from rheostat.model import Decision, Limits, Observation, Record
 from rheostat.spark.handle import Handle
 

@@ -20,15 +20,15 @@ from rheostat.config import LoopOptions
 from rheostat.journal.folder import STOP_FILE, read
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
-from rheostat.lab.bid_topic import open_topic
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.pipeline import start_query
-from rheostat.lab.rescale_ways import Scripted
-from rheostat.lab.session import start_session
-from rheostat.lab.verdict import verify
+from rheostat.lab.demo.pipeline import start_query
+from rheostat.lab.demo.verdict import verify
+from rheostat.lab.nexmark.bid_topic import open_topic
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
 from rheostat.machine.process import Child
 from rheostat.model import Limits
+from rheostat_lab.rescale.rescale_ways import Scripted
 
 pytestmark = pytest.mark.e2e
 PARTITIONS, RATE = 6, 100
@@ -61,7 +61,7 @@ def load(broker: Broker, tmp_path: Path) -> Iterator[Child]:
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.load",
+        "rheostat.lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",

@@ -14,8 +14,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.curve import Point, read_curve
 from rheostat.lab.nexmark.bids import bids, encode
+from rheostat.lab.nexmark.curve import Point, read_curve
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.day import Day
 from rheostat.workloads.workload import rows_until
@@ -30,7 +30,7 @@ def _start(broker: Broker, topic: str, *options: str) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.load",
+        "rheostat.lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",
@@ -158,7 +158,7 @@ def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.load",
+        "rheostat.lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",

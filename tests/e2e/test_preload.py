@@ -10,12 +10,12 @@ import pyspark
 import pytest
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.rescale_ways import Live
-from rheostat.lab.stateful_job import Setting, StatefulJob
-from rheostat.lab.stateful_rows import QUERIES, Shape
+from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
-from rheostat.spark.preload import GROUP
+from rheostat.spark.warming.preload import GROUP
+from rheostat_lab.rescale.rescale_ways import Live
+from rheostat_lab.rescale.stateful_job import Setting, StatefulJob
+from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
 
 pytestmark = [
     pytest.mark.e2e,

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from rheostat.journal.folder import read
-from rheostat.lab.cluster import Cluster
+from rheostat.local.standalone import Cluster
 from rheostat.model import Decision, Observation, Record
 
 pytestmark = pytest.mark.e2e

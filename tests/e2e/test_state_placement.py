@@ -19,17 +19,17 @@ from pyspark.sql import functions as sf
 import rheostat
 from rheostat.config import LoopOptions
 from rheostat.journal.folder import FolderJournal
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.rescale_ways import Scripted
-from rheostat.lab.session import start_session
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.rescaling.life import GOING, KEEPABLE
 from rheostat.spark.handle import Handle
-from rheostat.spark.jvm import Jvm
-from rheostat.spark.placement import Placement
-from rheostat.spark.running import RunningQueries
-from rheostat.spark.warmup import GROUP
+from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.warming.warmup import GROUP
+from rheostat_lab.rescale.rescale_ways import Scripted
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S = 300.0

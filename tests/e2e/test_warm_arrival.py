@@ -11,14 +11,14 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from rheostat.lab.arrivals import arrivals
-from rheostat.lab.cluster import Cluster
-from rheostat.lab.executor_options import session_options
-from rheostat.lab.rate_query import start_rate_query
-from rheostat.lab.session import start_session
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
+from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
-from rheostat.spark.jvm import Jvm
-from rheostat.spark.warm_start import WarmStart, of_session
+from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.warming.warm_start import WarmStart, of_session
+from rheostat_lab.rescale.rate_query import start_rate_query
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S = 300.0

@@ -15,8 +15,8 @@ from rheostat.sim.faults import ExecutorLoss, LateMetrics, MissingMetrics, Strag
 from rheostat.sim.measures import measures
 from rheostat.sim.noise import streams
 from rheostat.sim.plant import Plant
-from rheostat.sim.spark_parameters import SparkParameters
-from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.steps import Steps
 

@@ -10,12 +10,12 @@ import pytest
 from rheostat.guards import Bounds as WithinLimits
 from rheostat.model import Decision, Limits, Memory, Observation, Slo
 from rheostat.policies.registry import create
-from rheostat.sim.bounds import bounds, job_of, run_static
+from rheostat.sim.bounds.bounded_job import curve_of
+from rheostat.sim.bounds.scoring import bounds, job_of, run_static
 from rheostat.sim.engine import NoJournal, simulate
-from rheostat.sim.job import curve_of
 from rheostat.sim.measures import measures
-from rheostat.sim.spark_parameters import SparkParameters
-from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 
 QUIET = SparkParameters(

@@ -8,12 +8,12 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
-from rheostat.sim.batches import Batches
-from rheostat.sim.bounds import best_static, bounds, run_static, score
-from rheostat.sim.clairvoyant import _Program, clairvoyant
-from rheostat.sim.job import Curve, Job, curve_of
-from rheostat.sim.law import law_of
-from rheostat.sim.nonanticipative import nonanticipative
+from rheostat.sim.bounds.batch_grid import Batches
+from rheostat.sim.bounds.bounded_job import Curve, Job, curve_of
+from rheostat.sim.bounds.clairvoyant import _Program, clairvoyant
+from rheostat.sim.bounds.load_law import law_of
+from rheostat.sim.bounds.nonanticipative import nonanticipative
+from rheostat.sim.bounds.scoring import best_static, bounds, run_static, score
 from rheostat.sim.plant import Floats
 from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant

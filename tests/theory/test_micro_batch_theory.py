@@ -9,8 +9,8 @@ from rheostat.policies.fixed import Fixed
 from rheostat.sim.engine import simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.plant import Ledger
-from rheostat.sim.spark_parameters import SparkParameters
-from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.constant import Constant
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0}

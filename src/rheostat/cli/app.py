@@ -21,6 +21,7 @@ from rheostat.cli import (
     simulate,
     whatif,
 )
+from rheostat.cli.extensions import extend
 from rheostat.errors import RheostatError
 
 app = typer.Typer(
@@ -46,6 +47,8 @@ app.command("whatif")(whatif.whatif)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
 app.add_typer(simulate.app, name="simulate")
+left_out = extend({"": app, "simulate": simulate.app})
+"""Commands of other distributions that could not be added."""
 
 
 GONE = 141

@@ -13,7 +13,7 @@ import typer
 from rheostat.cli.output import tell
 
 if TYPE_CHECKING:
-    from rheostat.sim.calibrate import Calibration
+    from rheostat.sim.fitting.calibration import Calibration
 
 
 def calibrate(
@@ -41,8 +41,8 @@ def calibrate(
     from rich.console import Console
 
     from rheostat.replay import recording
-    from rheostat.sim.calibrate import calibrate as fit
-    from rheostat.sim.recorded import recorded
+    from rheostat.sim.fitting.calibration import calibrate as fit
+    from rheostat.sim.fitting.recorded_run import recorded
 
     path = recording.find(journal)
     with Console(stderr=True).status(f"fitting {path.name}"):

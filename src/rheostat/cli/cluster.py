@@ -23,7 +23,7 @@ def up(
 
     Example: rheostat cluster up --cores 8
     """
-    from rheostat.lab import cluster
+    from rheostat.local import standalone as cluster
 
     typer.echo(cluster.up(cores=cores, port=port))
 
@@ -34,7 +34,7 @@ def down() -> None:
 
     Example: rheostat cluster down
     """
-    from rheostat.lab import cluster
+    from rheostat.local import standalone as cluster
 
     ended = cluster.down()
     typer.echo(f"ended {ended}" if ended else "no cluster was up")

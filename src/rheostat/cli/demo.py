@@ -43,9 +43,9 @@ def demo(
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
-    from rheostat.lab.demo import Demo, perform
-    from rheostat.lab.result import printed
-    from rheostat.lab.view import open_view
+    from rheostat.lab.demo.demo_run import Demo, perform
+    from rheostat.lab.demo.live_view import open_view
+    from rheostat.lab.demo.result_text import printed
     from rheostat.machine.signals import orderly_end
     from rheostat.policies.registry import create
 

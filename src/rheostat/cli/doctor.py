@@ -15,8 +15,8 @@ from rheostat.cli.pairs import pairs
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rheostat.lab.shape_experiment import Gain
-    from rheostat.spark.shape import Finding
+    from rheostat.doctor.shape_experiment import Gain
+    from rheostat.spark.sensing.shape import Finding
 
 
 def doctor(
@@ -45,7 +45,7 @@ def doctor(
 
     Example: rheostat doctor --checkpoint /data/checkpoints/orders --slots 8
     """
-    from rheostat.lab.surroundings import surroundings
+    from rheostat.doctor.computer import surroundings
 
     findings = [*surroundings(), *_shape(checkpoint, pairs(settings or ()), slots)]
     gains = _measured(quiet=as_json) if measure else []
@@ -67,9 +67,9 @@ def doctor(
 def _shape(
     checkpoint: Path | None, settings: dict[str, Any], slots: int | None
 ) -> tuple[Finding, ...]:
-    from rheostat.lab.spark_home import find_spark_home
-    from rheostat.spark.checkpoint import read_checkpoint
-    from rheostat.spark.shape import Query, shape
+    from rheostat.doctor.checkpoint import read_checkpoint
+    from rheostat.local.spark_home import find_spark_home
+    from rheostat.spark.sensing.shape import Query, shape
 
     known = read_checkpoint(checkpoint) if checkpoint else None
     query = (
@@ -90,8 +90,8 @@ def _shape(
 
 
 def _measured(quiet: bool) -> list[Gain]:
-    from rheostat.lab.shape_experiment import measure
-    from rheostat.lab.shape_session import shape_session
+    from rheostat.doctor.shape_experiment import measure
+    from rheostat.doctor.shape_session import shape_session
 
     with shape_session() as spark:
         return measure(

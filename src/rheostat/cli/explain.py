@@ -12,7 +12,7 @@ import typer
 
 from rheostat.cli.output import write_out
 from rheostat.errors import BadInput
-from rheostat.journal import words
+from rheostat.journal import explanation as words
 from rheostat.journal.reading import records
 from rheostat.journal.record import to_line
 from rheostat.model import Record

@@ -136,7 +136,7 @@ def _watched(decided: Iterator[Decided], moments: int) -> Iterator[Decided]:
 
 
 def _lines_of_job(master: str, path: Path, request: Request) -> Iterator[str]:
-    from rheostat.lab.replay_session import replay_session
+    from rheostat.local.replay_session import replay_session
     from rheostat.replay.jobs import lines, read_frame, replay_job
 
     with replay_session(master) as session:

@@ -17,7 +17,7 @@ from rheostat.errors import BadInput
 from rheostat.machine.signals import orderly_end
 
 if TYPE_CHECKING:
-    from rheostat.spark.warm_start import WarmStart
+    from rheostat.spark.warming.warm_start import WarmStart
 
 DEFAULT_CEILING = 8
 
@@ -138,7 +138,7 @@ def _options(
     """Return the static options of the session, and start a local cluster where there is no
     master.
     """
-    from rheostat.lab import executor_options
+    from rheostat.local import executor_options
 
     if master:
         return {
@@ -148,7 +148,7 @@ def _options(
     import os
 
     from rheostat.kafka.jars import source_jars
-    from rheostat.lab.cluster import Cluster
+    from rheostat.local.standalone import Cluster
 
     jars = source_jars().paths if settings.kafka else ()
     cluster = stack.enter_context(Cluster(cores=local or settings.limits.max_executors))
@@ -164,8 +164,8 @@ def _warm(script: Path, folder: Path, jars: Sequence[Path]) -> WarmStart | None:
     """Return how executors of the local cluster arrive warm; where they cannot, ``rheostat doctor``
     says why.
     """
-    from rheostat.lab.arrivals import arrivals
-    from rheostat.spark.warm_start import of_script
+    from rheostat.local.warm_arrivals import arrivals
+    from rheostat.spark.warming.warm_start import of_script
 
     warm, cold = arrivals(of_script(script), folder, jars)
     if cold:

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from rheostat.cli import (
-    simulate_bench,
-    simulate_compare,
-    simulate_demand,
-    simulate_queue,
-    simulate_sweep,
-    simulate_thesis,
-)
+from rheostat.cli import simulate_bench, simulate_demand, simulate_queue, simulate_sweep
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Policies on simulated jobs: the production loop, unchanged, against a plant.",
 )
-app.command("thesis")(simulate_thesis.thesis)
-app.command("compare")(simulate_compare.compare)
 app.command("sweep")(simulate_sweep.sweep)
 app.command("demand")(simulate_demand.demand)
 app.command("bench")(simulate_bench.bench)

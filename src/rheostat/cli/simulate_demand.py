@@ -19,8 +19,8 @@ from rheostat.model import Limits, Slo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rheostat.sim.flink_job import FlinkJob
-    from rheostat.sim.spark_parameters import SparkParameters
+    from rheostat.sim.flink.flink_job import FlinkJob
+    from rheostat.sim.spark.spark_parameters import SparkParameters
 
 _STEPS = 20
 _MOST_LOADS = 1000
@@ -76,9 +76,9 @@ def demand(
 
     Example: rheostat simulate demand --objective 30 --loads 5000:50000:5000
     """
-    from rheostat.sim.demand import demands
-    from rheostat.sim.spark_parameters import SparkParameters
-    from rheostat.sim.sweep_plant import demand_at, executors_by_model
+    from rheostat.sim.spark.spark_parameters import SparkParameters
+    from rheostat.sim.sweep.demand import demands
+    from rheostat.sim.sweep.sweep_plant import demand_at, executors_by_model
 
     slo, most = Slo(latency_s=objective), Limits.between(1, maximum).max_executors
     if seeds < 1:
@@ -119,8 +119,8 @@ def demand(
 
 
 def _values(source: str | None, plant: str, given: Mapping[str, str]) -> SparkParameters | FlinkJob:
-    from rheostat.sim.spark_parameters import SparkParameters
-    from rheostat.sim.sweep_cell import KINDS, plant_values
+    from rheostat.sim.spark.spark_parameters import SparkParameters
+    from rheostat.sim.sweep.sweep_cell import KINDS, plant_values
 
     if plant not in KINDS:
         raise BadInput(f"unknown plant {plant!r}; there are {', '.join(KINDS)}")
@@ -155,8 +155,8 @@ def _fitted(source: str) -> Mapping[str, Any]:
     from rich.console import Console
 
     from rheostat.replay import recording
-    from rheostat.sim.fit import fit
-    from rheostat.sim.recorded import recorded
+    from rheostat.sim.fitting.batch_fit import fit
+    from rheostat.sim.fitting.recorded_run import recorded
 
     path = recording.find(source)
     try:
@@ -192,7 +192,7 @@ def _rates(text: str) -> tuple[float, ...]:
 
 
 def _default_rates(values: SparkParameters | FlinkJob, most: int) -> tuple[float, ...]:
-    from rheostat.sim.sweep_plant import capacity_rows_per_s
+    from rheostat.sim.sweep.sweep_plant import capacity_rows_per_s
 
     limit = capacity_rows_per_s(values, most)
     if not 0 < limit < float("inf"):
@@ -207,7 +207,7 @@ def _default_rates(values: SparkParameters | FlinkJob, most: int) -> tuple[float
 def _plot(
     folder: Path, found: Any, model: Sequence[int | None], most: int, objective_s: float
 ) -> None:
-    from rheostat.sim.demand_plot import draw
+    from rheostat.sim.sweep.demand_plot import draw
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

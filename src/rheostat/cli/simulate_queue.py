@@ -11,7 +11,7 @@ import typer
 from rheostat.cli.output import tell
 
 if TYPE_CHECKING:
-    from rheostat.sim.queue import QueueSpec, Validation
+    from rheostat.sim.theory_queue import QueueSpec, Validation
 
 
 def queue(
@@ -36,7 +36,7 @@ def queue(
 
     Example: rheostat simulate queue --servers 3 --arrival 2.4 --service 1
     """
-    from rheostat.sim.queue import QueueSpec, validate
+    from rheostat.sim.theory_queue import QueueSpec, validate
 
     spec = QueueSpec(servers=servers, arrival_per_s=arrival, service_per_s=service, law=law)
     found = validate(spec, seed=seed, customers=customers, runs=runs)

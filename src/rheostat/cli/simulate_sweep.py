@@ -14,8 +14,8 @@ from rheostat.cli.output import tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rheostat.sim.sweep import Runner
-    from rheostat.sim.sweep_cell import Cell
+    from rheostat.sim.sweep.runner import Runner
+    from rheostat.sim.sweep.sweep_cell import Cell
 
 _WIDTH = 200
 
@@ -47,9 +47,9 @@ def sweep(
 
     Example: rheostat simulate sweep experiments/cooldown.yaml
     """
-    from rheostat.sim.sweep import rows
-    from rheostat.sim.sweep_spec import read_spec
-    from rheostat.sim.sweep_summary import summary
+    from rheostat.sim.sweep.runner import rows
+    from rheostat.sim.sweep.sweep_spec import read_spec
+    from rheostat.sim.sweep.sweep_summary import summary
 
     cells = read_spec(spec)
     where = folder or Path("out/sweep") / spec.stem
@@ -68,12 +68,12 @@ def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:
     """Run the cells that have no row in ``folder`` yet on a Spark master, or here (``none``), and
     show how far it is.
     """
-    from rheostat.sim.sweep import here, on_spark, rows
+    from rheostat.sim.sweep.runner import here, on_spark, rows
 
     if master == "none":
         _run(cells, folder, here)
         return
-    from rheostat.lab.replay_session import replay_session
+    from rheostat.local.replay_session import replay_session
 
     kept = {row["key"] for row in rows(folder)}
     if all(cell.key in kept for cell in cells):
@@ -86,7 +86,7 @@ def _run(cells: Sequence[Cell], folder: Path, runner: Runner) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
-    from rheostat.sim.sweep import sweep as run
+    from rheostat.sim.sweep.runner import sweep as run
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("runs", total=len(cells))

@@ -14,8 +14,8 @@ from rheostat.cli.pairs import pairs
 from rheostat.model import Limits, Slo
 
 if TYPE_CHECKING:
+    from rheostat.sim.fitting.counterfactual import Answer, Outcome
     from rheostat.sim.measures import Elasticity
-    from rheostat.sim.whatif import Answer, Outcome
 
 _SHOWN = 40
 
@@ -64,9 +64,9 @@ def whatif(
     from rich.console import Console
 
     from rheostat.replay import recording
-    from rheostat.sim.recorded import recorded
-    from rheostat.sim.whatif import Question
-    from rheostat.sim.whatif import whatif as answer
+    from rheostat.sim.fitting.counterfactual import Question
+    from rheostat.sim.fitting.counterfactual import whatif as answer
+    from rheostat.sim.fitting.recorded_run import recorded
 
     path = recording.find(file)
     run = recorded(recording.read(path))

@@ -19,8 +19,8 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.client import settings
 from rheostat.kafka.jars import broker_jars
 from rheostat.machine import folders, service
+from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.jdk import find_jdk
-from rheostat.machine.ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.process import Child
 
 NAME = "kafka"

@@ -12,7 +12,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.downtime import learn_downtimes, predicted_downtime_s
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up

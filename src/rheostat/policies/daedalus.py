@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.regression import Line, trend
 from rheostat.signals.true_rates import busy_share, consumed_rows_per_s, is_known

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows, wait_s
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, Stage, hold
 from rheostat.policies.about import About
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import Needs, executors_for, job_slots, needs, rounded_up
 
 READINGS = ("per operator", "max", "sum")

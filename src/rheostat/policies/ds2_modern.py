@@ -10,7 +10,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.resize import resized, seen
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
 

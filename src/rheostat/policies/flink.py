@@ -34,7 +34,7 @@ from rheostat.policies.flink_metrics import (
     sample,
     vertices,
 )
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.columns import extended
 from rheostat.signals.true_rates import executors_for, job_slots
 

@@ -14,7 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
 from rheostat.policies.kubernetes import SELECT, UNSET, Autoscaler, Reading, Rules, parse_policies
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.queue import newest
 from rheostat.signals.windows import Samples, at_most_quantile, deriv, max_over_time, within

@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
 from rheostat.policies.kubernetes import Autoscaler, Reading, Rules, parse_policies
-from rheostat.policies.order import in_order
+from rheostat.policies.sample_order import in_order
 from rheostat.signals.columns import Column, extended
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change

@@ -14,7 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.journal.folder import segments
 from rheostat.journal.reading import records
 from rheostat.replay import thesis
-from rheostat.replay.cells import observation_of
+from rheostat.replay.csv_cells import observation_of
 from rheostat.replay.tables import Table, read_csv, read_parquet
 from rheostat.replay.validate import Moment, check, check_columns, check_numbers, check_times
 from rheostat.signals.application import combine

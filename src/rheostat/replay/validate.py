@@ -12,7 +12,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation
-from rheostat.replay.cells import FIELDS
+from rheostat.replay.csv_cells import FIELDS
 from rheostat.signals.true_rates import check_graph
 
 _SHARES = ("busy", "idle")

@@ -20,8 +20,8 @@ from rheostat.rescaling.memory import Life, Memory
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.rescaling.plan import count_tries, place, sent
 from rheostat.rescaling.scene import Scene, scene_of
+from rheostat.rescaling.status_text import describe
 from rheostat.rescaling.waits import Waits
-from rheostat.rescaling.words import describe
 
 __all__ = ["Memory", "Step", "advance"]
 

@@ -14,11 +14,11 @@ from rheostat.guards import standard_guards
 from rheostat.model import Limits
 from rheostat.policies.registry import POLICIES, create
 from rheostat.sim.engine import simulate
-from rheostat.sim.flink_job import FlinkJob
-from rheostat.sim.flink_plant import FlinkPlant
+from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat.sim.flink.flink_plant import FlinkPlant
 from rheostat.sim.plant import Plant
-from rheostat.sim.spark_parameters import SparkParameters
-from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 
 PLANTS = ("spark", "flink")

@@ -13,8 +13,8 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation
-from rheostat.sim.around import Around
 from rheostat.sim.plant import Plant
+from rheostat.sim.plant_wrapper import Around
 
 _KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
 """What the driver itself knows: never late and never missing."""

@@ -18,8 +18,13 @@ from rheostat.machine import folders
 from rheostat.model import Capabilities, Limits, Slo
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
-from rheostat.spark.actuator import Adviser, SparkActuator
-from rheostat.spark.capabilities import (
+from rheostat.spark.assembly import placement_verdict, steward
+from rheostat.spark.handle import Handle
+from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.overhead import Overhead
+from rheostat.spark.resizing.actuator import Adviser, SparkActuator
+from rheostat.spark.resizing.locality_wait import Patience
+from rheostat.spark.sensing.capabilities import (
     application_id,
     has_ended,
     initial_executors,
@@ -28,18 +33,13 @@ from rheostat.spark.capabilities import (
     obstacles,
     unseen,
 )
-from rheostat.spark.executors import ExecutorsEndpoint
-from rheostat.spark.handle import Handle
-from rheostat.spark.jvm import Jvm
-from rheostat.spark.local_processes import LocalExecutors
-from rheostat.spark.overhead import Overhead
-from rheostat.spark.patience import Patience
-from rheostat.spark.preload import Preload
-from rheostat.spark.sensor import SparkSensor
-from rheostat.spark.sizing import placement_verdict, steward
-from rheostat.spark.stages import StagesEndpoint
-from rheostat.spark.usage import LocalUsage, StageUsage
-from rheostat.spark.warmup import Warmup
+from rheostat.spark.sensing.executors import ExecutorsEndpoint
+from rheostat.spark.sensing.local_processes import LocalExecutors
+from rheostat.spark.sensing.sensor import SparkSensor
+from rheostat.spark.sensing.stages import StagesEndpoint
+from rheostat.spark.sensing.usage import LocalUsage, StageUsage
+from rheostat.spark.warming.preload import Preload
+from rheostat.spark.warming.warmup import Warmup
 
 if TYPE_CHECKING:
     from rheostat.kafka.offsets import Offsets
@@ -57,13 +57,13 @@ class Settings:
     broker, also while a batch runs; without it the lag comes from the progress of finished batches.
     ``journal`` is a folder; by default one per application in the user's state folder. ``state``
     says whether state partitions move with the executors: ``auto`` where a soak has allowed it
-    (``spark/allowed.py``), ``force`` wherever this Spark can, ``off`` never; how they are shared
+    (``spark/resizing/soaked.py``), ``force`` wherever this Spark can, ``off`` never; how they are shared
     out: ``count`` (even numbers), ``bytes`` (even bytes in the checkpoint, for skewed state) or
     ``ranges`` (contiguous, Flink's rule); and how many ``standby`` executors are kept above the
     target, warm and without state, never beyond the ceiling. They take the state of a scale-out at
     once; they are paid for like the others, and count neither in ``Observation.executors`` nor in
     the budget.
-    """
+    """  # noqa: E501
 
     policy: str | Policy = DEFAULT_POLICY
     parameters: Mapping[str, Any] = field(default_factory=dict)

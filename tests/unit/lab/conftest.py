@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from rheostat.lab.run import Batch, ExecutorLife, Overhead, Ramp, Run, Verdict
+from rheostat.lab.demo.finished_run import Batch, ExecutorLife, Overhead, Ramp, Run, Verdict
 from rheostat.model import Decision, Limits, Observation, Record, Rescaling, Slo
 from rheostat.workloads.day import Day
 

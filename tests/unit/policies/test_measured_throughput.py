@@ -10,10 +10,10 @@ from rheostat.loop import Loop
 from rheostat.model import InFlight, Limits, Observation, Record, Slo
 from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.sim.measures import measures
-from rheostat.sim.spark_comparison import plain_cell
-from rheostat.sim.sweep import play
+from rheostat.sim.sweep.runner import play
 from rheostat.testing.contracts import follow
 from rheostat.testing.fakes import FluidJob
+from rheostat_lab.comparison.spark_comparison import plain_cell
 
 POLICY = MeasuredThroughput(settle_s=0.0)
 

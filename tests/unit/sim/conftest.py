@@ -14,8 +14,8 @@ from rheostat.journal.folder import FolderJournal
 from rheostat.model import Limits
 from rheostat.policies.registry import create
 from rheostat.sim.engine import simulate
-from rheostat.sim.spark_parameters import SparkParameters
-from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 
 TRUE = SparkParameters(

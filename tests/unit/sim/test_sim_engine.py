@@ -11,8 +11,8 @@ from rheostat.model import Limits
 from rheostat.policies.fixed import Fixed
 from rheostat.policies.threshold import Threshold
 from rheostat.sim.engine import NoJournal, simulate
-from rheostat.sim.spark_parameters import SparkParameters
-from rheostat.sim.spark_plant import SparkPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 
 GUARDS = standard_guards(Limits.between(1, 8))

@@ -5,7 +5,7 @@ import pytest
 
 from rheostat.model import Slo
 from rheostat.sim.arrivals import Arrivals
-from rheostat.sim.book import Book
+from rheostat.sim.bookkeeping import Book
 from rheostat.sim.measures import measures, quantile_s
 from rheostat.sim.plant import Steps
 from rheostat.workloads.constant import Constant

@@ -1,0 +1,197 @@
+"""``rheostat simulate compare``: all policies on the Spark plant with live placement, beside the
+bounds.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.output import write_out
+from rheostat.cli.simulate_sweep import run_cells
+from rheostat.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rheostat.sim.sweep.runner import Row
+    from rheostat.sim.sweep.sweep_cell import Cell
+    from rheostat_lab.comparison.spark_comparison import Comparison
+
+_WIDTH = 170
+
+
+def compare(
+    seeds: Annotated[
+        int, typer.Option(help="Repetitions; all policies meet the same arrivals on the same seed.")
+    ] = 10,
+    trials: Annotated[
+        int, typer.Option(help="Seeds, after those, on which the others' parameters are chosen.")
+    ] = 3,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this policy; repeat it. Default: all. Ours is always there."),
+    ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this load, cosine or bursts; repeat it. Default: both."),
+    ] = None,
+    minutes: Annotated[
+        float,
+        typer.Option(help="Length of a run; its first 5 minutes do not count for the objective."),
+    ] = 140.0,
+    master: Annotated[
+        str, typer.Option(help="Spark master; none: in this process, without Spark.")
+    ] = "local[2]",
+    folder: Annotated[
+        Path, typer.Option(help="Where the rows go. What is there is not run again.")
+    ] = Path("out/compare"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: rows, summary, chosen, non_anticipative.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")
+    ] = None,
+    plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
+) -> None:
+    """Compare all policies on the Spark plant with live placement: ours at its defaults, the others
+    at the best of what is tried.
+
+    The thesis' cosine and bursts; beside them the best fixed size, the clairvoyant and the
+    non-anticipative bound.
+
+    Example: rheostat simulate compare --seeds 10 --out compare.json
+    """
+    from rheostat.sim.sweep.sweep_cell import BOUNDS
+    from rheostat_lab.comparison.compared import blind, choose, compared
+    from rheostat_lab.comparison.spark_comparison import LOADS, Comparison
+
+    given = {name: value for name, value in (("policies", policy), ("loads", load)) if value}
+    asked = Comparison(seeds=seeds, trials=trials, minutes=minutes, **given)
+    chosen = choose(_ran(asked.trial_cells(), folder, master))
+    cells = asked.judged_cells(chosen)
+    rows = _ran(cells, folder, master)
+    found = compared(rows)
+    blinds = {cell.load: blind(cell) for cell in cells if cell.policy == BOUNDS and cell.seed == 0}
+    told = {
+        "runs": len(cells),
+        "loads": {each: LOADS[each] for each in asked.loads},
+        "plant": cells[0].plant_parameters,
+        "chosen": [
+            {"load": each, "policy": name, "parameters": best}
+            for (each, name), best in chosen.items()
+        ],
+        "rows": rows,
+        "summary": found,
+        "non_anticipative": blinds,
+    }
+    text = json.dumps(told, indent=1, allow_nan=False)
+    if out:
+        write_out(out, [text])
+    if where := plots or (out.parent if out else None):
+        _plot(where, asked, found, blinds, cells[0].settings.objective_s)
+    if as_json:
+        print(text)
+    else:
+        _show(found, blinds)
+
+
+def _ran(cells: Sequence[Cell], folder: Path, master: str) -> list[Row]:
+    from rheostat.sim.sweep.runner import rows
+
+    run_cells(cells, folder, master)
+    keys = {cell.key for cell in cells}
+    return [row for row in rows(folder) if row["key"] in keys]
+
+
+def _plot(
+    folder: Path,
+    asked: Comparison,
+    found: Sequence[Mapping[str, Any]],
+    blinds: Mapping[str, Any],
+    objective_s: float,
+) -> None:
+    from rheostat_lab.comparison.compared_plot import scatter
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for load in asked.loads:
+            scatter(folder, load, found, _blind_cost(blinds[load]), objective_s)
+    except OSError as error:
+        raise BadInput(f"plots cannot be written to {folder}: {error.strerror}") from None
+
+
+def _blind_cost(found: Mapping[str, Any]) -> float | None:
+    return found["policy"]["cost"] if found["policy"] else None
+
+
+def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from rheostat_lab.comparison.compared import described
+
+    names = (
+        "latency_mean_s",
+        "latency_p99_s",
+        "late_s",
+        "rescalings",
+        "accuracy_under",
+        "accuracy_over",
+    )
+    columns = (
+        "load",
+        "policy",
+        "attained",
+        "cost",
+        "less ours",
+        "latency mean s",
+        "99 % s",
+        "late s",
+        "rescalings",
+        "under %",
+        "over %",
+    )
+    table = Table(*columns, "score", box=None, header_style="bold")
+    for each in found:
+        attained = f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
+        score = _cell(each["score"]) if each["attained"] == 1 else ""
+        numbers = [_cell(each[name]) for name in names]
+        table.add_row(
+            each["load"],
+            described(each),
+            attained,
+            _cell(each["cost"]),
+            _cell(each["against"]["cost"]),
+            *numbers,
+            score,
+        )
+    console = Console(highlight=False)
+    console.width = max(console.width, _WIDTH)
+    console.print(table)
+    for load, each in blinds.items():
+        cost = _blind_cost(each)
+        most = "nothing that attains" if cost is None else f"{cost:,.0f}"
+        console.print(f"non-anticipative bound, {load}: {each['lower']:,.0f} to {most}")
+    console.print(
+        "means over the seeds ± half the 95 % interval; cost in slot-seconds; a score only where"
+        " all seeds attain the objective"
+    )
+    console.print(
+        "under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat"
+        " simulate demand)"
+    )
+
+
+def _cell(mean: Mapping[str, float] | None) -> str:
+    if mean is None:
+        return ""
+    half = (mean["high"] - mean["low"]) / 2
+    return (
+        f"{mean['mean']:,.0f} ± {half:,.0f}"
+        if abs(mean["mean"]) >= 1000
+        else f"{mean['mean']:.3g} ± {half:.2g}"
+    )

@@ -1,0 +1,1 @@
+"""All registered policies beside the bounds on the simulated Spark job."""

@@ -1,0 +1,110 @@
+"""What a comparison says: the others' best parameters, means with intervals, score, and differences
+paired by seed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rheostat.model import Slo
+from rheostat.sim.bounds.nonanticipative import nonanticipative
+from rheostat.sim.bounds.scoring import job_of
+from rheostat.sim.measures import ELASTICITY
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.sweep.sweep_cell import Cell
+from rheostat.sim.sweep.sweep_summary import mean_of, summary
+from rheostat_lab.comparison.spark_comparison import OURS
+
+MEASURES = (
+    "cost",
+    "latency_mean_s",
+    "latency_p50_s",
+    "latency_p95_s",
+    "latency_p99_s",
+    "within",
+    "worst_window",
+    "late_s",
+    "executors_mean",
+    "rescalings",
+    "executors_started",
+    *ELASTICITY,
+)
+_PAIRED = ("cost", "latency_mean_s", "latency_p99_s", "rescalings")
+_Row = Mapping[str, Any]
+
+
+def choose(rows: Sequence[_Row]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the best parameters by load and policy.
+
+    Best is who attains the objective on most seeds; among these the cheapest, and where none ever
+    attains it, the one with the most rows within it.
+    """
+    entries: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for entry in summary(rows, MEASURES):
+        entries.setdefault((entry["load"], entry["policy"]), []).append(entry)
+    return {place: min(among, key=_rank)["parameters"] for place, among in entries.items()}
+
+
+def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
+    """Return the sweep's summary of the rows with all measures: the bounds, then who attains most
+    often, the cheapest first.
+
+    ``against`` is theirs less ours on the same load and seed: means with 95 % intervals by
+    bootstrap.
+    """
+    ours = {(row["load"], row["seed"]): row for row in rows if row["policy"] == OURS}
+    found = summary(rows, MEASURES)
+    for entry in found:
+        theirs = [
+            row for row in rows if (row["load"], row["policy"]) == (entry["load"], entry["policy"])
+        ]
+        pairs = [
+            (row, ours[row["load"], row["seed"]])
+            for row in theirs
+            if (row["load"], row["seed"]) in ours
+        ]
+        entry["against"] = {
+            name: mean_of([_less(row[name], our[name]) for row, our in pairs]) for name in _PAIRED
+        }
+    return sorted(
+        found,
+        key=lambda entry: (
+            entry["load"],
+            entry["policy"][0] != "(",
+            -entry["attained"],
+            entry["cost"]["mean"],
+        ),
+    )
+
+
+def blind(cell: Cell) -> dict[str, Any]:
+    """Return the non-anticipative bound of a cell's load on its plant, whatever its policy:
+    ``lower``, ``between`` and ``policy``.
+    """
+    settings, parameters = cell.settings, SparkParameters.of(cell.plant_parameters)
+    slo = Slo(latency_s=settings.objective_s)
+    job = job_of(parameters, limits=settings.limits, slo=slo, rescale_cost=settings.rescale_cost)
+    return asdict(nonanticipative(job, cell.workload, settings.seconds, parameters.executors))
+
+
+def described(entry: _Row) -> str:
+    """Return a policy with its parameters as a line of text."""
+    given = ", ".join(f"{name}={value}" for name, value in entry["parameters"].items())
+    return f"{entry['policy']} ({given})" if given else str(entry["policy"])
+
+
+def _rank(entry: _Row) -> tuple[float, float, str]:
+    attained = entry["attained"]
+    within = entry["within"]["mean"] if entry["within"] else 0.0
+    return (
+        -attained,
+        entry["cost"]["mean"] if attained else -within,
+        json.dumps(entry["parameters"], sort_keys=True),
+    )
+
+
+def _less(theirs: float | None, ours: float | None) -> float | None:
+    return None if theirs is None or ours is None else theirs - ours

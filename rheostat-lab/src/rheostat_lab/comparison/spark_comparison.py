@@ -1,0 +1,145 @@
+"""The thesis' comparison on the Spark plant: all registered policies on one job with live
+placement; which runs that takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.policies.registry import POLICIES, find
+from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell, Settings
+
+SETTINGS = Settings(
+    minutes=140, interval_s=15, warm_up_s=300, objective_s=30, low=1, high=16, rescale_cost=30
+)
+"""The thesis' 140 minutes, sizes and HPA interval; its latency was no objective, so 30 s (three
+trigger intervals) is ours."""
+
+PLANT: Mapping[str, Any] = {"executors": 8, "trigger_s": 10, "cpu_per_busy": 0.9}
+"""The default plant with the thesis' first size; CPU is observed, as a share of busy."""
+
+LOADS: Mapping[str, str] = {
+    "cosine": "0.2 * cosine",
+    "bursts": "bursts:quiet=15000,burst=40000,quiet_s=900,burst_s=180",
+}
+"""The thesis' cosine of query 1 at a fifth of its rows, and bursts that nobody sees coming."""
+OURS = "measured-throughput"
+"""The policy of this project: it runs at its defaults, and the others are compared with it."""
+
+GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "catch-up": {"catch_up_s": (30, 60, 120, 300)},
+    "conttune": {"alpha": (1, 3), "backlog_s": (5, 15, 30)},
+    "daedalus": {"recovery_s": (60, 180, 600), "pause_s": (60, 180)},
+    "dhalion": {"scale_down": (0.1, 0.2, 0.4), "settle_s": (30, 120)},
+    "dhalion-adapted": {"latency_threshold_s": (1, 5, 10, 15, 20, 25), "cpu_threshold": (0.4, 0.6)},
+    "drs": {"objective_s": (2, 5, 10, 20, 30)},
+    "ds2": {"read": ("sum", "max"), "factor": (0, 0.2, 0.4, 0.6)},
+    "ds2-modern": {"factor": (0, 0.33, 0.66, 1, 2, 3)},
+    "ds2-modern-adapted": {"factor": (0, 0.33, 0.66, 1, 2, 3)},
+    "fixed": {"executors": (8, 10, 12, 14, 16)},
+    "flink": {"utilization_target": (0.3, 0.5, 0.7), "metrics_window_s": (60, 300, 900)},
+    "hpa": {
+        "metrics": ("cpu 0.3", "cpu 0.4", "cpu 0.5", "cpu 0.6", "cpu 0.7", "cpu 0.9"),
+        "down_window_s": (60, 300),
+    },
+    "pid": {"signal": ("lag_s", "latency_s"), "setpoint": (1, 5, 10, 15, 20, 25)},
+    "spark-batch-ratio": {"up_ratio": (0.6, 0.7, 0.8, 0.9), "down_ratio": (0.3, 0.5)},
+    "threshold": {"high": (0.5, 0.6, 0.7, 0.8), "low": (0.2, 0.3, 0.4)},
+    "varga-v1": {"target_utilization": (0.3, 0.5, 0.7, 0.9), "lag_target": (1, 10)},
+    "varga-v2": {"target_utilization": (0.3, 0.5, 0.7, 0.9)},
+}
+"""What is tried for the others beside their defaults, the thesis' values among it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Which policies on which loads, over seeds 0 to ``seeds`` - 1; raises BadInput for names and
+    numbers that cannot be.
+
+    The others' parameters are chosen on ``trials`` seeds after those, so that none is judged on
+    what it was chosen on.
+    """
+
+    policies: Sequence[str] = tuple(POLICIES)
+    loads: Sequence[str] = tuple(LOADS)
+    seeds: int = 10
+    trials: int = 3
+    minutes: float = SETTINGS.minutes
+
+    def __post_init__(self) -> None:
+        for policy in self.policies:
+            find(policy)
+        for load in self.loads:
+            if load not in LOADS:
+                raise BadInput(
+                    f"there is no load {load!r} to compare on; there are {', '.join(LOADS)}"
+                )
+        if self.seeds < 1 or self.trials < 1:
+            raise BadInput(
+                f"seeds and trials must be at least 1, but they are {self.seeds} and {self.trials}"
+            )
+        if not SETTINGS.warm_up_s < 60 * self.minutes < math.inf:
+            raise BadInput(
+                f"a run must be longer than its warm-up of {SETTINGS.warm_up_s / 60:g} minutes, but"
+                f" it lasts {self.minutes:g}"
+            )
+
+    def trial_cells(self) -> list[Cell]:
+        """Return the runs that the others' parameters are chosen on: their defaults and all that is
+        tried.
+        """
+        others = [policy for policy in self.policies if policy != OURS]
+        tried = [(policy, given) for policy in others for given in candidates(policy)]
+        seeds = range(self.seeds, self.seeds + self.trials)
+        return [
+            self._cell(policy, load, seed, given)
+            for load, seed, (policy, given) in product(self.loads, seeds, tried)
+        ]
+
+    def judged_cells(self, chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Cell]:
+        """Return the runs that are compared, and the bounds of each load and seed; ``chosen`` has
+        parameters by load and policy.
+        """
+        policies = (BOUNDS, *dict.fromkeys((OURS, *self.policies)))
+        places = product(self.loads, range(self.seeds), policies)
+        return [
+            self._cell(policy, load, seed, chosen.get((load, policy), {}))
+            for load, seed, policy in places
+        ]
+
+    def _cell(self, policy: str, load: str, seed: int, given: Mapping[str, Any]) -> Cell:
+        return replace(
+            plain_cell(policy, load, seed=seed, parameters=given),
+            settings=replace(SETTINGS, minutes=self.minutes),
+        )
+
+
+def candidates(policy: str) -> list[dict[str, Any]]:
+    """Return the parameters that are tried for a policy, the defaults first."""
+    grid = GRIDS.get(policy, {})
+    return [
+        {},
+        *(dict(zip(grid, values, strict=True)) for values in product(*grid.values()) if grid),
+    ]
+
+
+def plain_cell(
+    policy: str, load: str = "cosine", *, seed: int = 0, parameters: Mapping[str, Any] | None = None
+) -> Cell:
+    """Return one run of a policy, at its defaults unless ``parameters`` says otherwise."""
+    return Cell(
+        settings=SETTINGS,
+        plant="spark",
+        plant_kind="spark",
+        plant_parameters=PLANT,
+        load=load,
+        load_text=LOADS[load],
+        policy=policy,
+        parameters=parameters or {},
+        seed=seed,
+    )

@@ -1,0 +1,195 @@
+"""The ways to change the size of a running stateful query: Rheostat's, Spark's own two, and a
+restart of the query.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rheostat.config import LoopOptions
+from rheostat.errors import RheostatError
+from rheostat.model import Decision, Memory, Observation, Record
+from rheostat.spark.handle import Handle
+from rheostat.spark.session import attach
+from rheostat_lab.rescale.stateful_job import StatefulJob
+
+WAYS = ("rheostat", "spark", "locality0", "restart")
+LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A rescale: when it was asked for, when it had settled (Unix seconds), and the sizes before
+    and after.
+    """
+
+    before: int
+    after: int
+    requested_s: float
+    settled_s: float
+    detail: str = ""
+
+    @property
+    def kind(self) -> str:
+        """``out`` or ``in``."""
+        return "out" if self.after > self.before else "in"
+
+
+class Scripted:
+    """A policy that asks for what the script says."""
+
+    def __init__(self, executors: int) -> None:
+        self.executors = executors
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the script's number."""
+        return Decision(target=self.executors, reason="the script says so"), memory
+
+
+class Way(Protocol):
+    """Changes the size and returns when that has settled."""
+
+    def rescale(self, executors: int) -> Mark:
+        """Bring the application to that many executors."""
+        ...
+
+    def stop(self) -> None:
+        """Leave the application as it is."""
+        ...
+
+
+class Live:
+    """The production loop with a scripted policy: with placement (``force``) or without
+    (``off``).
+    """
+
+    def __init__(
+        self,
+        job: StatefulJob,
+        executors: int,
+        limits: tuple[int, int],
+        placement: str,
+        journal: Path,
+        deadline_s: float = 600.0,
+    ) -> None:
+        self._job = job
+        self._deadline_s = deadline_s
+        self._policy = Scripted(executors)
+        self._records: list[Record] = []
+        self.handle: Handle = attach(
+            job.spark,
+            policy=self._policy,
+            limits=limits,
+            placement=placement,
+            journal=journal,
+            loop=LOOP,
+        )
+        self.handle.watch(self._records.append)
+        self.await_steady(executors)
+
+    def rescale(self, executors: int) -> Mark:
+        """Ask for the size and wait until the loop calls it steady."""
+        before, seen = self._policy.executors, len(self._records)
+        self._policy.executors = executors
+        self.await_steady(executors)
+        news = self._records[seen:]
+        first = next(record for record in news if record.target == executors)
+        return Mark(
+            before,
+            executors,
+            first.t_s,
+            news[-1].t_s,
+            "; ".join(dict.fromkeys(record.rescaling.detail for record in news)),
+        )
+
+    @property
+    def last(self) -> Record | None:
+        """The loop's last record."""
+        return self._records[-1] if self._records else None
+
+    def ask(self, executors: int) -> None:
+        """Ask for the size and do not wait."""
+        self._policy.executors = executors
+
+    def await_steady(self, executors: int) -> None:
+        """Wait until the loop calls that size steady; raises RheostatError after the deadline, with
+        where the change stood.
+        """
+        try:
+            self._job.until(
+                f"steady at {executors} executors",
+                lambda: self._is_steady(executors),
+                self._deadline_s,
+            )
+        except RheostatError as fault:
+            stood = (
+                f"{self.last.rescaling.phase}, {self.last.rescaling.detail}"
+                if self.last
+                else "no decision yet"
+            )
+            raise RheostatError(
+                f"{fault}; {len(self._job.executors())} registered; {stood}"
+            ) from None
+
+    def _is_steady(self, executors: int) -> bool:
+        last = self._records[-2:]  # the first record of a target may still tell of the one before
+        steady = (
+            len(last) == 2
+            and all(record.target == executors for record in last)
+            and last[-1].rescaling.phase == "steady"
+        )
+        return steady and len(self._job.executors()) == executors
+
+    def stop(self) -> None:
+        """End the loop."""
+        self.handle.stop()
+
+
+class Restart:
+    """What an operator does: bring the executors, then stop the query and start it again from its
+    checkpoint, in the same application.
+    """
+
+    def __init__(self, job: StatefulJob, executors: int) -> None:
+        self._job = job
+        self._executors = executors
+
+    def rescale(self, executors: int) -> Mark:
+        """Executors first and restart when they have come; the other way round when they are to
+        go.
+        """
+        job, before, requested_s = self._job, self._executors, time.time()
+        self._executors = executors
+        job.jvm.request_total(executors)
+        if executors > before:
+            job.until(f"{executors} executors", lambda: len(job.executors()) >= executors)
+        job.run_on(1)
+        job.stop_query()
+        if executors < before:
+            job.jvm.kill_idle(job.executors()[executors:])
+        job.start_query()
+        job.run_on(1)
+        job.until(f"{executors} executors", lambda: len(job.executors()) == executors)
+        return Mark(before, executors, requested_s, time.time())
+
+    def stop(self) -> None:
+        """Nothing is left to stop."""
+
+
+def open_way(
+    name: str, job: StatefulJob, executors: int, limits: tuple[int, int], folder: Path
+) -> Way:
+    """Return a way of ``WAYS`` on a running job that has ``executors`` executors."""
+    if name == "restart":
+        return Restart(job, executors)
+    return Live(
+        job, executors, limits, "force" if name == "rheostat" else "off", folder / "journal"
+    )
+
+
+def options_of(name: str) -> dict[str, str]:
+    """Return the Spark options that a way differs in."""
+    return {"spark.locality.wait": "0s"} if name == "locality0" else {}

@@ -1,0 +1,311 @@
+"""A stateful query under a light load, for benchmarks and soaks: one session, one query, its
+batches, and a verdict at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from rheostat.errors import RheostatError
+from rheostat.kafka.broker import Broker
+from rheostat.lab.demo.pipeline import QUERY_OPTIONS
+from rheostat.lab.nexmark.oracle import Verdict
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_files import class_path, local_files
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
+from rheostat.model import Limits
+from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.sensing import progress
+from rheostat.spark.sensing.shape import FILES, SHUFFLE_PARTITIONS, checkpoint_files_class
+from rheostat_lab.rescale import event_log
+from rheostat_lab.rescale.disturbance import Timed
+from rheostat_lab.rescale.stateful_oracle import verify_stateful
+from rheostat_lab.rescale.stateful_queries import start_stateful_query
+from rheostat_lab.rescale.stateful_rows import Feed, Shape, open_rows
+
+PARTITIONS = 24
+TOPIC_PARTITIONS = 8
+DEADLINE_S = 300.0
+POLL_S = 0.1
+DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A driver that lives for minutes, on cores that it shares with all executors: compiling well costs
+more than it brings."""
+
+MOST_FAILURES = 5
+_STATE = "spark.sql.streaming.stateStore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How the query runs; ``checkpoint_format`` 2 needs Spark 4.0 and RocksDB, elsewhere it is
+    always 1.
+    """
+
+    trigger_s: float = field(
+        default=2.0, metadata={"help": "trigger interval; 0: batches back to back"}
+    )
+    service_ms: float = field(default=0.0, metadata={"help": "wait per row in its task"})
+    partitions: int = field(default=PARTITIONS, metadata={"help": "state partitions"})
+    maintenance_s: float = field(
+        default=20.0,
+        metadata={"help": "interval of the state stores' maintenance, which makes snapshots"},
+    )
+    checkpoint_format: int = field(default=2, metadata={"help": "format of the state's checkpoint"})
+    provider: str = field(
+        default="rocksdb", metadata={"help": "rocksdb or hdfs (Spark's default provider)"}
+    )
+    options: Mapping[str, str] = field(default_factory=dict)
+    archive_flags: Sequence[str] = ()
+
+    def spark_options(self, folder: Path) -> dict[str, str]:
+        """Return the options of the session beside those of scaling."""
+        log = folder / "events"
+        log.mkdir(parents=True, exist_ok=True)
+        formats = self.provider == "rocksdb" and int(pyspark.__version__.split(".")[0]) >= 4
+        own = {
+            SHUFFLE_PARTITIONS: str(self.partitions),
+            "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+            FILES: checkpoint_files_class(pyspark.__version__),
+            f"{_STATE}.maintenanceInterval": f"{round(self.maintenance_s * 1000)}ms",
+            **(
+                {f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)}
+                if formats
+                else {}
+            ),
+            "spark.eventLog.dir": log.as_uri(),
+        }
+        plain = {
+            name: value
+            for name, value in QUERY_OPTIONS.items()
+            if self.provider == "rocksdb" or not name.startswith(_STATE)
+        }
+        return {**plain, **event_log.OPTIONS, **own, **self.options}
+
+
+class StatefulJob:
+    """A session with one stateful query that is fed; ``batches`` are those finished so far, over
+    all restarts of the query.
+
+    Waiting for anything goes through ``until``, which looks at the query's progress while it waits.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        setting: Setting,
+        broker: Broker,
+        cluster: Cluster,
+        folder: Path,
+        limits: Limits,
+        initial: int | None = None,
+    ) -> None:
+        self.shape, self.setting, self.folder = shape, setting, folder
+        self._broker, self._cluster, self._limits, self._initial = broker, cluster, limits, initial
+        self.failures = 0
+        """How often the query has failed and was started again."""
+        suffix = f"-{folder.name}"
+        self.rows = open_rows(shape, broker.bootstrap, suffix)
+        self.feed = Feed(self.rows)
+        self.out_topic = f"out{suffix}"
+        self.batches: dict[int, progress.Batch] = {}
+        self.stopped_s: dict[int, float] = {}
+        """When the query was stopped before the batch of that number."""
+        self.log = event_log.EventLog()
+        self.spark: Any = None
+        self.query: Any = None
+        self.jvm: Any = None
+
+    def start(self) -> None:
+        """Make the topics, start the session and the query, load the state and wait until its
+        snapshots are written.
+        """
+        for topic in (*self.rows.topics, self.out_topic):
+            self._broker.create_topic(topic, TOPIC_PARTITIONS // len(self.rows.topics))
+        os.environ.update(self._cluster.driver_environment())
+        self.rows.load()
+        self.spark = start_session(
+            self._cluster.url, self._options(), f"rheostat {self.shape.query}"
+        )
+        self.spark.sparkContext.setLogLevel("OFF")
+        self.jvm = Jvm(self.spark)
+        self.start_query()
+        self.until("the loaded rows are processed", lambda: self.processed() >= self.rows.written)
+        self.feed.start()
+        self.until("a snapshot of every partition is written", self._has_snapshots)
+
+    def _options(self) -> dict[str, str]:
+        scaling = session_options(
+            self._limits,
+            self._initial,
+            jars=class_path(),
+            archive_flags=self.setting.archive_flags,
+            quiet=True,
+            user={"spark.driver.extraJavaOptions": DRIVER_FLAGS, **self.setting.options},
+        )
+        return {**local_files().settings, **self.setting.spark_options(self.folder), **scaling}
+
+    def start_query(self) -> None:
+        """Start the query, from its checkpoint if there is one."""
+        topics = ",".join(self.rows.topics)
+        self.query = start_stateful_query(
+            self.spark,
+            self.shape.query,
+            self._broker.bootstrap,
+            topics,
+            str(self.folder),
+            self.setting.trigger_s,
+            self.out_topic,
+            self.setting.service_ms,
+        )
+
+    def stop_query(self) -> None:
+        """Stop the query; the next batch counts from here."""
+        self.observe()
+        self.stopped_s[self.last_batch + 1] = time.time()
+        self.query.stop()
+
+    def keep_running(self) -> None:
+        """Start the query again from its checkpoint if it has failed."""
+        if self.query.exception() is not None:
+            self.failures += 1
+            self.start_query()
+
+    def observe(self) -> None:
+        """Take in the last progress; raises RheostatError if the query has failed more often than
+        ``MOST_FAILURES``.
+        """
+        last = self.query.lastProgress
+        if last is not None:
+            batch = progress.batch_of(last)
+            if batch.rows or "addBatch" in batch.parts_s:
+                self.batches[batch.batch_id] = batch
+        failure = self.query.exception()
+        if failure is not None and self.failures >= MOST_FAILURES:
+            raise RheostatError(f"the query has failed: {str(failure).strip().splitlines()[0]}")
+        self.keep_running()
+
+    @property
+    def last_batch(self) -> int:
+        """The number of the last finished batch; -1 before the first."""
+        return max(self.batches, default=-1)
+
+    def processed(self) -> int:
+        """Return how many rows of the topics are committed."""
+        return sum(self.batches[self.last_batch].committed.values()) if self.batches else 0
+
+    def until(self, what: str, reached: Callable[[], bool], deadline_s: float = DEADLINE_S) -> None:
+        """Wait for something; raises RheostatError after ``deadline_s`` seconds."""
+        deadline = time.monotonic() + deadline_s
+        while not reached():
+            if time.monotonic() > deadline:
+                raise RheostatError(f"not within {deadline_s:.0f} s: {what}")
+            time.sleep(POLL_S)
+            self.observe()
+
+    def pause(self, seconds: float) -> None:
+        """Let the query run for a while."""
+        until_s = time.monotonic() + seconds
+        self.until("a pause", lambda: time.monotonic() >= until_s)
+
+    def run_on(self, batches: int) -> None:
+        """Wait for the end of so many more batches."""
+        self.observe()
+        reached = self.last_batch + batches
+        self.until(f"{batches} more batches", lambda: self.last_batch >= reached)
+
+    def timed(self) -> list[Timed]:
+        """Return all batches in their order; the first after a stop of the query counts from the
+        stop.
+        """
+        self._complete()
+        found = []
+        for number, batch in sorted(self.batches.items()):
+            start_s = self.stopped_s.get(number, batch.start_s)
+            found.append(Timed(start_s, batch.commit_s, batch.commit_s - start_s))
+        return found
+
+    def _complete(self) -> None:
+        """Take in batches that were too short to be seen; the JVM keeps them all."""
+        if len(self.batches) <= self.last_batch:
+            for event in self.query.recentProgress:
+                batch = progress.batch_of(event)
+                if batch.rows or "addBatch" in batch.parts_s:
+                    self.batches[batch.batch_id] = batch
+
+    def state_bytes(self) -> int:
+        """Return the size of all state on the executors' disks, as RocksDB told with the last
+        batch; 0 for another provider.
+        """
+        last = self.query.lastProgress
+        operators = last["stateOperators"] if last is not None else ()
+        return sum(
+            int(operator["customMetrics"].get("rocksdbSstFileSize", 0)) for operator in operators
+        )
+
+    def executors(self) -> list[str]:
+        """Return the registered executors, oldest first."""
+        ids: list[str] = self.jvm.executor_ids()
+        return ids
+
+    def follow_log(self) -> event_log.EventLog:
+        """Return the event log up to now."""
+        return self.log.follow(self.folder / "events")
+
+    def copy_log(self, file: Path) -> None:
+        """Keep the event log so far in a file; its folder is made."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(event_log.files(self.folder / "events")[-1], file)
+
+    def finish(self) -> Verdict:
+        """Stop the load, touch every loaded key, close all windows, let the query process all of
+        it, and judge what it wrote.
+        """
+        self.feed.stop()
+        self.rows.touch()
+        self.until("the last touch of every key", lambda: self.processed() >= self.rows.written)
+        self.rows.close()
+        self.query.processAllAvailable()
+        self.observe()
+        return verify_stateful(
+            self.shape.query,
+            self._broker.bootstrap,
+            self.rows.topics,
+            sink=self.folder / "sink",
+            out_topic=self.out_topic,
+        )
+
+    def stop(self) -> None:
+        """End load, query and session."""
+        if self.feed.running:
+            self.feed.stop()
+        if self.spark is not None:
+            with suppress(
+                Exception
+            ):  # a run that was ended in the middle of a call has no usable connection any more
+                self.query.stop()
+                self.spark.stop()
+            self.spark = None
+
+    def _has_snapshots(self) -> bool:
+        state = self.folder / "checkpoint" / "state" / "0"
+        kind = "*.zip" if self.setting.provider == "rocksdb" else "*.snapshot"
+        return all(
+            any((state / str(partition)).rglob(kind))
+            for partition in range(self.setting.partitions)
+        )
+
+    def __enter__(self) -> StatefulJob:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

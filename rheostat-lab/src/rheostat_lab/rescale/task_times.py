@@ -1,0 +1,69 @@
+"""What tasks took where state had moved and where executors were new, beside the same tasks
+elsewhere: from Spark's event log.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rheostat.spark.internals.jvm import HOLDS
+from rheostat_lab.rescale.event_log import EventLog, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long ``n`` tasks took: median and longest in seconds."""
+
+    n: int
+    median_s: float
+    max_s: float
+
+
+def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> dict[str, Times]:
+    """Return the times of state tasks of the batches in which partitions ran elsewhere than before,
+    from ``since_s`` (Unix) on.
+
+    ``moved`` are those of the partitions that moved, ``others`` those of the same batches that did
+    not. Fails when: the query has several stateful operators in stages of their own; only the last
+    one's are seen.
+    """
+    held: dict[int, str] = {}
+    found: dict[str, list[Task]] = {"moved": [], "others": []}
+    for _, tasks in sorted(log.state_tasks(partitions).items(), key=lambda batch: batch[0][1]):
+        moved = {i for i, task in tasks.items() if held.get(i, task.executor) != task.executor}
+        if moved and min(task.launch_s for task in tasks.values()) >= since_s:
+            for i, task in tasks.items():
+                found["moved" if i in moved else "others"].append(task)
+        held.update({i: task.executor for i, task in tasks.items()})
+    return {name: times(tasks) for name, tasks in found.items() if tasks}
+
+
+def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:
+    """Return the time of the first task of each executor that registered after ``since_s`` (Unix),
+    by what it was for.
+
+    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had
+    to do it cold. A task that only held the executor is none: it has prepared nothing.
+    """
+    first: dict[str, Task] = {}
+    for task in sorted(log.tasks, key=lambda task: task.launch_s):
+        if log.purpose(task) != HOLDS:
+            first.setdefault(task.executor, task)
+    new = [
+        task
+        for name, task in first.items()
+        if name in log.executors and log.executors[name].added_s >= since_s
+    ]
+    purposes = sorted({log.purpose(task) for task in new})
+    return {
+        purpose: times([task for task in new if log.purpose(task) == purpose])
+        for purpose in purposes
+    }
+
+
+def times(tasks: Sequence[Task]) -> Times:
+    """Return the times of some tasks; raises ``statistics.StatisticsError`` if there is none."""
+    took_s = [task.finish_s - task.launch_s for task in tasks]
+    return Times(len(took_s), round(statistics.median(took_s), 3), round(max(took_s), 3))

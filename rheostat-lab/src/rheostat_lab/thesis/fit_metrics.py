@@ -1,0 +1,147 @@
+"""Fits what the metrics show (CPU share, busy, idle, backpressure, the wait of a job that keeps up)
+to the nine HPA runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat.sim.plant import Floats
+from rheostat_lab.thesis.forced import force
+from rheostat_lab.thesis.recordings import Recorded
+
+_STEADY_SAMPLES = 8
+_POWERS = np.arange(0, 0.8, 0.02)
+
+
+def fit_metrics(
+    job: FlinkJob, recorded: Sequence[Recorded], busiest_full: float | None
+) -> FlinkJob:
+    """Return the job with its metrics fitted, in samples two minutes and more after a change.
+
+    ``busiest_full`` is what the busiest operator shows at saturation (thesis, section 5.12: 800
+    ms/s for q1 and q3); where it is None the job's own ``busiest`` stays.
+    """
+    steady = {name: np.concatenate(parts) for name, parts in _steady(job, recorded).items()}
+    calm = (steady["pressed"] < 0.02) & (steady["recorded_s"] < 0.5) & (steady["used"] > 0.05)
+    full = (steady["pressed"] > 0.9) & (steady["recorded_s"] > 3)
+    job = replace(job, **_calm({name: values[calm] for name, values in steady.items()}, job))
+    if full.sum() > 5:
+        job = replace(
+            job, **_full({name: values[full] for name, values in steady.items()}, busiest_full)
+        )
+    return replace(job, waiting=_waiting(job, recorded))
+
+
+def _steady(job: FlinkJob, recorded: Sequence[Recorded]) -> dict[str, list[Floats]]:
+    found: dict[str, list[Floats]] = {}
+    for each in recorded:
+        forced = force(job, each)
+        changed = np.concatenate([[True], np.diff(each.executors) != 0])
+        kept = np.convolve(changed, np.ones(_STEADY_SAMPLES + 1))[: len(changed)] == 0
+        columns = {
+            "used": _mean5(forced.used),
+            "worked": _mean5(forced.worked),
+            "now": forced.used,
+            "pressed": _mean5(forced.pressed),
+            "size": each.executors,
+            "cpu": each.cpu,
+            "busy": each.busy,
+            "idle": each.idle,
+            "pressure": each.pressure,
+            "recorded_s": each.latency_s,
+        }
+        for name, values in columns.items():
+            found.setdefault(name, []).append(values[kept])
+    return found
+
+
+def _calm(seen: dict[str, Floats], job: FlinkJob) -> dict[str, Any]:
+    size, used = seen["size"], seen["now"]
+    rows = used * np.array([job.task_rate(int(tasks), 0.0) for tasks in size]) / job.rate_per_s
+    fits = [(power, *_line(rows * size**power, seen["cpu"])) for power in _POWERS]
+    power, idle, use, left = min(fits, key=lambda fit: float(np.mean(fit[3] ** 2)))
+    design = np.column_stack([np.ones(len(size)), np.log(seen["worked"]), -np.log(size)])
+    busy = np.linalg.lstsq(design, np.log(np.maximum(seen["busy"], 0.01)), rcond=None)[0]
+    return {
+        "cpu_idle": idle,
+        "cpu_use": use,
+        "cpu_spread": float(power),
+        "cpu_noise": float(1.4826 * np.median(np.abs(left * np.sqrt(size)))),
+        "busy_calm": float(np.exp(busy[0])),
+        "busy_power": float(busy[1]),
+        "busy_spread": max(0.0, float(busy[2])),
+        "base_wait_s": float(np.median((seen["recorded_s"] * size**2.5)[size <= size.min() + 1])),
+    }
+
+
+def _full(seen: dict[str, Floats], busiest_full: float | None) -> dict[str, Any]:
+    size = seen["size"]
+    fewest = size == size.min()
+    design = np.column_stack([np.ones(len(size)), -np.log(size)])
+    busy = np.linalg.lstsq(design, np.log(seen["busy"] / seen["used"]), rcond=None)[0]
+    busiest = (
+        {}
+        if busiest_full is None
+        else {"busiest": busiest_full / float(np.median(seen["busy"][fewest]))}
+    )
+    cpu = np.linalg.lstsq(design, np.log(np.maximum(seen["cpu"], 0.01)), rcond=None)[0]
+    return {
+        "busy_full": min(1.0, float(np.exp(busy[0]))),
+        "busy_full_spread": max(0.0, float(busy[1])),
+        "blocked": max(0.0, float(np.median(1 - seen["busy"] - seen["idle"]))),
+        "pressure_full": float(np.median(seen["pressure"])),
+        "cpu_full": float(np.exp(cpu[0])),
+        "cpu_full_spread": max(0.0, float(cpu[1])),
+        **busiest,
+    }
+
+
+def _waiting(job: FlinkJob, recorded: Sequence[Recorded]) -> float:
+    """Fit, where the plant has a backlog and not all of the rate is used, what is neither busy nor
+    idle to the share that is not used.
+    """
+    unused, neither = [], []
+    for each in recorded:
+        forced = force(job, each)
+        held_back = (
+            (forced.pressed > 0.9) & (forced.used > 0) & (forced.used < 0.9) & (each.latency_s > 1)
+        )
+        unused.append(1 - forced.used[held_back])
+        neither.append((1 - each.busy - each.idle)[held_back] - job.blocked)
+    x, y = np.concatenate(unused), np.concatenate(neither)
+    known = ~np.isnan(y)
+    return (
+        min(1.0, max(0.0, float(x[known] @ y[known] / (x[known] @ x[known]))))
+        if known.sum() > 5
+        else job.waiting
+    )
+
+
+def _line(x: Floats, y: Floats) -> tuple[float, float, Floats]:
+    """Return intercept, slope and what they leave; the intercept is at least 0."""
+    slope, intercept = (float(number) for number in np.polyfit(x, y, 1))
+    if intercept < 0:
+        intercept, slope = 0.0, float(x @ y / (x @ x))
+    return intercept, slope, y - intercept - slope * x
+
+
+def _mean5(values: Floats) -> Floats:
+    return np.convolve(
+        np.concatenate([np.full(4, values[0]), values]), np.ones(5) / 5, mode="valid"
+    )
+
+
+def as_numbers(job: FlinkJob) -> dict[str, Any]:
+    """Return the parameters with four significant digits, as the package keeps them."""
+    read = {name: getattr(job, name) for name in job.__slots__}
+    return {
+        name: float(f"{value:.4g}") if isinstance(value, float) else value
+        for name, value in read.items()
+        if value != np.inf
+    }

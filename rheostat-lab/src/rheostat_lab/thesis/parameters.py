@@ -1,0 +1,38 @@
+"""The fitted parameters: read from the package, and fitted anew with ``python -m
+rheostat_lab.thesis.fit``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.thesis.thesis_runs import QUERIES
+
+
+def fitted(path: Path | None = None) -> dict[str, FlinkJob]:
+    """Return the job of every query, from the package's parameters or a file like it; raises
+    BadInput for a wrong one.
+    """
+    return {query: jobs[0] for query, jobs in structures(path).items()}
+
+
+def structures(path: Path | None = None) -> dict[str, list[FlinkJob]]:
+    """Return the jobs of every query in all structures that were fitted, the chosen one first;
+    raises BadInput for a wrong file.
+    """
+    source = files("rheostat_lab.thesis") / "thesis_parameters.json" if path is None else path
+    try:
+        read: Mapping[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+        return {
+            query: [FlinkJob(**numbers) for numbers in read["queries"][query]] for query in QUERIES
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"{source} does not hold the parameters of queries {', '.join(QUERIES)}: {error}"
+        ) from None

@@ -1,0 +1,137 @@
+"""Step A: the policies alone, fed with the recorded signals: how many of the recorded changes do
+they ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rheostat.model import Limits, Observation, Stage
+from rheostat.replay.recording import find, read
+from rheostat.replay.replayer import Decided, Request, replay_one
+from rheostat.replay.validate import Moment
+from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.thesis.thesis_runs import MAX_EXECUTORS, Cell, cells
+
+WITHIN_S = 60.0
+_CPU_SAMPLES = 2
+"""The HPA sees a CPU share over half a minute; the recording has a sample each 15 s."""
+
+_PARTLY = {
+    "DS2-modern": (
+        "busy time was recorded as a mean over operators: the busiest one's, and operators that the"
+        " script takes for instances, are the plant's; of q3 no rate of reading was recorded: sizes"
+        " cannot be compared"
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """How many recorded changes a policy asked for, in sign, in the minute before each."""
+
+    recording: str
+    policy: str
+    parameter: str
+    changes: int
+    matched: int
+    share: float
+    by_chance: float
+    """What a policy that asks as often, but at any time, would match."""
+
+    note: str
+
+
+def step_a(jobs: Mapping[str, FlinkJob], all_cells: Sequence[Cell] | None = None) -> list[Matched]:
+    """Return a row per recorded run; ``jobs`` by query."""
+    return [match(cell, jobs[cell.query]) for cell in all_cells or cells() if cell.recording]
+
+
+def match(cell: Cell, job: FlinkJob) -> Matched:
+    """Replay a recorded run, teacher-forced, and match the recorded changes of TaskManagers with
+    what the policy asked for.
+    """
+    name = cell.recording or ""
+    moments = [
+        _with_busiest(moment, job) for moment in _seen_by_hpa(next(iter(read(find(name)).values())))
+    ]
+    policy, given = cell.production()
+    request = Request(
+        policy=policy,
+        parameters=given,
+        limits=Limits.between(1, MAX_EXECUTORS),
+        interval_s=cell.interval_s,
+    )
+    decided = list(replay_one(None, moments, request))
+    asked = [(each.t_s, _sign(each)) for each in decided]
+    changes = _changes([moment.observation for moment in moments])
+    matched = sum(
+        any(t - WITHIN_S <= at <= t and sign == way for at, sign in asked) for t, way in changes
+    )
+    chance = sum(_by_chance(asked, way) for _, way in changes)
+    count = max(1, len(changes))
+    note = _PARTLY.get(cell.policy, "")
+    return Matched(
+        name,
+        cell.policy,
+        cell.parameter,
+        len(changes),
+        matched,
+        matched / count,
+        chance / count,
+        note,
+    )
+
+
+def _changes(seen: Sequence[Observation]) -> list[tuple[float, int]]:
+    found, last = [], None
+    for each in seen:
+        if each.executors is not None and last is not None and each.executors != last:
+            found.append((each.t_s, 1 if each.executors > last else -1))
+        last = each.executors if each.executors is not None else last
+    return found
+
+
+def _by_chance(asked: Sequence[tuple[float, int]], way: int) -> float:
+    """Return the share of all minutes of the run in which the policy asked for a change that
+    way.
+    """
+    wanted = [t for t, sign in asked if sign == way]
+    return sum(any(t - WITHIN_S <= at <= t for at in wanted) for t, _ in asked) / len(asked)
+
+
+def _seen_by_hpa(moments: Sequence[Moment]) -> list[Moment]:
+    shares = [moment.observation.cpu for moment in moments]
+    found = []
+    for index, moment in enumerate(moments):
+        known = [
+            share
+            for share in shares[max(0, index + 1 - _CPU_SAMPLES) : index + 1]
+            if share is not None
+        ]
+        cpu = sum(known) / len(known) if known else None
+        found.append(Moment(moment.where, replace(moment.observation, cpu=cpu)))
+    return found
+
+
+def _with_busiest(moment: Moment, job: FlinkJob) -> Moment:
+    """Return the moment with the busiest operator as a stage of one second, as DS2's script would
+    have seen it.
+    """
+    seen = moment.observation
+    if seen.busy is None or not seen.processed_rows_per_s or not seen.executors:
+        return moment
+    rows, busy_s = (
+        seen.processed_rows_per_s,
+        min(1.0, seen.busy * job.busiest) * job.chained * seen.executors,
+    )
+    return Moment(
+        moment.where,
+        replace(seen, stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busy_s),)),
+    )
+
+
+def _sign(decided: Decided) -> int:
+    size = decided.size or decided.decision.target
+    return (decided.decision.target > size) - (decided.decision.target < size)

@@ -1,0 +1,62 @@
+"""What a checkpoint on a local disk has fixed for its query: read from its offset log, nothing is
+written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.spark.sensing.shape import SHUFFLE_PARTITIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """The name of its folder, the last batch that was planned, the settings that were kept with it,
+    and whether the query has state.
+    """
+
+    name: str
+    batch_id: int
+    settings: Mapping[str, str]
+    stateful: bool
+
+    @property
+    def state_partitions(self) -> int | None:
+        """The number of partitions of every stateful operator; None for a query without state."""
+        return int(self.settings[SHUFFLE_PARTITIONS]) if self.stateful else None
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """Return what the newest entry of the offset log (``OffsetSeqLog``, format v1) says; raises
+    BadInput if there is none.
+    """
+    newest = max(
+        (path for path in (folder / "offsets").glob("*") if path.name.isdecimal()),
+        key=lambda path: int(path.name),
+        default=None,
+    )
+    if newest is None:
+        raise BadInput(
+            f"{folder} is no checkpoint of a query that has started: it has no folder offsets with"
+            " a batch in it"
+        )
+    try:
+        version, metadata, *_ = newest.read_text(encoding="utf-8").splitlines()
+        kept = {name: str(value) for name, value in json.loads(metadata)["conf"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadInput(
+            f"{newest} is no entry of an offset log: its second line should be JSON with the"
+            " query's conf"
+        ) from None
+    if version != "v1":
+        raise BadInput(f"{newest} has format {version!r}; v1 can be read")
+    return Checkpoint(
+        name=folder.name,
+        batch_id=int(newest.name),
+        settings=kept,
+        stateful=(folder / "state").is_dir(),
+    )

@@ -1,0 +1,74 @@
+"""What this computer has of what Rheostat uses: the lines of ``rheostat doctor`` before any
+session.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable, Iterator
+
+from rheostat.errors import BadInput
+from rheostat.kafka.jars import cache_folder, complete_jars
+from rheostat.local.spark_home import find_spark_home
+from rheostat.machine.jdk import find_jdk
+from rheostat.spark.sensing.shape import Finding
+
+_EXTRAS = {
+    "confluent_kafka": (
+        "confluent-kafka",
+        "the lag is asked of the broker, in mid-batch too",
+        "the lag is told from finished batches",
+    ),
+    "duckdb": ("duckdb", "the lab compares outputs", "the lab cannot compare outputs"),
+    "scipy": ("scipy", "simulations can be fitted", "simulations cannot be fitted"),
+}
+
+
+def surroundings() -> Iterator[Finding]:
+    """Yield what is there and what is not, and what that means, one line each."""
+    for topic, look in (("Java", _java), ("Spark", _spark), ("Kafka source", _kafka_source)):
+        yield _found(topic, look)
+    for module, (name, with_it, without) in _EXTRAS.items():
+        there = importlib.util.find_spec(module) is not None
+        line = (
+            f"{name} {importlib.metadata.version(name)}: {with_it}"
+            if there
+            else f"{name} is not installed: {without}"
+        )
+        yield Finding(topic=name, state="good" if there else "idle", line=line)
+
+
+def _found(topic: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except BadInput as missing:
+        return Finding(topic=topic, state="idle", line=str(missing))
+
+
+def _java() -> Finding:
+    jdk = find_jdk()
+    if jdk.has_jcmd:
+        return Finding(topic="Java", state="good", line=f"JDK {jdk.version} in {jdk.home}")
+    line = (
+        f"{jdk.home} is a JRE {jdk.version}: no class archive can be trained, executors start about"
+        " a CPU-second slower; a JDK has jcmd"
+    )
+    return Finding(topic="Java", state="idle", line=line)
+
+
+def _spark() -> Finding:
+    home = find_spark_home()
+    return Finding(topic="Spark", state="good", line=f"PySpark {home.version}, Scala {home.scala}")
+
+
+def _kafka_source() -> Finding:
+    """Look into the cache only: nothing is fetched here."""
+    home, topic = find_spark_home(), "Kafka source"
+    if complete_jars(cache_folder() / f"source-{home.version}"):
+        return Finding(topic=topic, state="good", line="its JARs are in the cache")
+    return Finding(
+        topic=topic,
+        state="idle",
+        line="its JARs are not in the cache: the first local run fetches them (15 MB)",
+    )

@@ -1,0 +1,110 @@
+"""A running session, examined: what of Rheostat works here, what stays idle and why, and the shape
+of its queries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rheostat.spark.assembly import placement_verdict
+from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
+from rheostat.spark.sensing.progress import Batch, batch_of
+from rheostat.spark.sensing.shape import (
+    CHANGELOG,
+    FILES,
+    PROVIDER,
+    SHUFFLE_PARTITIONS,
+    Finding,
+    Query,
+    shape,
+)
+from rheostat.spark.warming.warm_start import of_session
+
+_SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)
+
+
+def examine(spark: Any) -> tuple[Finding, ...]:
+    """Return what is to be said of a live session and its running queries; touches nothing, asks
+    for a progress per query.
+    """
+    settings = {
+        name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None
+    }
+    jvm = None if is_connect(spark) else Jvm(spark)
+    queries: list[Query | None] = [
+        known for query in spark.streams.active if (known := _query(spark, jvm, query))
+    ]
+    found = [
+        finding
+        for query in queries or [None]
+        for finding in shape(settings, query, spark_version=spark.version)
+    ]
+    fleet = (*_placement(spark, jvm), *_arrivals(spark)) if jvm and not is_local(spark) else ()
+    return (*_scaling(spark), *fleet, *dict.fromkeys(found))
+
+
+def _scaling(spark: Any) -> list[Finding]:
+    seen = obstacles(spark)
+    lines = [
+        Finding(topic="live scaling", state="idle", line=line)
+        for line in (*seen.blocking, *seen.degrading)
+    ]
+    return lines or [
+        Finding(
+            topic="live scaling", state="good", line="executors can be added and asked to leave"
+        )
+    ]
+
+
+def _placement(spark: Any, jvm: Jvm) -> list[Finding]:
+    """Say whether state moves with the executors."""
+    said = placement_verdict(spark, jvm, "auto")
+    return [
+        Finding(topic="state placement", state="good" if said.places else "idle", line=said.why)
+    ]
+
+
+def _arrivals(spark: Any) -> list[Finding]:
+    """Say how new executors start."""
+    topic, warm = "new executors", of_session(spark)
+    if warm is None:
+        why = (
+            "they start cold: only rheostat run and the lab, on a local cluster with a JDK, start"
+            " them from a trained class archive"
+        )
+        return [Finding(topic=topic, state="idle", line=why)]
+    said = (
+        "they arrive warm, from a class archive trained on this application"
+        if warm.trained
+        else "the next to leave trains an archive"
+    )
+    return [Finding(topic=topic, state="good", line=said)]
+
+
+def _query(spark: Any, jvm: Jvm | None, query: Any) -> Query | None:
+    """Return what the progress of a stateful query tells; None for one without state or before its
+    first batch.
+    """
+    batches = [batch_of(event) for event in query.recentProgress[-20:]]
+    if not batches or not batches[-1].state_partitions:
+        return None
+    return Query(
+        name=batches[-1].query,
+        state_partitions=batches[-1].state_partitions,
+        slots=_slots(spark),
+        trigger_s=jvm.trigger_s(query) if jvm else None,
+        reads_all=_reads_all(batches),
+    )
+
+
+def _reads_all(batches: list[Batch]) -> bool | None:
+    """Tell whether every batch took all that the broker had; None without a Kafka source."""
+    known = [batch for batch in batches if batch.latest]
+    return all(batch.committed == batch.latest for batch in known) if known else None
+
+
+def _slots(spark: Any) -> int | None:
+    """Return the slots at the ceiling of the application's size, as far as its settings tell."""
+    cores = spark.conf.get("spark.cores.max", None)
+    return int(cores) if cores and str(cores).isdecimal() else None

@@ -1,0 +1,188 @@
+"""What a run comes to in numbers; pure, every definition stands at its function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rheostat.lab.demo.finished_run import Run
+from rheostat.lab.demo.rescalings import rescalings
+from rheostat.lab.demo.sizes_over_time import paid, registered
+from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
+
+RECOVERED_BATCHES = 3
+RECOVERED_LAG_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Mean and 99 % quantile over rows, in seconds, and the share of rows within the objective;
+    None where there are no rows.
+    """
+
+    mean_s: float | None = None
+    p99_s: float | None = None
+    share_within_slo: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A fixed number of executors for the whole run: its cost is arithmetic, its latency None
+    unless it was run.
+    """
+
+    name: str
+    executors: int
+    slot_hours: float
+    latency_mean_s: float | None
+    latency_p99_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A run in numbers; None is unknown."""
+
+    exact: bool
+    rows_in: int | None
+    rows_out: int | None
+    executors_min: int
+    executors_max: int
+    executors_mean: float
+    rescalings: int
+    failed_tasks: int
+    failed_batches: int
+    latency_mean_s: float | None
+    latency_p99_s: float | None
+    latency_objective_s: float
+    share_within_slo: float | None
+    warm_up_s: float
+    lag_recovery_s: float | None
+    overhead_core_share: float | None
+    overhead_cpu_s: Mapping[str, float]
+    """CPU seconds of the autoscaler, by part."""
+
+    slot_hours: float
+    slot_hours_saved_share: float | None
+    """Share of the fixed maximum's slot-hours that this run did not use."""
+
+    duration_s: float
+    baselines: tuple[Baseline, ...]
+
+
+def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summary:
+    """Return the numbers of a run; ``measured`` holds the latencies of runs at fixed sizes, by
+    executors.
+    """
+    size, took, verdict = registered(run), latency(run), run.verdict
+    slot_hours = paid(run).integral_s * run.slots_per_executor / 3600
+    fixed = baselines(run, max(size.counts), size.mean, measured or {})
+    return Summary(
+        exact=verdict is not None and verdict.exact,
+        rows_in=verdict.rows_in if verdict else None,
+        rows_out=verdict.rows_out if verdict else None,
+        executors_min=min(size.counts),
+        executors_max=max(size.counts),
+        executors_mean=size.mean,
+        rescalings=len(rescalings(run.records)),
+        failed_tasks=run.failed_tasks,
+        failed_batches=run.failed_batches,
+        latency_mean_s=took.mean_s,
+        latency_p99_s=took.p99_s,
+        latency_objective_s=run.slo.latency_s,
+        share_within_slo=took.share_within_slo,
+        warm_up_s=run.warm_up_s,
+        lag_recovery_s=lag_recovery_s(run),
+        overhead_core_share=run.overhead.core_share if run.overhead else None,
+        overhead_cpu_s=dict(run.overhead.cpu_s) if run.overhead else {},
+        slot_hours=slot_hours,
+        slot_hours_saved_share=(
+            1 - slot_hours / fixed[0].slot_hours if fixed[0].slot_hours else None
+        ),
+        duration_s=run.duration_s,
+        baselines=fixed,
+    )
+
+
+def latency(run: Run) -> Latency:
+    """Return the latency over rows: commit time of a row's batch minus its append time; rows of the
+    warm-up are left out.
+    """
+    spreads = [
+        spread for part in batch_latencies(run, run.start_s + run.warm_up_s) for spread in part
+    ]
+    return Latency(
+        mean_s(spreads), quantile_s(spreads, 0.99), share_within(spreads, run.slo.latency_s)
+    )
+
+
+def batch_latencies(run: Run, from_s: float = -math.inf) -> list[list[Spread]]:
+    """Return the latencies of each batch's rows, of rows that arrived at ``from_s`` or later."""
+    curve = ArrivalCurve(run.curve)
+    first = rows_at(run, from_s) if run.curve and from_s > run.curve[0][0] else -math.inf
+    return [
+        curve.latencies(max(first, batch.first_row), batch.end_row, batch.commit_s)
+        for batch in run.batches
+    ]
+
+
+def lag_recovery_s(run: Run) -> float | None:
+    """Return the seconds from the ramp's end to the commit of the third batch in a row that left
+    under one second of arrivals.
+
+    The lag is taken right after a batch's commit: rows that had arrived by then minus the rows that
+    are committed. It is under one second of arrivals exactly if all that had arrived one second
+    before the commit is committed. None if that never happened, and without a marked ramp. Fails
+    when: batches take longer than a second; rows that arrive while a batch runs wait for the next.
+    """
+    if run.ramp is None:
+        return None
+    in_a_row = 0
+    for batch in run.batches:
+        if batch.commit_s < run.ramp.end_s:
+            continue
+        in_a_row = (
+            in_a_row + 1 if batch.end_row >= rows_at(run, batch.commit_s - RECOVERED_LAG_S) else 0
+        )
+        if in_a_row == RECOVERED_BATCHES:
+            return batch.commit_s - run.ramp.end_s
+    return None
+
+
+def rows_at(run: Run, t_s: float) -> float:
+    """Return the rows that had arrived at a moment, by the arrival curve; 0 without one."""
+    if not run.curve:
+        return 0.0
+    times, rows = zip(*run.curve, strict=True)
+    return float(np.interp(t_s, times, rows))
+
+
+def baselines(
+    run: Run, most: int, mean: float, measured: Mapping[int, Latency]
+) -> tuple[Baseline, ...]:
+    """Return the fixed maximum and the fixed mean (rounded up) over the same time."""
+    sizes = {"fixed maximum": most, "fixed mean": math.ceil(mean)}
+    hours = run.duration_s * run.slots_per_executor / 3600
+    took = {size: measured.get(size, Latency()) for size in sizes.values()}
+    return tuple(
+        Baseline(name, size, size * hours, took[size].mean_s, took[size].p99_s)
+        for name, size in sizes.items()
+    )
+
+
+def to_json(summary: Summary) -> dict[str, Any]:
+    """Return the summary as JSON values, numbers rounded to what they are worth."""
+    return {name: _rounded(value) for name, value in asdict(summary).items()}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value

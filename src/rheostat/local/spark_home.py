@@ -1,0 +1,103 @@
+"""The Spark inside the PySpark wheel of this Python, and how to start its programs without a
+shell.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.machine.free_ports import LOOPBACK
+from rheostat.machine.jdk import Jdk, find_jdk
+
+# Master and worker are idle nearly always: one thread collects garbage, the quick compiler only.
+DAEMON_OPTIONS = (
+    "-Xmx256m",
+    "-Xms32m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+)
+_OPENED = (
+    "java.lang",
+    "java.lang.invoke",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "sun.nio.ch",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SparkHome:
+    """A Spark installation: its folder, the Scala it was built with (``2.13``), its version and the
+    Java it runs on.
+    """
+
+    folder: Path
+    version: str
+    scala: str
+    jdk: Jdk
+
+    def daemon(self, main: str, *arguments: str) -> list[str]:
+        """Return the command that runs a small Spark daemon; it logs to standard error."""
+        opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+        # The master's REST submission server would open a port that nobody asked for.
+        properties = ["-Dspark.master.rest.enabled=false", "-Dspark.worker.cleanup.enabled=false"]
+        return [
+            str(self.jdk.java),
+            *DAEMON_OPTIONS,
+            *opened,
+            *properties,
+            "-cp",
+            f"{self.folder / 'jars'}/*",
+            main,
+            *arguments,
+        ]
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Return the environment of the daemons, which their executors inherit: all on loopback,
+        all files in ``folder``.
+        """
+        return {
+            **driver_environment(self.jdk, folder / "local"),
+            "SPARK_HOME": str(self.folder),
+            "SPARK_SCALA_VERSION": self.scala,
+            "SPARK_PUBLIC_DNS": LOOPBACK,
+            # A folder on the class path that is not there: one with files in it would void a class
+            # archive.
+            "SPARK_CONF_DIR": str(self.folder / "conf"),
+        }
+
+
+def driver_environment(jdk: Jdk, folder: Path) -> dict[str, str]:
+    """Return what a PySpark driver needs in its environment beside its options: this Java and
+    Python, loopback, a folder for its files.
+    """
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    return {
+        "JAVA_HOME": str(jdk.home),
+        "PYSPARK_PYTHON": python,
+        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_LOCAL_DIRS": str(folder),
+    }
+
+
+def find_spark_home() -> SparkHome:
+    """Return the Spark of the installed PySpark without importing it.
+
+    Raises ``BadInput`` if there is no PySpark, only its client, or no Java 17 or 21.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    for folder in map(Path, (spec.submodule_search_locations or ()) if spec else ()):
+        for core in folder.glob("jars/spark-core_*.jar"):
+            scala, _, version = core.stem.partition("_")[2].partition("-")
+            return SparkHome(folder.resolve(), version, scala, find_jdk())
+    raise BadInput(
+        "a full PySpark is needed, JARs included, but none is installed; pip install pyspark (not"
+        " pyspark-client), 3.5 to 4.3"
+    )

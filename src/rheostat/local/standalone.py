@@ -1,0 +1,349 @@
+"""A Spark Standalone cluster on this computer: one master, one worker or several, from the PySpark
+wheel, loopback only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import psutil
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
+from rheostat.machine import folders, service
+from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
+from rheostat.machine.process import Child
+
+NAME = "cluster"
+WORKER_NAME = "cluster-worker"
+USUAL_PORT = 7077
+START_DEADLINE_S = 90.0
+POLL_S = 0.1
+DEFAULT_MEMORY_MIB = 1024
+"""Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask
+for."""
+
+HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
+"""Loopback addresses of this computer that are three hosts to Spark."""
+
+_MASTER = "org.apache.spark.deploy.master.Master"
+_EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+_WORKER = "org.apache.spark.deploy.worker.Worker"
+
+
+class Cluster:
+    """A master and a worker with ``cores`` cores that end with this process, executors and their
+    files included.
+
+    ``hosts`` are loopback addresses, each of which gets a worker with its part of the cores,
+    rounded up: to Spark these are hosts.
+
+    ``port`` is the master's and ``ui_port`` its web page's (default: free ones). The worker has
+    memory for ``cores`` executors of ``memory_mib``: that is bookkeeping, nothing is reserved.
+    Raises ``BadInput`` for a port that is taken, no PySpark or no Java; ``RheostatError`` if the
+    worker has not registered within ``START_DEADLINE_S``.
+    """
+
+    def __init__(
+        self,
+        cores: int = 8,
+        memory_mib: int = DEFAULT_MEMORY_MIB,
+        port: int | None = None,
+        ui_port: int | None = None,
+        hosts: Sequence[str] = (LOOPBACK,),
+    ) -> None:
+        if cores < 1:
+            raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
+        self.cores = cores
+        self.hosts = tuple(hosts)
+        self.memory_mib = memory_mib
+        self.port = _port(port, "the Spark master")
+        self.ui_port = _port(ui_port, "the Spark master's web page")
+        self._home = find_spark_home()
+        self._folder: Path | None = None
+        self._children: list[Child] = []
+
+    @property
+    def url(self) -> str:
+        """What a session takes as its master: ``spark://127.0.0.1:port``."""
+        return _url(self.port)
+
+    @property
+    def alive(self) -> bool:
+        """Whether master and workers run."""
+        return len(self._children) == 1 + len(self.hosts) and all(
+            child.alive for child in self._children
+        )
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The process id of the first worker's Java, whose children its executors are; None if it
+        does not run.
+        """
+        return self._children[1].pid if self.alive else None
+
+    def driver_environment(self) -> dict[str, str]:
+        """Return what a driver of this cluster needs in its environment; its temporary files go
+        with the cluster.
+        """
+        return driver_environment(self._home.jdk, self.folder / "driver")
+
+    def executors(self) -> list[psutil.Process]:
+        """List the processes of the executors, oldest first; a child that one has just forked looks
+        like it and is none.
+        """
+        workers = [child.pid for child in self._children[1:]] if self.alive else []
+        found = {
+            process.pid: process
+            for process in filter(_is_executor, chain.from_iterable(map(_descendants, workers)))
+        }
+        own = [process for process in found.values() if _parent(process) not in found]
+        return sorted(own, key=lambda process: process.create_time())
+
+    @property
+    def folder(self) -> Path:
+        """Where logs and executors' files are; it goes with the cluster."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="rheostat-cluster-"))
+        return self._folder
+
+    def start(self) -> Cluster:
+        """Start master and worker and wait until the worker has registered; does nothing if they
+        run.
+        """
+        if self.alive:
+            return self
+        try:
+            self._start_child(
+                "master",
+                master_command(self._home, self.port, self.ui_port),
+                lambda: _listens(self.ui_port),
+            )
+            for number, host in enumerate(self.hosts, 1):
+                self._start_worker(number, host)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def _start_worker(self, number: int, host: str) -> None:
+        name = "worker" if len(self.hosts) == 1 else f"worker-{number}"
+        cores = -(-self.cores // len(self.hosts))
+        command = worker_command(self._home, self.port, cores, self.memory_mib, self.folder, host)
+        self._start_child(name, command, lambda: _registered(self.ui_port, number), host)
+
+    def _start_child(
+        self, name: str, command: list[str], ready: Callable[[], bool], host: str = LOOPBACK
+    ) -> None:
+        log = self.folder / f"{name}.log"
+        environment = {
+            **self._home.environment(self.folder),
+            "SPARK_LOCAL_IP": host,
+            "SPARK_PUBLIC_DNS": host,
+        }
+        child = Child(command, log=log, environment=environment, folder=self.folder)
+        self._children.append(child)
+        _wait(name, ready, lambda: child.alive, log)
+
+    def stop(self) -> None:
+        """End worker and master with all executors, and remove their files."""
+        while self._children:
+            self._children.pop().stop()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def __enter__(self) -> Cluster:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def up(
+    cores: int = 8,
+    memory_mib: int = DEFAULT_MEMORY_MIB,
+    port: int | None = None,
+    ui_port: int | None = None,
+) -> str:
+    """Start a cluster that outlives this process and return its URL; ``down`` ends it.
+
+    ``port`` defaults to 7077, or to a free one if that is taken. Raises like ``Cluster``, and
+    ``BadInput`` if one is up.
+    """
+    service.require_none(NAME)
+    service.end(WORKER_NAME)
+    home = find_spark_home()
+    port = _usual_or_free() if port is None else claim_port(port, "the Spark master")
+    ui_port = _port(ui_port, "the Spark master's web page")
+    folder = (folders.state_folder() / NAME).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    commands = {
+        NAME: master_command(home, port, ui_port),
+        WORKER_NAME: worker_command(home, port, cores, memory_mib, folder),
+    }
+    try:
+        _start_service(NAME, commands[NAME], _url(port), home, folder, lambda: _listens(ui_port))
+        _start_service(
+            WORKER_NAME,
+            commands[WORKER_NAME],
+            _url(port),
+            home,
+            folder,
+            lambda: _registered(ui_port),
+        )
+    except BaseException:
+        down()
+        raise
+    return _url(port)
+
+
+def down() -> str | None:
+    """End the cluster that ``up`` started, its executors too, remove its files, and return its URL;
+    None if none was up.
+    """
+    ended = [service.end(WORKER_NAME), service.end(NAME)]
+    shutil.rmtree(folders.state_folder() / NAME, ignore_errors=True)
+    return next((each.url for each in ended if each), None)
+
+
+def _start_service(
+    name: str,
+    command: list[str],
+    url: str,
+    home: SparkHome,
+    folder: Path,
+    ready: Callable[[], bool],
+) -> None:
+    log = folder / f"{name}.log"
+    service.start(
+        name, command, url=url, folder=folder, log=log, environment=home.environment(folder)
+    )
+    _wait(name, ready, lambda: service.find(name) is not None, log)
+
+
+def master_command(home: SparkHome, port: int, ui_port: int) -> list[str]:
+    """Return the command of a master on loopback."""
+    return home.daemon(
+        _MASTER, "--host", LOOPBACK, "--port", str(port), "--webui-port", str(ui_port)
+    )
+
+
+def worker_command(
+    home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path, host: str = LOOPBACK
+) -> list[str]:
+    """Return the command of a worker that registers with the master at ``port`` and keeps its
+    executors' files in ``folder``.
+    """
+    size = (
+        "--cores",
+        str(cores),
+        "--memory",
+        f"{cores * memory_mib}m",
+        "--work-dir",
+        str(folder / f"work-{host}"),
+    )
+    return home.daemon(_WORKER, "--host", host, "--webui-port", "0", *size, _url(port))
+
+
+def _descendants(pid: int) -> list[psutil.Process]:
+    try:
+        return list(psutil.Process(pid).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _parent(process: psutil.Process) -> int | None:
+    try:
+        return process.ppid()
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _is_executor(process: psutil.Process) -> bool:
+    try:
+        return _EXECUTOR in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def _url(port: int) -> str:
+    return f"spark://{LOOPBACK}:{port}"
+
+
+def _port(port: int | None, purpose: str) -> int:
+    return free_port() if port is None else claim_port(port, purpose)
+
+
+def _usual_or_free() -> int:
+    try:
+        return claim_port(USUAL_PORT, "the Spark master")
+    except BadInput:
+        return free_port()
+
+
+def _listens(ui_port: int) -> bool:
+    """Tell whether the master answers; a worker that comes earlier waits five seconds or more
+    before it asks again.
+    """
+    return _status(ui_port) is not None
+
+
+def _registered(ui_port: int, workers: int = 1) -> bool:
+    status = _status(ui_port)
+    return (
+        status is not None
+        and sum(worker["state"] == "ALIVE" for worker in status["workers"]) >= workers
+    )
+
+
+def _status(ui_port: int) -> dict[str, Any] | None:
+    """Return what the master says of itself (``/json/``), None as long as it does not answer."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with (
+        contextlib.suppress(OSError, ValueError),
+        opener.open(f"http://{LOOPBACK}:{ui_port}/json/", timeout=10) as answer,
+    ):
+        return dict(json.load(answer))
+    return None
+
+
+def _wait(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:
+    """Return as soon as the process is ready; raise ``RheostatError`` if it ends or the deadline
+    has passed.
+    """
+    deadline = time.monotonic() + START_DEADLINE_S
+    while time.monotonic() < deadline and alive():
+        if ready():
+            return
+        time.sleep(POLL_S)
+    how = f"is not ready after {START_DEADLINE_S:.0f} s" if alive() else "ended at its start"
+    raise RheostatError(f"the Spark {name} {how}: {_trouble(log)}")
+
+
+def _trouble(log: Path) -> str:
+    """Return the line of a log that says best what went wrong."""
+    try:
+        lines = [
+            line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()
+        ]
+    except OSError:
+        lines = []
+    said = [line for line in lines if "Exception" in line or "ERROR" in line or "Error" in line]
+    return ((said or lines or ["it said nothing"])[-1])[:300]

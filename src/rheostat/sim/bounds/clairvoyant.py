@@ -1,0 +1,260 @@
+"""The clairvoyant: the cheapest sizes for arrivals that are known, by dynamic programming."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rheostat.errors import BadInput
+from rheostat.sim.bounds.batch_grid import Batches, Steps
+from rheostat.sim.bounds.bounded_job import Curve, Job
+from rheostat.sim.plant import Floats
+
+LATE_SHARE = 0.01
+WINDOW_S = 300.0
+WINDOW_SHARE = 0.10
+_SEARCHES = 12
+_BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A sequence of batches: when each starts (seconds), its size, its rows and how many of them
+    are late.
+    """
+
+    start_s: Floats
+    executors: Floats
+    rows: Floats
+    late: Floats
+    cost: float
+    """Slot-seconds and the price of the rescalings."""
+
+    rescalings: int
+
+    @classmethod
+    def of(
+        cls, batches: Sequence[tuple[float, float, float, float]], cost: float, rescalings: int
+    ) -> Path:
+        """Return the path of batches of (start, size, rows, late rows)."""
+        start_s, executors, rows, late = np.array(batches).T
+        return cls(start_s, executors, rows, late, cost, rescalings)
+
+    @property
+    def late_share(self) -> float:
+        """Late rows over all rows."""
+        return float(self.late.sum() / max(self.rows.sum(), 1e-12))
+
+    def attains(self) -> bool:
+        """Tell whether 99 % of the rows are in time over the run and 90 % in every five minutes."""
+        window = (self.start_s // WINDOW_S).astype(np.int64)
+        rows, late = np.bincount(window, self.rows), np.bincount(window, self.late)
+        return self.late_share <= LATE_SHARE + 1e-12 and bool(
+            (late <= WINDOW_SHARE * rows + 1e-9).all()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The clairvoyant's cost lies between ``lower``, which nobody can beat, and the cost of
+    ``path``, which attains the objective.
+    """
+
+    lower: float
+    path: Path | None
+    """None where no sizes within the limits attain the objective."""
+
+    @property
+    def gap(self) -> float | None:
+        """How far the path can be from the optimum, as a share of the lower end."""
+        return None if self.path is None else self.path.cost / self.lower - 1
+
+
+def clairvoyant(job: Job, curve: Curve, initial: int, oldest_s: float | None = None) -> Bracket:
+    """Return the bracket of the cheapest run from ``initial`` executors with these arrivals known.
+
+    Sizes change at the starts of batches. With arrivals known, executors that start need no state
+    of their own: they are asked for ``start_s`` before the batch that they are for (not before the
+    run's start), and paid from then. So the state is (time, age of the backlog, executors). The
+    backlog may be ``oldest_s`` old (default: three objectives and two triggers), and at the last
+    batch no older than at the first. The objective (99 % of rows in time) has a price per late row,
+    found by bisection. ``lower`` is the Lagrangian's value, rounded in the job's favour and without
+    the rule for five-minute windows; the path is rounded against it and keeps both rules. Raises
+    BadInput for an ``initial`` outside the limits.
+    """
+    oldest_s = 3 * job.slo.latency_s + 2 * job.trigger_s if oldest_s is None else oldest_s
+    ages = max(2, math.ceil(oldest_s / curve.step_s))
+    fair, kind = (
+        _Program(Batches(job, curve, kindly=kindly), job.index(initial), ages)
+        for kindly in (False, True)
+    )
+    best, low, high = _search(
+        fair,
+        max(
+            1e-12,
+            float(job.sizes[-1])
+            * job.slots_per_executor
+            * curve.step_s
+            * curve.steps
+            / curve.rows[-1],
+        ),
+    )
+    return Bracket(
+        lower=max(
+            kind.bound(price) for price in (0.0, low, *(high * factor for factor in _BEYOND))
+        ),
+        path=best,
+    )
+
+
+def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]:
+    """Return the cheapest path that attains the objective, and the prices of a late row on both
+    sides of it.
+    """
+    best, low, high = None, 0.0, scale * 1e-3
+    for _ in range(_SEARCHES):
+        price = high if best is None else math.sqrt(max(low, scale * 1e-5) * high)
+        path = program.path(price)
+        if path is not None and path.attains():
+            high, best = price, path if best is None or path.cost < best.cost else best
+        elif best is None:
+            low, high = price, high * 10
+            if price > scale * 1e5:
+                break
+        else:
+            low = price
+    return best, low, high
+
+
+class _Plan(NamedTuple):
+    """Batches that start at one step: what they cost, their late rows (and those the kind rounding
+    forgets), and the state after.
+    """
+
+    paid: Floats
+    late: Floats
+    then: Steps
+    age: Steps
+
+
+class _Program:
+    """Backward values and the forward path, for one rounding."""
+
+    def __init__(self, batches: Batches, initial: int, ages: int) -> None:
+        self._batches, self._job, self._curve = batches, batches.job, batches.curve
+        self._initial, self._ages = initial, ages
+        self._kindly = batches.kindly
+        self._first = batches.interval
+        if self._first >= self._curve.steps:
+            raise BadInput(
+                f"a run must last longer than a trigger interval ({self._job.trigger_s:g} s)"
+            )
+        self._can_grow_at = math.ceil(self._job.start_s / self._curve.step_s - 1e-9)
+        self._end_age = self._age_at_start()
+        self._switching = self._job.switching()
+        self._plans = {t: self._plan(t) for t in range(self._first, self._curve.steps)}
+
+    def bound(self, price: float) -> float:
+        """Return the least cost plus ``price`` per late row above the share that may be late: a
+        lower bound at every price.
+        """
+        value = self._values(price)[self._first, self._first, self._initial]
+        return float(value) - price * LATE_SHARE * float(self._curve.rows[-1])
+
+    def path(self, price: float) -> Path | None:
+        """Return the cheapest path at this price of a late row; None if there is none."""
+        values = self._values(price)
+        if not np.isfinite(values[self._first, self._first, self._initial]):
+            return None
+        t, age, size = self._first, self._first, self._initial
+        found: list[tuple[float, float, float, float]] = []
+        cost, rescalings = float(self._curve.step_s * self._first * self._slots(size)), 0
+        while t < self._curve.steps:
+            after = int(
+                np.argmin(
+                    self._switch(t)[size] + self._work(t, price, values)[min(age, self._ages) - 1]
+                )
+            )
+            cost += float(self._switch(t)[size, after])
+            rescalings += int(after != size)
+            until, lasts, late = self._batches.from_step(
+                t, np.array([t - age]), self._job.sizes[[after]]
+            )
+            rows = float(self._curve.rows[until[0]] - self._curve.rows[t - age])
+            found.append((t * self._curve.step_s, self._job.sizes[after], rows, float(late[0])))
+            cost += float(
+                min(lasts[0], self._curve.steps - t) * self._curve.step_s * self._slots(after)
+            )
+            t, age, size = t + int(lasts[0]), t + int(lasts[0] - until[0]), after
+        return Path.of(found, cost, rescalings)
+
+    def _slots(self, size: int) -> float:
+        return float(self._job.sizes[size] * self._job.slots_per_executor)
+
+    def _values(self, price: float) -> Floats:
+        """Return the cost to go by step, age (from 0, unused) and the size before."""
+        steps, ages, sizes = self._curve.steps, self._ages, len(self._job.sizes)
+        values = np.full((steps + 1, ages + 1, sizes), np.inf)
+        values[steps] = 0.0
+        for t in sorted(self._plans, reverse=True):
+            work = self._work(t, price, values)
+            values[t, 1:] = (self._switch(t)[None, :, :] + work[:, None, :]).min(axis=2)
+        values[self._first] += (
+            self._curve.step_s * self._first * self._job.slots_per_executor * self._job.sizes
+        )
+        return values
+
+    def _plan(self, t: int) -> _Plan:
+        """Return what a batch that starts at step ``t`` does, by age (from 1) and size; it is the
+        same at every price.
+        """
+        job, steps, rows = self._job, self._curve.steps, self._curve.rows
+        ages = np.arange(1, self._ages + 1)
+        since = np.broadcast_to(np.maximum(0, t - ages)[:, None], (self._ages, len(job.sizes)))
+        sizes = np.broadcast_to(job.sizes, since.shape)
+        until, lasts, late = self._batches.from_step(t, since, sizes)
+        then, age = np.minimum(t + lasts, steps), t + lasts - until
+        forgotten = rows[np.minimum(until + np.maximum(age - self._ages, 0), steps)] - rows[until]
+        too_old = (age > self._ages) & (then < steps) & (not self._kindly)
+        ends_late = (t + lasts >= steps) & (ages[:, None] > self._end_age)
+        paid = (then - t) * self._curve.step_s * sizes * job.slots_per_executor
+        return _Plan(
+            np.where(too_old | ends_late, np.inf, paid),
+            late + forgotten,
+            then,
+            np.minimum(age, self._ages),
+        )
+
+    def _work(self, t: int, price: float, values: Floats) -> Floats:
+        """Return the cost to go of a batch that starts now, by age (from 1) and size."""
+        plan = self._plans[t]
+        total: Floats = (
+            plan.paid
+            + price * plan.late
+            + values[plan.then, plan.age, np.arange(len(self._job.sizes))[None, :]]
+        )
+        return total
+
+    def _switch(self, t: int) -> Floats:
+        grows = self._job.sizes[None, :] > self._job.sizes[:, None]
+        return (
+            np.where(grows, np.inf, self._switching) if t < self._can_grow_at else self._switching
+        )
+
+    def _age_at_start(self) -> int:
+        """Return how old the backlog may be at the last batch: as at the first, or what the largest
+        size keeps.
+        """
+        rows, lasts = self._curve.rows, self._first
+        busiest = int(np.argmax(np.diff(rows)))
+        for _ in range(20):
+            since = np.array([max(0, busiest - lasts)])
+            lasts = max(
+                self._first,
+                int(self._batches.from_step(busiest, since, self._job.sizes[-1:]).lasts[0]),
+            )
+        return lasts

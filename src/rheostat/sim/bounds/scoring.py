@@ -1,0 +1,150 @@
+"""What a policy is measured against: the best fixed size in hindsight and the clairvoyant; and the
+score between them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.capacity.batch import BatchModel
+from rheostat.sim.bounds.batch_grid import Batches
+from rheostat.sim.bounds.bounded_job import BatchTime, Curve, Job, curve_of
+from rheostat.sim.bounds.clairvoyant import Bracket, Path, clairvoyant
+from rheostat.sim.plant import Floats
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.workloads.workload import Workload
+
+_MOST_CELLS = 3e6
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The best fixed size (None: none attains the objective), its cost in slot-seconds, and the
+    clairvoyant's bracket.
+    """
+
+    static: int | None
+    static_cost: float | None
+    clairvoyant: Bracket
+
+
+def bounds(job: Job, load: Workload, duration_s: float, initial: int | None = None) -> Bounds:
+    """Return the bounds of a run of a load.
+
+    Times are on a grid of ``grid_step_s``. ``initial`` is the size at the start (default: the best
+    fixed size, else the largest). Raises BadInput as ``curve_of`` does.
+    """
+    curve = curve_of(load, duration_s, grid_step_s(job, duration_s))
+    static = best_static(job, curve)
+    size = (
+        initial if initial is not None else int(static[0]) if static else job.limits.max_executors
+    )
+    bracket = clairvoyant(job, curve, size)
+    return Bounds(static[0] if static else None, static[1].cost if static else None, bracket)
+
+
+def grid_step_s(job: Job, duration_s: float) -> float:
+    """Return the step of the grid: a quarter of the trigger interval (a tenth with a rows limit),
+    or a second without one.
+
+    Batches that take longer than the interval end between two triggers; the finer the grid, the
+    less their rounding costs the bracket and the longer the program takes: where the table would
+    have above 3 million cells, it is a half, then the whole.
+    """
+    if not job.trigger_s:
+        return max(1.0, duration_s / 5000)
+    if math.isfinite(job.max_rows):
+        return job.trigger_s / 10
+    per_part = (
+        duration_s / job.trigger_s * (3 * job.slo.latency_s / job.trigger_s + 2) * len(job.sizes)
+    )
+    return job.trigger_s / next(
+        (parts for parts in (4, 2) if parts**2 * per_part <= _MOST_CELLS), 1
+    )
+
+
+def best_static(job: Job, curve: Curve) -> tuple[int, Path] | None:
+    """Return the least size that attains the objective all along, and its run; None if none
+    does.
+    """
+    for executors in job.sizes:
+        path = run_static(job, curve, int(executors))
+        if path.attains():
+            return int(executors), path
+    return None
+
+
+def run_static(job: Job, curve: Curve, executors: int, *, kindly: bool = False) -> Path:
+    """Return the run at a fixed size on a grid, rounded against the job or ``kindly``; rows that
+    are not committed in time are late.
+    """
+    batches = Batches(job, curve, kindly=kindly)
+    t = batches.interval
+    since, found = 0, []
+    while t < curve.steps:
+        until, lasts, late = batches.from_step(t, np.array([since]), np.array([float(executors)]))
+        found.append(
+            (
+                t * curve.step_s,
+                float(executors),
+                float(curve.rows[until[0]] - curve.rows[since]),
+                float(late[0]),
+            )
+        )
+        t, since = t + int(lasts[0]), int(until[0])
+    left = float(
+        curve.at(np.array([curve.steps - job.slo.latency_s / curve.step_s]))[0] - curve.rows[since]
+    )
+    if left > 0:
+        found.append(((curve.steps - 1) * curve.step_s, float(executors), left, left))
+    return Path.of(
+        found, cost=curve.steps * curve.step_s * executors * job.slots_per_executor, rescalings=0
+    )
+
+
+def score(cost: float, static: float, bound: float, *, attained: bool) -> float | None:
+    """Return (J_static - J) / (J_static - J_bound): 1 is the bound, 0 the best fixed size; None
+    where the objective was missed.
+
+    J is slot-seconds plus the price of the rescalings. None too where a fixed size is as good as
+    the bound: then nothing can be gained.
+    """
+    if not attained or static <= bound:
+        return None
+    return (static - cost) / (static - bound)
+
+
+def job_of(parameters: SparkParameters, **more: object) -> Job:
+    """Return the job of a simulated Spark plant, without its noise: batch model, trigger, start
+    time; ``more`` sets the rest.
+    """
+    given: dict[str, object] = {
+        "batch_s": batch_time(parameters.model, parameters.slots_per_executor),
+        "trigger_s": parameters.trigger_s,
+        "max_rows": parameters.trigger.max_rows,
+        "start_s": parameters.start_s + parameters.warm_up_s,
+        "stop_s": parameters.leave_s,
+        "slots_per_executor": parameters.slots_per_executor,
+    }
+    return Job(**{**given, **more})  # type: ignore[arg-type]
+
+
+def batch_time(model: BatchModel, slots_per_executor: int = 1) -> BatchTime:
+    """Return ``model.batch_s`` for arrays of rows and executors."""
+
+    def takes_s(rows: Floats, executors: Floats) -> Floats:
+        slots = executors * slots_per_executor
+        slowdown = 1 + model.curve.sigma * (slots - 1) + model.curve.kappa * slots * (slots - 1)
+        total: Floats = np.full(np.broadcast_shapes(rows.shape, slots.shape), model.fixed_s)
+        for stage in model.stages:
+            task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown
+            waves = np.ceil(stage.tasks / slots)
+            total = total + np.maximum(
+                waves * (stage.task_s + task_rows_s), stage.task_s + stage.skew * task_rows_s
+            )
+        return total
+
+    return takes_s

@@ -1,0 +1,1 @@
+"""A plant fitted to a recorded run, with its error."""

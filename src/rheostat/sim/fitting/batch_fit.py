@@ -1,0 +1,235 @@
+"""Fits the batch model of the Spark plant to batches that were seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from rheostat.sim.bounds.scoring import batch_time
+from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch
+from rheostat.sim.plant import Floats
+from rheostat.sim.spark.machine_pace import Pace
+from rheostat.sim.spark.spark_parameters import SparkParameters
+
+_SHARE_OF_FLOOR = (0.3, 0.7)
+_KNOTS = 5
+_TRIES = 40
+_ENOUGH_FOR_PACE = 20
+_STIFFNESS = 1.0
+"""What a change of the pace by a factor e between two knots weighs, in residuals; one by its own
+size for each start; a time of warming that is e times the usual one."""
+
+_STIFFNESS_NEW = 0.3
+"""What one by its own size for new executors weighs, and a first task on one that takes a quick
+batch longer."""
+
+_USUAL_NEW_S = 40.0
+_PLAIN = 9
+"""Numbers before those of the pace over time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The plant's parameters and the pace of the machine it ran on."""
+
+    parameters: SparkParameters
+    pace: Pace
+
+    def predicted_s(self, batches: Sequence[SeenBatch]) -> Floats:
+        """Return how long batches take by the model, from their rows, their executors and the pace
+        then.
+        """
+        return _predicted_s(self.parameters, self.pace, _data(batches))
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    middle_s: Floats
+    rows: Floats
+    executors: Floats
+    new: Floats
+    starting: Floats
+    batch_s: Floats
+    batches: Sequence[SeenBatch]
+
+
+def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
+    """Return the plant that fits these batches of a run best.
+
+    Least squares of log(predicted / seen) with a soft loss, so that single stragglers count less,
+    over: the fixed cost, the slot time of a task and of a row, the contention of the slots, the
+    time a new executor's first task takes, and the pace of the machine: at five times (1 at the
+    end) and per executor that starts, both stiff, and while executors are new. What one recording
+    cannot tell apart is set alike: rows and tasks of the two stages. Where only one size was seen
+    there is no contention, and with fewer than 20 batches no pace over time. The noise is what is
+    left over.
+    """
+    data = _data(batches)
+    source, state = _partitions(run)
+    several, cold, crowded = (
+        len(set(np.round(data.executors))) > 1,
+        bool(data.new.any()),
+        bool(data.starting.any()),
+    )
+    knots = _KNOTS if len(batches) >= _ENOUGH_FOR_PACE else 1
+    times = tuple(np.linspace(0.0, run.duration_s, knots).tolist())
+    waited_s, floor_s = start_s(run), float(np.quantile(data.batch_s, 0.1))
+
+    def made(x: Floats) -> Fit:
+        parameters = SparkParameters(
+            executors=run.executors_at(0.0),
+            slots_per_executor=run.slots_per_executor,
+            trigger_s=run.trigger_s,
+            source_partitions=source,
+            state_partitions=state,
+            fixed_s=math.exp(x[0]),
+            source_task_s=math.exp(x[1]),
+            state_commit_s=math.exp(x[1]),
+            source_row_s=math.exp(x[2]),
+            state_row_s=math.exp(x[2]),
+            usl_sigma=float(x[3]) if several else 0.0,
+            cold_s=float(x[4]) if cold else 0.0,
+            cold_state_s=0.0,
+            load_s=0.0,
+            start_s=waited_s,
+            start_each_s=0.0,
+            start_noise=0.0,
+        )
+        factors = tuple(np.exp(np.append(x[_PLAIN:], 0.0)).tolist())
+        return Fit(
+            parameters,
+            Pace(
+                times,
+                factors,
+                float(x[5]) if crowded else 0.0,
+                float(x[6]),
+                math.exp(x[7]),
+                float(x[8]),
+            ),
+        )
+
+    def left(x: Floats) -> Floats:
+        found = made(x)
+        off = np.log(_predicted_s(found.parameters, found.pace, data) / data.batch_s)
+        steps = np.diff(np.append(x[_PLAIN:], 0.0))
+        held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
+        new = (x[6:7], x[4:5] / floor_s)
+        return np.concatenate(
+            (off, *(_STIFFNESS * each for each in held), *(_STIFFNESS_NEW * each for each in new))
+        )
+
+    low, high = (
+        np.array(each + (bend,) * (knots - 1))
+        for each, bend in zip(_LIMITS, (-2.0, 2.0), strict=True)
+    )
+    starts = [
+        np.clip(start, low + 1e-9, high - 1e-9)
+        for start in _starts(data, source + state, knots, run)
+    ]
+    solved = [
+        least_squares(left, start, loss="soft_l1", f_scale=0.2, bounds=(low, high), max_nfev=_TRIES)
+        for start in starts
+    ]
+    best = min(solved, key=lambda each: float(each.cost))
+    spread = min(2.0, float(np.median(np.abs(left(best.x)[: len(batches)]))) / 0.6745)
+    found = made(best.x)
+    return Fit(replace(found.parameters, batch_noise=spread, task_noise=spread), found.pace)
+
+
+def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
+    """Executors may be a mean of two sizes; one that is new makes its first batch a cold one."""
+    takes_s = batch_time(p.model, p.slots_per_executor)
+    low = np.maximum(1.0, np.floor(data.executors))
+    share = data.executors - low
+    warm_s = (1 - share) * takes_s(data.rows, low) + share * takes_s(data.rows, low + 1)
+    newness = np.array([pace.newness(each.ages_s, each.first) for each in data.batches])
+    factor = (
+        pace.at(data.middle_s) * (1 + pace.per_start * data.starting) * (1 + pace.new * newness)
+    )
+    found: Floats = factor * warm_s + p.cold_s * (data.new > 0)
+    return found
+
+
+def start_s(run: Recorded) -> float:
+    """Return the median time from a larger target to its registered executors; the plant's default
+    where none was seen.
+    """
+    waited: list[float] = []
+    asked: tuple[float, int] | None = None
+    before: int | None = None
+    for each in run.seen:
+        if each.target is not None and before is not None and each.target > before:
+            asked = (each.t_s, each.target)
+        if asked and each.executors and each.executors >= asked[1]:
+            waited.append(max(0.0, each.t_s - asked[0]))
+            asked = None
+        before = each.target if each.target is not None else before
+    return float(np.median(waited)) if waited else SparkParameters().start_s
+
+
+_LIMITS = (
+    (math.log(1e-4), math.log(1e-5), math.log(1e-8), 0.0, 0.0, 0.0, 0.0, math.log(5), 0.0),
+    (math.log(600), math.log(60), math.log(10), 1.0, 120.0, 20.0, 10.0, math.log(300), 1.0),
+)
+
+
+def _data(batches: Sequence[SeenBatch]) -> _Data:
+    table = [
+        (
+            (each.begin_s + each.end_s) / 2,
+            each.rows,
+            each.executors,
+            each.new,
+            each.starting,
+            each.batch_s,
+        )
+        for each in batches
+    ]
+    middle_s, rows, executors, new, starting, batch_s = np.array(table, dtype=float).T
+    return _Data(middle_s, rows, executors, new, starting, batch_s, batches)
+
+
+def _partitions(run: Recorded) -> tuple[int, int]:
+    """Return the tasks of the source stage and the state partitions: state as recorded, the source
+    what is left of all tasks.
+    """
+    state = max((each.state_partitions or 0 for each in run.seen), default=0)
+    flights = [each.in_flight for each in run.seen if each.in_flight]
+    tasks = max(((each.tasks_done or 0) + (each.tasks_left or 0) for each in flights), default=0)
+    return (tasks - state if tasks > state else state or SparkParameters().source_partitions), state
+
+
+def _starts(data: _Data, tasks: int, knots: int, run: Recorded) -> list[Floats]:
+    """Return where the search begins: the fastest batches split between fixed cost and tasks in two
+    ways, the pace even.
+    """
+    floor_s = float(np.quantile(data.batch_s, 0.1))
+    slots = data.executors * run.slots_per_executor
+    row_s = (
+        float(
+            np.median(
+                np.maximum(data.batch_s - 0.5 * floor_s, 0.1 * data.batch_s) * slots / data.rows
+            )
+        )
+        / 2
+    )
+    waves = tasks / float(np.median(slots))
+    even = [0.5, math.log(_USUAL_NEW_S), 0.5, *[0.0] * (knots - 1)]
+    return [
+        np.array(
+            [
+                math.log(share * floor_s),
+                math.log((1 - share) * floor_s / waves),
+                math.log(row_s),
+                0.2,
+                floor_s,
+                0.1,
+                *even,
+            ]
+        )
+        for share in _SHARE_OF_FLOOR
+    ]

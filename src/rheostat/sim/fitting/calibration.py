@@ -1,0 +1,206 @@
+"""Fits the Spark plant to a recorded real run and says how far off it is where it was not
+fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Observation
+from rheostat.sim.fitting.batch_fit import Fit, fit
+from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch
+from rheostat.sim.plant import Floats, Ledger
+from rheostat.sim.spark.machine_pace import Pace, PacedPlant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.combined import Sum
+from rheostat.workloads.steps import Steps
+from rheostat.workloads.workload import Workload
+
+BLOCKS = 10
+HELD_OUT = (3, 6, 9)
+"""The blocks of the run, of ten of equal length, that the fit never reads."""
+
+_FEWEST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """How far the plant is off on a part of a run.
+
+    Batch times are predicted from the rows and the executors of each batch. Lag and latency come
+    from the plant itself, closed: it gets the recorded arrivals and sizes from the first moment on,
+    nothing else.
+    """
+
+    batches: int
+    batch_s_median: float
+    """Median of |predicted / recorded - 1|."""
+
+    batch_s_p90: float
+    lag_of_peak: float
+    """Root mean square of (simulated - recorded) lag over the recorded peak of the part."""
+    lag_mean_of_peak: float
+    """The same with the mean of the absolute differences."""
+    lag_peak_ratio: float
+    """Simulated peak over recorded peak."""
+    latency_s_median: float | None
+    """Median of |simulated / recorded - 1| of the latency of the last batch; None where none was
+    recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The fitted parameters, the errors on the held-out part and on the fitted one, and what the
+    recording could not show.
+    """
+
+    parameters: SparkParameters
+    pace: Pace
+    held_out: Errors
+    fitted: Errors
+    sizes: tuple[int, ...]
+    """The numbers of executors that were recorded; others are extrapolated."""
+
+    notes: tuple[str, ...]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: ``parameters``, ``pace``, ``held_out``, ``fitted``, ``sizes``,
+        ``notes``.
+        """
+        return asdict(self)
+
+
+def calibrate(run: Recorded) -> Calibration:
+    """Fit the plant to seven tenths of a run and return its errors on the other three, the 4th, 7th
+    and 10th.
+
+    Raises BadInput where a part has fewer than 5 batches.
+    """
+    ours = [each for each in run.batches if _block(run, each.end_s) not in HELD_OUT]
+    others = [each for each in run.batches if _block(run, each.end_s) in HELD_OUT]
+    if min(len(ours), len(others)) < _FEWEST:
+        said = f"{len(ours)} batches to fit and {len(others)} held out"
+        raise BadInput(f"the recording is too short: {said}, but {_FEWEST} of each are needed")
+    found = fit(run, ours)
+    simulated = forced(found, run).shown
+    sizes = tuple(sorted({size for _, size in run.sizes}))
+    return Calibration(
+        parameters=found.parameters,
+        pace=found.pace,
+        held_out=_errors(found, run, simulated, others, held_out=True),
+        fitted=_errors(found, run, simulated, ours, held_out=False),
+        sizes=sizes,
+        notes=tuple(_notes(run, sizes)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """A plant that was led through the recorded sizes: what it showed at each recorded time, and
+    its ledger.
+    """
+
+    shown: tuple[Observation, ...]
+    plant: PacedPlant
+
+    def ledger(self) -> Ledger:
+        """Return what has happened."""
+        return self.plant.ledger()
+
+
+def forced(found: Fit, run: Recorded, seed: int | None = None) -> Forced:
+    """Lead the plant through the recorded arrivals and the recorded sizes; without a seed it has no
+    noise.
+    """
+    p = replace(found.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
+    quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
+    plant = PacedPlant(SparkPlant(quiet, load_of(run), seed=seed or 0), found.pace, run.starting_at)
+    shown: list[Observation] = []
+    for each in run.seen:
+        plant.rescale(Decision(target=run.executors_at(each.t_s), reason="recorded"), each.t_s)
+        shown.extend(plant.observe(each.t_s))
+    return Forced(tuple(shown), plant)
+
+
+def load_of(run: Recorded) -> Workload:
+    """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
+    waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
+    return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
+
+
+def _block(run: Recorded, t_s: float) -> int:
+    return min(BLOCKS - 1, int(BLOCKS * t_s / max(run.duration_s, 1e-9)))
+
+
+def _errors(
+    found: Fit,
+    run: Recorded,
+    simulated: Sequence[Observation],
+    batches: Sequence[SeenBatch],
+    *,
+    held_out: bool,
+) -> Errors:
+    off = np.abs(found.predicted_s(batches) / np.array([each.batch_s for each in batches]) - 1)
+    pairs = [
+        (said, was)
+        for said, was in zip(simulated, run.seen, strict=True)
+        if (_block(run, was.t_s) in HELD_OUT) == held_out
+    ]
+    lag_off, peak, ratio = _lag(pairs)
+    return Errors(
+        batches=len(batches),
+        batch_s_median=float(np.median(off)),
+        batch_s_p90=float(np.quantile(off, 0.9)),
+        lag_of_peak=float(np.sqrt(np.mean(lag_off**2))) / peak,
+        lag_mean_of_peak=float(np.mean(np.abs(lag_off))) / peak,
+        lag_peak_ratio=ratio,
+        latency_s_median=_latency(pairs),
+    )
+
+
+def _lag(pairs: Sequence[tuple[Observation, Observation]]) -> tuple[Floats, float, float]:
+    both = np.array(
+        [
+            (said.lag_rows, was.lag_rows)
+            for said, was in pairs
+            if said.lag_rows is not None and was.lag_rows is not None
+        ]
+    )
+    peak = max(1.0, float(both[:, 1].max()))
+    return both[:, 0] - both[:, 1], peak, float(both[:, 0].max()) / peak
+
+
+def _latency(pairs: Sequence[tuple[Observation, Observation]]) -> float | None:
+    off = [
+        abs(said.latency_s / was.latency_s - 1)
+        for said, was in pairs
+        if said.latency_s and was.latency_s
+    ]
+    return float(np.median(off)) if off else None
+
+
+def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
+    """Say what the recording cannot tell."""
+    notes = []
+    if len(sizes) == 1:
+        notes.append(
+            f"only {sizes[0]} executors were recorded: how slots share the work is assumed, not"
+            " measured (no contention)"
+        )
+    if all(each.in_flight is None for each in run.seen):
+        notes.append(
+            "the number of tasks was not recorded: the source is taken to have 24 partitions"
+        )
+    if not any(
+        each.target is not None and each.executors is not None and each.target > each.executors
+        for each in run.seen
+    ):
+        notes.append("no executor was seen starting: its start time is the default")
+    return notes

@@ -1,0 +1,1 @@
+"""A simulated Flink job in reactive mode."""

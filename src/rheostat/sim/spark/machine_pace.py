@@ -1,0 +1,80 @@
+"""A Spark plant on a machine whose pace changes: executors warm up, neighbours take their share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.sim.plant import Floats
+from rheostat.sim.plant_wrapper import Around
+from rheostat.sim.spark.spark_plant import SparkPlant
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much longer a batch takes than on warm executors and a machine of its own; 1 for no
+    longer.
+
+    Over time ``factors[i]`` at ``t_s[i]``, on straight lines between; ``per_start`` more, as a
+    share, for each executor that starts meanwhile: on one machine its start takes the others' time.
+    And while executors are new (Java compiles what runs often, the source opens its connections): a
+    share ``new`` more if all are, e times less after every ``new_s`` seconds. Of those that were
+    there at the beginning only the share ``first`` is as new as one that has just registered.
+    """
+
+    t_s: tuple[float, ...] = (0.0,)
+    factors: tuple[float, ...] = (1.0,)
+    per_start: float = 0.0
+    new: float = 0.0
+    new_s: float = 40.0
+    first: float = 0.0
+
+    def at(self, t_s: Floats) -> Floats:
+        """Return the factor of each time; before the first knot and after the last one theirs."""
+        return np.interp(t_s, self.t_s, self.factors)
+
+    def newness(self, ages_s: Sequence[float], first: int) -> float:
+        """Return how new executors are, 1 if all have just registered; the ``first`` ones were
+        there at the beginning.
+        """
+        shares = [math.exp(-age_s / self.new_s) for age_s in ages_s]
+        return (
+            (self.first * sum(shares[:first]) + sum(shares[first:])) / len(shares)
+            if shares
+            else 0.0
+        )
+
+
+class PacedPlant(Around):
+    """A Spark plant whose batches take the pace's factor longer; the factor changes when the plant
+    is looked at.
+
+    ``starting(t_s)`` tells how many executors start, where that is not what the plant itself shows.
+    """
+
+    def __init__(
+        self, plant: SparkPlant, pace: Pace, starting: Callable[[float], float] | None = None
+    ) -> None:
+        super().__init__(plant)
+        self._paced, self._pace, self._starting = plant, pace, starting
+
+    def advance(self, now: float) -> None:
+        """Let everything happen up to ``now``, then set the pace from then on."""
+        super().advance(now)
+        fleet, pace = self._paced.fleet, self._pace
+        starting = (
+            self._starting(now) if self._starting else max(0, fleet.target - len(fleet.staying))
+        )
+        first = sum(each.number < self._paced.p.executors for each in fleet.executors)
+        newness = pace.newness([now - each.registered_s for each in fleet.executors], first)
+        factor = (
+            float(pace.at(np.array([now]))[0])
+            * (1 + pace.per_start * starting)
+            * (1 + pace.new * newness)
+        )
+        self._paced.slow = factor
+        for executor in fleet.executors:
+            executor.slow, executor.slow_until_s = factor, math.inf

@@ -1,0 +1,140 @@
+"""The executors of a simulated Spark application: asked for, starting, registered, leaving, gone,
+lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rheostat.model import Rescaling
+from rheostat.sim.bookkeeping import Book
+from rheostat.sim.events import Events
+from rheostat.sim.noise import Noise
+from rheostat.sim.spark.spark_batch import Executor
+from rheostat.sim.spark.spark_parameters import SparkParameters
+
+
+class Fleet:
+    """Follows a target: executors register some seconds after they were asked for, and the youngest
+    leave first.
+
+    ``registered`` is called with the time of each registration. The executors of the start are
+    warm.
+    """
+
+    def __init__(
+        self,
+        p: SparkParameters,
+        events: Events,
+        book: Book,
+        noise: Noise,
+        registered: Callable[[float], None],
+    ) -> None:
+        self._p, self._events, self._book, self._noise, self._registered = (
+            p,
+            events,
+            book,
+            noise,
+            registered,
+        )
+        self.executors = [
+            Executor(n, events.now, cold=False, state_cold=False) for n in range(p.executors)
+        ]
+        """Registered, oldest first; those that leave included, until they are gone."""
+        self.target = p.executors
+        self._starting: list[int] = []
+        self._going = 0
+        self._numbers = p.executors
+        self._slot_s = 0.0
+        self._counted_s = events.now
+
+    @property
+    def staying(self) -> list[Executor]:
+        """The executors that take tasks."""
+        return [executor for executor in self.executors if not executor.leaving]
+
+    def slot_s(self, now: float) -> float:
+        """Return the slot-seconds that were registered since the start."""
+        self._slot_s += len(self.executors) * self._p.slots_per_executor * (now - self._counted_s)
+        self._counted_s = now
+        return self._slot_s
+
+    def aim(self, target: int, now: float) -> Rescaling:
+        """Take a target, ask for what is missing, let the surplus leave, and tell where that
+        stands.
+        """
+        if target != self.target:
+            self.target = target
+            self._book.target(now, target)
+        return self.assert_target(now)
+
+    def assert_target(self, now: float) -> Rescaling:
+        """Ask for what is missing and let the surplus leave."""
+        staying = self.staying
+        missing = self.target - len(staying) - len(self._starting)
+        for _ in range(missing):
+            self._start(now)
+        while missing < 0 and self._starting:
+            self._starting.pop()
+            missing += 1
+        for executor in staying[len(staying) + missing :] if missing < 0 else ():
+            executor.leaving = True
+        self._note(now)
+        return self._phase()
+
+    def let_go(self, executors: list[Executor], now: float) -> None:
+        """Let executors that have nothing left to do end: they take no task from now on and are
+        paid until they are gone.
+        """
+        if not executors:
+            return
+        self._remove(executors, now)
+        self._going += len(executors)
+        self._note(now)
+        self._events.at(now + self._p.leave_s, lambda t_s: self._gone(len(executors), t_s))
+
+    def lose(self, executor: Executor, now: float) -> None:
+        """Lose an executor; a new one is asked for at once, because the target stands."""
+        self._remove([executor], now)
+        self.assert_target(now)
+
+    def _start(self, now: float) -> None:
+        number = self._numbers
+        self._numbers += 1
+        mean_s = self._p.start_s + self._p.start_each_s * len(self._starting)
+        self._starting.append(number)
+        self._events.at(
+            now + mean_s * self._noise.take(1)[0], lambda t_s: self._register(number, t_s)
+        )
+
+    def _register(self, number: int, now: float) -> None:
+        if number not in self._starting:  # it was called off
+            return
+        self.slot_s(now)
+        self._starting.remove(number)
+        self.executors.append(Executor(number, now))
+        self._book.executors_started += 1
+        self._note(now)
+        self._registered(now)
+
+    def _remove(self, executors: list[Executor], now: float) -> None:
+        self.slot_s(now)
+        self.executors = [executor for executor in self.executors if executor not in executors]
+
+    def _gone(self, count: int, now: float) -> None:
+        self._going -= count
+        self._note(now)
+
+    def _note(self, now: float) -> None:
+        self._book.registered(now, len(self.executors))
+        self._book.paid(now, len(self.executors) + len(self._starting) + self._going)
+
+    def _phase(self) -> Rescaling:
+        leaving = sum(executor.leaving for executor in self.executors)
+        if self._starting:
+            return Rescaling(phase="growing", detail=f"{len(self._starting)} starting")
+        return (
+            Rescaling(phase="shrinking", detail=f"{leaving} leaving")
+            if leaving
+            else Rescaling(phase="steady")
+        )

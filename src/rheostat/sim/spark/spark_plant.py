@@ -1,0 +1,250 @@
+"""A simulated Structured Streaming query: micro-batches of Kafka rows on executors that come and
+go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from rheostat.model import Capabilities, Decision, Observation, Rescaling
+from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.bookkeeping import Book
+from rheostat.sim.events import Events
+from rheostat.sim.noise import Noise, streams
+from rheostat.sim.plant import Ledger
+from rheostat.sim.spark.spark_batch import StageRun
+from rheostat.sim.spark.spark_fleet import Fleet
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_signals import Sight
+from rheostat.sim.spark.spark_stages import Stages
+from rheostat.workloads.workload import Workload
+
+_IDLE_POLL_S = 60.0
+
+
+@dataclass(slots=True)
+class Batch:
+    """One micro-batch: it takes rows ``first_row`` to ``end_row`` at ``begin_s`` and commits them
+    at ``end_s``.
+    """
+
+    begin_s: float
+    end_s: float
+    first_row: float
+    end_row: float
+    fixed_s: float
+    stages: list[StageRun]
+
+    @property
+    def rows(self) -> float:
+        """Its rows."""
+        return self.end_row - self.first_row
+
+    @property
+    def batch_s(self) -> float:
+        """Its duration."""
+        return self.end_s - self.begin_s
+
+    @property
+    def task_s(self) -> float:
+        """Slot-seconds in its tasks."""
+        return sum(sum(stage.task_s) for stage in self.stages)
+
+
+class SparkPlant:
+    """A job as the loop sees it; one seed, one course of events.
+
+    ``workload`` gives the rows per second at seconds from ``start_s``; with ``poisson`` they are
+    the mean of a random number of rows. The seed's streams are independent: arrivals do not depend
+    on what the policy does. Rows are never lost: arrived = committed + lag at every moment.
+    """
+
+    def __init__(
+        self,
+        parameters: SparkParameters,
+        workload: Workload,
+        *,
+        seed: int = 0,
+        start_s: float = 0.0,
+        step_s: float = 1.0,
+        poisson: bool = False,
+    ) -> None:
+        arriving, tasks, batches, starts = streams(seed, 4)
+        self.p = parameters
+        self.events = Events(start_s)
+        self.arrivals = Arrivals(
+            workload, start_s=start_s, step_s=step_s, noise=arriving if poisson else None
+        )
+        self._book = Book(self.arrivals, start_s, parameters.executors, batches=True)
+        self.fleet = Fleet(
+            parameters,
+            self.events,
+            self._book,
+            Noise(starts, parameters.start_noise),
+            self._registered,
+        )
+        self._stages = Stages(parameters, Noise(tasks, parameters.task_noise))
+        self._batch_noise = Noise(batches, parameters.batch_noise)
+        self._sight = Sight(self)
+        self.committed = 0.0
+        self.done_task_s = 0.0
+        """Slot-seconds in tasks of batches that are over."""
+        self.running: Batch | None = None
+        self.last: Batch | None = None
+        self.slow = 1.0
+        """How much longer the fixed cost is; that of tasks is their executor's."""
+        self._start_s = start_s
+        self._due = False
+        self.events.at(start_s, self._trigger)
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return what ``SparkSensor`` would show at ``now``, and the stages of the last batch."""
+        self.advance(now)
+        return (self._sight.observe(now),)
+
+    def capabilities(self) -> Capabilities:
+        """Say that it can scale."""
+        if self.p.placement or not self.p.state_partitions:
+            return Capabilities(can_scale=True)
+        return Capabilities(
+            can_scale=True,
+            cannot=("state does not move to new executors: without placement they get none",),
+        )
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Take the target; executors come when they have started, and leave after a batch that no
+        longer needs them.
+        """
+        self.advance(now)
+        rescaling = self.fleet.aim(decision.target, now)
+        self._let_go(now)
+        return rescaling
+
+    def advance(self, now: float) -> None:
+        """Let batches end and begin and executors come and go, up to ``now``."""
+        self.events.run(now)
+
+    def ledger(self) -> Ledger:
+        """Return what has happened so far."""
+        return self._book.ledger(self.events.now)
+
+    @property
+    def state_rows(self) -> float:
+        """Rows of state now: the expected number of different keys seen, or the rows of the
+        window.
+        """
+        seen = self.committed * self.p.selectivity
+        if self.p.state_keys is not None:
+            return self.p.state_keys * -math.expm1(-seen / self.p.state_keys)
+        if self.p.state_window_s is not None:
+            older = (
+                self.arrivals.rows_at(self.events.now - self.p.state_window_s) * self.p.selectivity
+            )
+            return max(0.0, seen - older)
+        return 0.0
+
+    @property
+    def state_bytes(self) -> float:
+        """Bytes of state now."""
+        return self.state_rows * self.p.state_row_bytes
+
+    def lose_executor(self, now: float) -> None:
+        """Lose the oldest executor at once: a batch that runs takes ``loss_s`` and its share of the
+        work longer.
+        """
+        self.advance(now)
+        if not self.fleet.executors:
+            return
+        share = 1 / len(self.fleet.executors)
+        self.fleet.lose(self.fleet.executors[0], now)
+        if self.running:
+            left = self.fleet.executors
+            again_s = (
+                share * (now - self.running.begin_s)
+                if left
+                else self.running.batch_s + self.p.start_s
+            )
+            self.running.end_s += self.p.loss_s + again_s
+
+    def slow_executor(self, factor: float, until_s: float, now: float) -> None:
+        """Let the tasks of the oldest executor take ``factor`` times as long, in batches that begin
+        before ``until_s``.
+        """
+        self.advance(now)
+        if self.fleet.executors:
+            self.fleet.executors[0].slow, self.fleet.executors[0].slow_until_s = factor, until_s
+
+    def _trigger(self, now: float) -> None:
+        """Begin a batch if there is something to do and somebody to do it; else look again."""
+        self._due = not self.fleet.staying
+        if self._due:
+            return
+        self._stages.place(self.fleet, now)
+        rows = math.floor(
+            min(self.arrivals.rows_at(now) - self.committed + 1e-6, self.p.max_rows or math.inf)
+        )
+        if rows < 1:
+            self._let_go(now)
+            self.events.at(self._next_look_s(now), self._trigger)
+            return
+        fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
+        stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
+        end_s = max(stages[-1].ends_s) + fixed_s / 2
+        batch = Batch(
+            now, max(end_s, now + 1e-3), self.committed, self.committed + rows, fixed_s, stages
+        )
+        self.running = batch
+        self.events.at(batch.end_s, partial(self._end, batch))
+
+    def _end(self, batch: Batch, now: float) -> None:
+        if batch.end_s > now:  # an executor was lost on the way
+            self.events.at(batch.end_s, partial(self._end, batch))
+            return
+        self.committed = batch.end_row
+        self.done_task_s += batch.task_s
+        self.last, self.running = batch, None
+        self._book.committed(now, self.committed)
+        self._let_go(now)
+        self.events.at(max(now, self._next_multiple_s(batch.begin_s)), self._trigger)
+
+    def _let_go(self, now: float) -> None:
+        """Let leaving executors end once no batch needs them: with placement, those whose state has
+        moved away.
+        """
+        if self.running is None:
+            self.fleet.let_go(
+                [
+                    each
+                    for each in self.fleet.executors
+                    if each.leaving and not self._stages.needs(each)
+                ],
+                now,
+            )
+
+    def _registered(self, now: float) -> None:
+        if self._due:
+            self._trigger(now)
+
+    def _next_multiple_s(self, begin_s: float) -> float:
+        if self.p.trigger_s == 0:
+            return begin_s
+        return (
+            self._start_s
+            + (math.floor((begin_s - self._start_s) / self.p.trigger_s + 1e-9) + 1)
+            * self.p.trigger_s
+        )
+
+    def _next_look_s(self, now: float) -> float:
+        """Return when there may be a row: at the next trigger, or when it comes."""
+        if self.p.trigger_s > 0:
+            return self._next_multiple_s(now)
+        return max(
+            now + 0.01,
+            min(
+                self.arrivals.time_of(self.committed + 1, by_s=now + _IDLE_POLL_S),
+                now + _IDLE_POLL_S,
+            ),
+        )

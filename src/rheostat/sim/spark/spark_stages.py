@@ -1,0 +1,137 @@
+"""The stages of a simulated query: which task does how much, and where."""
+
+from __future__ import annotations
+
+from rheostat.sim.noise import Noise
+from rheostat.sim.spark.spark_batch import Executor, StageRun, run_anywhere, run_at_home, strays
+from rheostat.sim.spark.spark_fleet import Fleet
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.state_homes import NOBODY, adopted, rebalanced, step
+
+SOURCE = "kafka"
+
+
+class Stages:
+    """Runs the source stage on any slot and the stateful stage where the state is."""
+
+    def __init__(self, p: SparkParameters, noise: Noise) -> None:
+        self._p, self._noise = p, noise
+        self._curve = p.model.curve
+        self._source = _weights(p.source_partitions, p.source_skew)
+        self._state = _weights(p.state_partitions, p.state_skew)
+        self.owners = [NOBODY] * p.state_partitions
+        """The executor that each state partition is assigned to."""
+        self._loaded = list(self.owners)
+        """The executor that has it open."""
+        self._placed_for: tuple[int, ...] = ()
+        self._settled = True
+
+    def needs(self, executor: Executor) -> bool:
+        """Tell whether state has to move away from an executor before it may go; without placement
+        it never does.
+        """
+        return self._p.placement and executor.number in self.owners
+
+    def place(self, fleet: Fleet, now: float) -> None:
+        """Assign the state partitions, as far as the executors for them have changed."""
+        if not self.owners:
+            return
+        staying = fleet.staying
+        warm = [
+            each
+            for each in staying
+            if now >= each.registered_s + self._p.warm_up_s or not each.state_cold
+        ]
+        homes = tuple(each.number for each in warm or staying)
+        if homes == self._placed_for and (self._settled or not self._p.placement):
+            return
+        self._placed_for, self._settled = homes, True
+        if not self._p.placement:
+            self.owners = adopted(self.owners, homes)
+            return
+        wanted = rebalanced(self.owners, homes)
+        living = [each.number for each in fleet.executors]
+        self.owners = step(self.owners, wanted, living, self._p.moves_per_batch or len(wanted))
+        self._settled = self.owners == wanted
+
+    def run(self, rows: float, fleet: Fleet, begin_s: float, state_bytes: float) -> list[StageRun]:
+        """Run the stages one after the other from ``begin_s`` on and return them; who leaves takes
+        only the tasks of its state.
+        """
+        p, executors = self._p, fleet.staying
+        slowdown = self._curve.slowdown(len(executors) * p.slots_per_executor)
+        reach = rows * p.selectivity if self.owners else rows
+        source = StageRun("source", SOURCE, rows, reach if self.owners else reach * p.output_share)
+        end_s = run_anywhere(
+            source,
+            self._work(self._source, p.source_task_s, rows * p.source_row_s * slowdown),
+            executors,
+            p.slots_per_executor,
+            begin_s,
+            p.cold_s,
+        )
+        if not self.owners:
+            return [source]
+        state = StageRun("state", "source", reach, reach * p.output_share)
+        self._run_state(
+            state, reach * p.state_row_s * slowdown, fleet.executors, end_s, state_bytes
+        )
+        return [source, state]
+
+    def _run_state(
+        self,
+        run: StageRun,
+        row_work_s: float,
+        executors: list[Executor],
+        begin_s: float,
+        state_bytes: float,
+    ) -> None:
+        p = self._p
+        work_s = self._work(self._state, p.state_commit_s, row_work_s)
+        factors = {each.number: each.factor(begin_s) for each in executors}
+        homes = self.owners
+        if len(executors) > 1 and max(work_s) * max(factors.values()) > p.locality_wait_s:
+            homes = strays(work_s, homes, factors, p.slots_per_executor, p.locality_wait_s)
+            self._settled, self.owners = (
+                False,
+                homes,
+            )  # it stays where it was opened, until placement sees it
+        if homes != self._loaded:
+            self._load(work_s, homes, {each.number: each for each in executors}, state_bytes)
+        run_at_home(run, work_s, homes, factors, p.slots_per_executor, begin_s)
+
+    def _load(
+        self,
+        work_s: list[float],
+        homes: list[int],
+        executors: dict[int, Executor],
+        state_bytes: float,
+    ) -> None:
+        """Add the time of opening each partition that comes to another executor; the first start of
+        a query opens empty state.
+        """
+        load_s = self._p.load_s + state_bytes / max(1, len(homes)) / self._p.load_bytes_per_s
+        for task, (home, before) in enumerate(zip(homes, self._loaded, strict=True)):
+            if home == before or before == NOBODY:
+                continue
+            executor = executors[home]
+            cold = executor.state_cold and self._p.warm_up_s == 0
+            work_s[task] += load_s + (self._p.cold_state_s if cold else 0.0)
+            executor.state_cold = False
+        self._loaded = list(homes)
+
+    def _work(self, weights: list[float], task_s: float, row_work_s: float) -> list[float]:
+        factors = self._noise.take(len(weights))
+        return [
+            (task_s + weight * row_work_s) * factor
+            for weight, factor in zip(weights, factors, strict=True)
+        ]
+
+
+def _weights(tasks: int, skew: float) -> list[float]:
+    """Return each task's share of the rows: the first has ``skew`` times the mean, the others share
+    the rest.
+    """
+    if tasks < 2 or skew == 1:
+        return [1 / tasks] * tasks if tasks else []
+    return [skew / tasks] + [(1 - skew / tasks) / (tasks - 1)] * (tasks - 1)

@@ -1,0 +1,119 @@
+"""What the steward needs of an application: its executors, its queries, and ways to warm executors
+and to load state early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from rheostat.spark.sensing.progress import Batch
+from rheostat.spark.sensing.state_stores import Operator
+from rheostat.state.units import Unit
+
+
+class Executors(Protocol):
+    """The calls of the JVM that concern executors."""
+
+    def hosts(self) -> Mapping[str, str]:
+        """Return the host of each executor that can be reached, oldest first."""
+        ...
+
+    def registered(self) -> int:
+        """Return how many executors are registered; one that has just come is among them before it
+        can be reached.
+        """
+        ...
+
+    def preferred(self) -> list[str]:
+        """Return the executors that a Kafka source may prefer."""
+        ...
+
+    def request_total(self, executors: int) -> bool:
+        """Ask for a total."""
+        ...
+
+    def hide(self, executors: list[str]) -> bool:
+        """Take executors out of the Kafka source's preferences."""
+        ...
+
+    def hide_newcomers(self, hides: bool) -> bool:
+        """Do so from now on, or no longer, with each executor in the moment in which it comes;
+        False where that cannot be.
+        """
+        ...
+
+    def decommission(self, executors: list[str]) -> None:
+        """Let executors end their tasks and leave."""
+        ...
+
+    def kill_idle(self, executors: list[str]) -> None:
+        """End executors that run no task."""
+        ...
+
+    def kill(self, executors: list[str]) -> None:
+        """End executors, their tasks too."""
+        ...
+
+
+class Queries(Protocol):
+    """The running queries."""
+
+    def refresh(self) -> Collection[str]:
+        """Return their run ids."""
+        ...
+
+    def batches(self) -> dict[str, int]:
+        """Return the last finished batch of each."""
+        ...
+
+    def idle(self, run_id: str, quiet_s: float) -> bool:
+        """Tell whether one is at rest, ``quiet_s`` seconds after its last boundary."""
+        ...
+
+    def trigger_s(self, run_id: str) -> float:
+        """Return the trigger interval of one, 0 if it has none."""
+        ...
+
+    def last(self, run_id: str) -> Batch | None:
+        """Return the last batch of one."""
+        ...
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
+        """Return the state folder and the stateful operators of one."""
+        ...
+
+
+class Warmth(Protocol):
+    """Warms executors before they get state."""
+
+    @property
+    def available(self) -> bool:
+        """Whether it can."""
+        ...
+
+    def begin(self, executor: str, host: str) -> None:
+        """Start to warm an executor."""
+        ...
+
+    def ready(self) -> frozenset[str]:
+        """Return the executors that are warm."""
+        ...
+
+    def close(self) -> None:
+        """Stop."""
+        ...
+
+
+class Preloading(Protocol):
+    """Loads state before the batch that needs it."""
+
+    def begin(self, sent: Mapping[Unit, str]) -> None:
+        """Start to load units on the executors that they have been sent to."""
+        ...
+
+    def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return how long these queries' pauses let state load and what a unit takes; None where
+        batches have to load it.
+        """
+        ...

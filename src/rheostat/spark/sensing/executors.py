@@ -1,0 +1,83 @@
+"""The executors of an application, as its own REST endpoint shows them (public; 5 ms of CPU a
+call).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rheostat.spark.sensing.rest import Rest
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executor:
+    """One executor that was registered at the time of asking, or has gone."""
+
+    id: str
+    slots: int
+    active: bool
+    task_s: float
+    """Seconds of task time since its start; grows when a task ends."""
+
+    peak_memory_bytes: int | None
+    registered_s: str
+    removed_s: str | None
+
+
+class ExecutorsEndpoint:
+    """Asks ``/api/v1/applications/ID/executors`` of the driver's UI."""
+
+    def __init__(self, ui_url: str | None, application: str, timeout_s: float = 5.0) -> None:
+        self._rest = Rest(ui_url, application, timeout_s)
+
+    @property
+    def rest(self) -> Rest:
+        """The interface that is asked."""
+        return self._rest
+
+    def registered(self) -> list[Executor] | None:
+        """Return the executors that are registered now; None where the UI is off or does not
+        answer.
+        """
+        found = self._executors("executors")
+        return None if found is None else [executor for executor in found if executor.active]
+
+    def all(self) -> list[Executor] | None:
+        """Return the executors of the application's whole life."""
+        return self._executors("allexecutors")
+
+    def failed_tasks(self) -> int | None:
+        """Return the failed tasks of all jobs that Spark still remembers, those lost with their
+        executor included.
+        """
+        return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
+
+    def _executors(self, which: str) -> list[Executor] | None:
+        return self._ask(
+            which, lambda listed: [_executor(read) for read in listed if read["id"] != "driver"]
+        )
+
+    def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
+        listed = self._rest.get(what)
+        try:
+            return None if listed is None else read(listed)
+        except (KeyError, TypeError):
+            return None
+
+
+def _executor(read: Mapping[str, Any]) -> Executor:
+    peak = read.get("peakMemoryMetrics") or {}
+    heap, off_heap = peak.get("JVMHeapMemory"), peak.get("JVMOffHeapMemory")
+    return Executor(
+        id=read["id"],
+        slots=read["maxTasks"],
+        active=read["isActive"],
+        task_s=read["totalDuration"] / 1000,
+        peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
+        registered_s=read["addTime"],
+        removed_s=read.get("removeTime"),
+    )

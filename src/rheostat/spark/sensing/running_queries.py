@@ -1,0 +1,91 @@
+"""The running queries of a session, as the steward needs them: their last batch, whether they rest,
+and their state stores.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any, Protocol
+
+from rheostat.spark.sensing.in_flight import runs_batch
+from rheostat.spark.sensing.progress import Batch, batch_of
+from rheostat.spark.sensing.state_stores import Files, Operator, operators
+
+_AT_REST = 1.5
+"""Trigger intervals without a batch."""
+
+
+class Streams(Files, Protocol):
+    """The calls of the JVM that concern queries."""
+
+    def last_batch(self, query: Any) -> int:
+        """Return the number of the last finished batch."""
+        ...
+
+    def state_folder(self, query: Any) -> str | None:
+        """Return where a query's state is."""
+        ...
+
+    def trigger_s(self, query: Any) -> float | None:
+        """Return a query's trigger interval, None if it cannot be told."""
+        ...
+
+
+class RunningQueries:
+    """Looks at a session's queries by their run id; ``refresh`` finds new ones and forgets those
+    that have ended.
+    """
+
+    def __init__(self, spark: Any, streams: Streams) -> None:
+        self._spark = spark
+        self._streams = streams
+        self._queries: dict[str, Any] = {}
+        self._stateless: set[str] = set()
+        self._trigger_s: dict[str, float] = {}
+
+    def refresh(self) -> Collection[str]:
+        """Return the run ids of the queries that run now."""
+        self._queries = {str(query.runId): query for query in self._spark.streams.active}
+        return self._queries.keys()
+
+    def batches(self) -> dict[str, int]:
+        """Return the number of each query's last finished batch, -1 for none."""
+        return {run_id: self._streams.last_batch(query) for run_id, query in self._queries.items()}
+
+    def idle(self, run_id: str, quiet_s: float) -> bool:
+        """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is
+        not just the wait for its trigger.
+        """
+        return quiet_s > _AT_REST * self.trigger_s(run_id) and not runs_batch(
+            self._queries[run_id].status
+        )
+
+    def trigger_s(self, run_id: str) -> float:
+        """Return a query's trigger interval in seconds, 0 if it has none."""
+        if run_id not in self._trigger_s:
+            self._trigger_s[run_id] = self._streams.trigger_s(self._queries[run_id]) or 0.0
+        return self._trigger_s[run_id]
+
+    def last(self, run_id: str) -> Batch | None:
+        """Return a query's last batch; None before its first."""
+        progress = self._queries[run_id].lastProgress
+        return None if progress is None else batch_of(progress)
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
+        """Return where a query's state is and its stateful operators; None without state, or before
+        its first batch.
+        """
+        if run_id in self._stateless:
+            return None
+        query = self._queries[run_id]
+        progress = query.lastProgress
+        if progress is None:
+            return None
+        read = progress if isinstance(progress, dict) else json.loads(progress.json)
+        if not read["stateOperators"]:
+            if "addBatch" in read["durationMs"]:  # it has run a batch: its plan is known
+                self._stateless.add(run_id)
+            return None
+        folder = self._streams.state_folder(query)
+        return None if folder is None else (folder, operators(self._streams, folder, read))

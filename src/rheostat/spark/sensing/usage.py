@@ -1,0 +1,184 @@
+"""What a live job uses: CPU from the operating system where the executors run here, from Spark's
+stages where they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from rheostat.model import ExecutorSample, Observation
+from rheostat.spark.sensing.executors import Executor
+from rheostat.spark.sensing.local_processes import Used, load_per_core
+from rheostat.spark.sensing.progress import Batch
+from rheostat.spark.sensing.stages import BatchStages
+
+_STAGES_S = 10.0
+"""The stages of a batch are asked for this often: 2 ms of the driver's CPU a page, four to ten
+pages a time."""
+
+_KEPT_S = 60.0
+OF_STAGES = frozenset({"stages", "cpu", "by_executor"})
+"""The signals for which the stages are needed; ``cpu`` only where the executors do not run on this
+computer."""
+
+
+class Processes(Protocol):
+    """Knows what the executors have used since their start."""
+
+    def used(self) -> Mapping[str, Used]:
+        """Return it by executor; nothing where they run elsewhere."""
+        ...
+
+
+class Finder(Protocol):
+    """Finds the stages of a batch."""
+
+    def of_batch(
+        self,
+        run_id: str,
+        batch_id: int,
+        sources: Sequence[tuple[str, float]],
+        by_executor: bool = False,
+    ) -> BatchStages | None:
+        """Return those of the newest finished batch up to ``batch_id``; None where they cannot be
+        found.
+        """
+        ...
+
+
+class LocalUsage:
+    """CPU shares per slot of executors on this computer, from one look to the next."""
+
+    def __init__(
+        self, processes: Processes, load: Callable[[], float | None] = load_per_core
+    ) -> None:
+        self._processes = processes
+        self._load = load
+        self._before: tuple[float, Mapping[str, Used]] | None = None
+
+    def seen(self, now: float, executors: Sequence[Executor]) -> Observation:
+        """Return cpu, cpu_python, load_per_core and the CPU by executor; absent for executors
+        elsewhere, and at the first look.
+        """
+        used = self._processes.used()
+        before, self._before = self._before, (now, used)
+        empty = Observation(t_s=now, load_per_core=self._load() if used else None)
+        slots = {executor.id: executor.slots for executor in executors}
+        if before is None or now <= before[0] or not slots or not used.keys() >= slots.keys():
+            return empty
+        known = {name: count for name, count in slots.items() if name in before[1] and count}
+        spent = {
+            name: _spent(before[1][name], used[name], (now - before[0]) * count)
+            for name, count in known.items()
+        }
+        total = sum(known.values())
+        if not total:
+            return empty
+        return replace(
+            empty,
+            cpu=sum(spent[name].jvm_s * count for name, count in known.items()) / total,
+            cpu_python=sum(spent[name].python_s * count for name, count in known.items()) / total,
+            by_executor={name: ExecutorSample(cpu=share.jvm_s) for name, share in spent.items()},
+        )
+
+
+def _spent(before: Used, after: Used, slot_s: float) -> Used:
+    return Used(
+        max(0.0, after.jvm_s - before.jvm_s) / slot_s,
+        max(0.0, after.python_s - before.python_s) / slot_s,
+    )
+
+
+@dataclass(slots=True)
+class LastStages:
+    """What was found last of the stages of a query."""
+
+    found: BatchStages | None = None
+    found_s: float = 0.0
+    asked_s: float | None = None
+    cpu: float | None = None
+    rows_per_s: Mapping[str, float] = field(default_factory=dict)
+
+
+class StageUsage:
+    """Fills in the signals that a policy names in ``live_signals`` and only stages tell; asks for
+    them every ten seconds at most.
+    """
+
+    def __init__(self, finder: Finder, needed: Collection[str]) -> None:
+        self._finder = finder
+        self._needed = frozenset(needed)
+
+    def fill(
+        self, seen: Observation, batch: Batch, last: LastStages, idle: bool = False
+    ) -> Observation:
+        """Return the observation of a query with ``stages``, ``cpu`` and ``by_executor`` as far as
+        they are needed and known.
+
+        The stages of an idle query have no rows and no busy time; those that were found last stay
+        for a minute without an answer.
+        """
+        here = (
+            seen.cpu is not None or seen.load_per_core is not None
+        )  # what the operating system says comes with the next look
+        wanted = self._needed & OF_STAGES - ({"cpu"} if here else set())
+        if not wanted:
+            return seen
+        if idle:
+            nothing = (
+                tuple(
+                    replace(stage, rows_in=0.0, rows_out=0.0, busy_s=0.0)
+                    for stage in last.found.stages
+                )
+                if last.found
+                else None
+            )
+            return replace(
+                seen,
+                stages=nothing if "stages" in wanted else None,
+                cpu=0.0 if "cpu" in wanted else seen.cpu,
+            )
+        if last.asked_s is None or not 0 <= seen.t_s - last.asked_s < _STAGES_S:
+            self._ask(seen, batch, last)
+        if last.found is None:
+            return seen
+        return replace(
+            seen,
+            stages=last.found.stages if "stages" in wanted else None,
+            cpu=last.cpu if "cpu" in wanted else seen.cpu,
+            by_executor=_by_executor(seen, last) if "by_executor" in wanted else seen.by_executor,
+        )
+
+    def _ask(self, seen: Observation, batch: Batch, last: LastStages) -> None:
+        last.asked_s = seen.t_s
+        found = self._finder.of_batch(
+            batch.run_id, batch.batch_id, batch.rows_by_source, "by_executor" in self._needed
+        )
+        if found is None:
+            last.found = last.found if 0 <= seen.t_s - last.found_s < _KEPT_S else None
+            return
+        last.found, last.found_s = found, seen.t_s
+        interval_s = max(batch.duration_s, seen.trigger_s or 0.0)
+        if found.batch_id != batch.batch_id or not interval_s:
+            return
+        slots = (seen.executors or 0) * (seen.slots_per_executor or 1)
+        last.cpu = found.cpu_s / (slots * interval_s) if slots else None
+        last.rows_per_s = {
+            name: rows / interval_s for name, rows in (found.rows_by_executor or {}).items()
+        }
+
+
+def _by_executor(seen: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:
+    """Return CPU and rows of each executor; of the rows that wait each has the share that it read
+    of the last batch (an estimate).
+    """
+    samples = dict(seen.by_executor or {})
+    total = sum(last.rows_per_s.values())
+    for name, rate in last.rows_per_s.items():
+        waiting = seen.lag_rows * rate / total if seen.lag_rows is not None and total else None
+        samples[name] = replace(
+            samples.get(name, ExecutorSample()), rows_per_s=rate, lag_rows=waiting
+        )
+    return samples or None

@@ -1,0 +1,272 @@
+"""Warms executors between their registration and their first state, so that no batch waits for what
+a young JVM does for the first time.
+
+The JVM of an executor arrives with its classes loaded (``spark/warming/warm_start.py``); two things cannot
+be done before Spark is there. A Python worker is started where a running query needs one. And tasks
+of each query's last batch are *rehearsed*: run again on the new executor, what they compute
+dropped; those that read its source in the pause between two batches, then one that reads state in
+the next pause, so that the executor's first partition is loaded before a batch waits for it. Each
+holds the executor's slot for about a second, so the steward keeps the Kafka source from preferring
+it meanwhile. Where the pause that an executor comes in is too short, its slots are held through the
+next batch, so that no task of that batch is its first; again, a few times, where the next pause is
+as short.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from statistics import median
+from typing import Any, Protocol
+
+_log = logging.getLogger("rheostat")
+WAYS = ("auto", "off")
+DEADLINE_S = 20.0
+"""An executor that takes longer gets its state as it is."""
+
+ROOM_S = 1.0
+"""A pause that lasts so long has room for a rehearsal of the state; one that goes on beside a batch
+costs more than a cold task."""
+
+FIRST_READING_S = 1.5
+"""What a rehearsal of what reads the source is taken to need before one has been done; then it is
+measured: 1 to 3 s have been seen."""
+
+_REMEMBERED = 3
+HOLDS = 3
+"""An executor for which so many pauses were too short gets its first source task from a batch."""
+PAUSE_WITHIN_S = 10.0
+"""A query that has no such pause in time rehearses nothing."""
+
+POLL_S = 0.025
+GROUP = "rheostat-warm-up"
+"""The job group of the tasks that warm."""
+
+
+class Tasks(Protocol):
+    """Sends tasks to executors, and knows which queries need Python."""
+
+    def uses_python(self, query: Any) -> bool:
+        """Tell whether tasks of a query need Python workers."""
+        ...
+
+    def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
+        """Run a function on an executor and wait for its end."""
+        ...
+
+    def tasks_done(self, executor: str) -> int:
+        """Return how many tasks an executor has ended."""
+        ...
+
+    def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
+        """Fill an executor's slots with tasks that do nothing, wait for their end and return how
+        many there were.
+        """
+        ...
+
+    def shortest_batch_s(self, query: Any) -> float:
+        """Return how long the shortest of a query's last few batches was."""
+        ...
+
+    def longest_pause_s(self, query: Any) -> float:
+        """Return the longest pause of those that a query's last few batches have left; 0 where it
+        has none.
+        """
+        ...
+
+    def pause_left_s(self, query: Any, now: float) -> float:
+        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
+        runs one.
+        """
+        ...
+
+    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+        """Run what reads the source again on an executor; False where that must not be."""
+        ...
+
+    def rehearse_state_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+        """Load a partition of the state on an executor and compute with it, but write nothing;
+        False where that must not be.
+        """
+        ...
+
+
+class Warmup:
+    """Warms executors, each in a thread of its own; ``way`` is ``auto`` or ``off``.
+
+    ``active`` returns the running queries; ``loads`` says whether an executor's first state comes
+    in the warm-up, which must not be where executors stand by without state. An executor counts as
+    warm when its tasks have ended, well or not, or after ``DEADLINE_S``.
+    """
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        active: Callable[[], Iterable[Any]],
+        way: str = "auto",
+        clock: Callable[[], float] = time.monotonic,
+        loads: bool = True,
+    ) -> None:
+        self._tasks, self._active, self._way, self._clock, self._loads = (
+            tasks,
+            active,
+            way,
+            clock,
+            loads,
+        )
+        self._known: set[str] = set()
+        self._reading_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._unreadable: set[str] = set()
+        """Runs of which nothing could be read again when that was tried last."""
+        self._began_s: dict[str, float] = {}
+        self._done: set[str] = set()
+        self._closed, self._holds = False, True
+
+    @property
+    def available(self) -> bool:
+        """Whether executors are warmed before they get state: a query has run a batch."""
+        return not self._closed and self._way == "auto" and bool(self._begun())
+
+    def begin(self, executor: str, host: str) -> None:
+        """Start to warm an executor; an executor is warmed once."""
+        if executor not in self._began_s and not self._closed:
+            self._began_s[executor] = self._clock()
+            threading.Thread(
+                target=self._warm,
+                args=(executor, host),
+                name=f"rheostat-warm-up-{executor}",
+                daemon=True,
+            ).start()
+
+    def ready(self) -> frozenset[str]:
+        """Return the executors that have been warmed, or have had their time."""
+        late = {
+            executor
+            for executor, began_s in self._began_s.items()
+            if self._clock() - began_s > DEADLINE_S
+        }
+        return frozenset(self._done | late)
+
+    def close(self) -> None:
+        """Warm no more executors; a task that runs is left to its end."""
+        self._closed = True
+
+    def _begun(self) -> list[Any]:
+        """Return the running queries that have a plan: those that have run a batch."""
+        queries = list(self._active())
+        self._known |= {
+            str(query.runId)
+            for query in queries
+            if str(query.runId) not in self._known and query.lastProgress is not None
+        }
+        return [query for query in queries if str(query.runId) in self._known]
+
+    def _warm(self, executor: str, host: str) -> None:
+        try:
+            queries = self._begun()
+            ours = int(any(map(self._tasks.uses_python, queries)))
+            if ours:
+                self._tasks.run_python_on(executor, host, imports(), GROUP)
+            for query in queries:
+                self._rehearse(query, executor, host, ours)
+                ours = self._tasks.tasks_done(executor)
+        except Exception as fault:  # whatever Spark says: the executor gets its state as it is
+            _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
+        finally:
+            self._done.add(executor)
+
+    def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
+        """Rehearse in the query's next pauses that are long enough; a query that has none in time
+        is left out.
+
+        One whose last batches have left none is not waited for: it falls behind, and needs the
+        executor at once. An executor that has done other tasks than ``ours`` was there when a
+        source had some to give: it has had the real thing, as it has after the next batch where no
+        pause is long enough to read.
+        """
+
+        def has_read() -> bool:
+            return self._tasks.tasks_done(executor) > ours
+
+        for _ in range(HOLDS):
+            held = 0 if has_read() else self._hold(query, executor, host)
+            ours += held
+            if not (held and self._await_pause(query, lambda left_s: left_s > 0)):
+                break
+        if not self._await_pause(
+            query, lambda left_s: left_s >= self._reading_room_s or has_read()
+        ):
+            return
+        read = has_read() or self._read(query, executor, host)
+        if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
+            self._tasks.rehearse_state_on(query, executor, host, GROUP)
+
+    @property
+    def _reading_room_s(self) -> float:
+        """How long a pause must last for the source to be read: half of the last ones would have
+        been through.
+        """
+        return max(ROOM_S, median(self._reading_s or [FIRST_READING_S]))
+
+    def _hold(self, query: Any, executor: str, host: str) -> int:
+        """Hold an executor through the next batch if this pause is too short for the source and the
+        next will not be.
+        """
+        if not self._holds or str(query.runId) in self._unreadable:
+            return 0
+        left_s = self._tasks.pause_left_s(query, time.time())
+        if not 0 < left_s < self._reading_room_s <= self._tasks.longest_pause_s(query):
+            return 0
+        try:
+            return self._tasks.hold(
+                executor, host, left_s + self._tasks.shortest_batch_s(query), GROUP
+            )
+        except Exception as fault:  # Spark may forbid calls of Java in SQL
+            _log.debug("rheostat: executor %s cannot be held: %s", executor, fault)
+            self._holds = False
+            return 0
+
+    def _read(self, query: Any, executor: str, host: str) -> bool:
+        began_s = self._clock()
+        read = self._tasks.rehearse_on(query, executor, host, GROUP)
+        if read:
+            self._reading_s.append(self._clock() - began_s)
+            self._unreadable.discard(str(query.runId))
+        else:
+            self._unreadable.add(str(query.runId))
+        return read
+
+    def _await_pause(self, query: Any, is_enough: Callable[[float], bool]) -> bool:
+        """Wait for a pause between two batches that is long enough; False if there is none in time,
+        or is to be none.
+        """
+        if self._tasks.longest_pause_s(query) < ROOM_S:
+            return False
+        until_s = self._clock() + PAUSE_WITHIN_S
+        while self._clock() < until_s and not self._closed:
+            if is_enough(self._tasks.pause_left_s(query, time.time())):
+                return True
+            time.sleep(POLL_S)
+        return False
+
+
+def imports() -> Callable[[], None]:
+    """Return a function that imports, in a Python worker, what a query's functions most likely
+    need; what is not installed is left out.
+
+    A function made here travels as a whole: the workers of another computer have no Rheostat to
+    import it from.
+    """
+
+    def work() -> None:
+        import contextlib
+        import importlib
+
+        for name in ("pyspark.sql.functions", "pyarrow", "pandas"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+    return work

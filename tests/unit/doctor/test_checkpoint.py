@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rheostat.doctor.checkpoint import read_checkpoint
+from rheostat.errors import BadInput
+
+
+def checkpoint(folder: Path, batches: dict[str, str], stateful: bool = True) -> Path:
+    (folder / "offsets").mkdir()
+    for name, text in batches.items():
+        (folder / "offsets" / name).write_text(text)
+    if stateful:
+        (folder / "state").mkdir()
+    return folder
+
+
+def entry(partitions: int) -> str:
+    return (
+        "v1\n"
+        + json.dumps(
+            {"batchWatermarkMs": 0, "conf": {"spark.sql.shuffle.partitions": str(partitions)}}
+        )
+        + '\n{"t":{"0":1}}'
+    )
+
+
+def test_the_newest_batch_counts_by_number_and_not_by_name(tmp_path):
+    found = read_checkpoint(
+        checkpoint(tmp_path, {"9": entry(9), "10": entry(10), ".10.crc": "x", "11.tmp": "x"})
+    )
+    assert (found.batch_id, found.state_partitions) == (10, 10)
+
+
+def test_a_query_without_state_has_no_state_partitions(tmp_path):
+    assert (
+        read_checkpoint(checkpoint(tmp_path, {"0": entry(200)}, stateful=False)).state_partitions
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "v1\n", "v1\nno json\n-", 'v1\n{"conf": null}\n-', "v1\n[]\n-"]
+)
+def test_what_is_no_offset_log_is_said_with_the_file(tmp_path, text):
+    with pytest.raises(BadInput, match="offsets/7 is no entry of an offset log"):
+        read_checkpoint(checkpoint(tmp_path, {"7": text}))
+
+
+def test_a_newer_format_is_said(tmp_path):
+    with pytest.raises(BadInput, match="has format 'v2'"):
+        read_checkpoint(checkpoint(tmp_path, {"7": entry(8).replace("v1", "v2", 1)}))
+
+
+@pytest.mark.parametrize("name", ["absent", "."])
+def test_a_folder_that_is_no_checkpoint_is_said(tmp_path, name):
+    with pytest.raises(BadInput, match="is no checkpoint of a query that has started"):
+        read_checkpoint(tmp_path / name)

@@ -1,0 +1,157 @@
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from rheostat.lab.demo.dashboard import Dashboard, bar, sparkline
+from rheostat.lab.demo.finished_run import Run
+from rheostat.lab.demo.live_view import PlainView, ScreenView, open_view
+from rheostat.model import Observation, Record, Rescaling
+
+IDLE = Record(
+    t_s=0,
+    observation=None,
+    queries=(),
+    raw=None,
+    guards=(),
+    target=None,
+    actions=(),
+    rescaling=Rescaling(phase="idle", detail="no query"),
+)
+
+
+def terminal(width: int = 100, height: int = 30) -> Console:
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        height=height,
+        force_terminal=True,
+        color_system=None,
+        _environ={},
+    )
+
+
+def seen(run: Run, ticks: int, width: int = 100, height: int = 30) -> list[str]:
+    dashboard, console = (
+        Dashboard(title="Rheostat", max_executors=8, objective_s=10.0),
+        terminal(width, height),
+    )
+    for record in run.records[:ticks]:
+        dashboard.see(record, record.t_s - run.start_s, run.duration_s)
+    with console.capture() as capture:
+        console.print(dashboard)
+    return capture.get().splitlines()
+
+
+def plain() -> tuple[PlainView, io.StringIO]:
+    out = io.StringIO()
+    return PlainView(Console(file=out, width=60, force_terminal=False)), out
+
+
+def fail_in_a_step(view: ScreenView) -> None:
+    view.step("the cluster starts")
+    raise RuntimeError
+
+
+def test_the_last_five_decisions_are_shown_newest_first(day_run: Run) -> None:
+    decisions = [line.split()[0] for line in seen(day_run, len(day_run.records)) if "→" in line]
+    assert len(decisions) == 5
+    assert decisions == sorted(decisions, reverse=True)
+
+
+def test_executors_on_their_way_are_shown_as_room_to_fill(day_run: Run) -> None:
+    waiting = next(i for i, record in enumerate(day_run.records) if record.target == 2)
+    line = next(line for line in seen(day_run, waiting + 1) if line.startswith("executors"))
+    assert line.split()[1:] == ["1", "→", "2", "■□······", "growing"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(60, 15), (30, 6), (10, 2), (200, 60)])
+def test_the_view_fits_any_terminal(day_run: Run, width: int, height: int) -> None:
+    lines = seen(day_run, 50, width, height)
+    assert 0 < len(lines) < height
+    assert max(map(len, lines)) <= width
+
+
+def test_what_is_unknown_is_a_dash_and_not_zero() -> None:
+    blank = replace(IDLE, observation=Observation(t_s=0))
+    dashboard, console = Dashboard(title="t", max_executors=8, objective_s=10.0), terminal()
+    dashboard.see(blank, 0, 240)
+    with console.capture() as capture:
+        console.print(dashboard)
+    assert [
+        line.split()[1]
+        for line in capture.get().splitlines()
+        if line.startswith(("load", "lag", "latency", "executors", "batch"))
+    ] == ["-"] * 5
+
+
+def test_without_a_terminal_there_are_plain_lines_without_control_codes(day_run: Run) -> None:
+    out = io.StringIO()
+    with open_view("t", 8, 10.0, Console(file=out, width=60, force_terminal=False)) as view:
+        view.step("the broker starts [1/3]")
+        for record in day_run.records:
+            view.show(record, record.t_s - day_run.start_s, day_run.duration_s)
+        view.finish("done")
+    assert "\x1b" not in out.getvalue()
+    assert out.getvalue().startswith(
+        "... the broker starts [1/3]\n0:00/4:00  executors 1 of 1 wanted"
+    )
+
+
+def test_plain_lines_come_every_five_seconds_and_at_each_decision(day_run: Run) -> None:
+    view, out = plain()
+    for record in day_run.records[:10]:
+        view.show(record, record.t_s - day_run.start_s, 240)
+    assert [line.split("/")[0] for line in out.getvalue().splitlines()] == [
+        "0:00",
+        "0:06",
+        "0:12",
+        "0:18",
+        "0:24",
+        "0:24",
+    ]
+    assert "1 -> 2 executors: " in out.getvalue()
+
+
+def test_a_record_without_a_query_is_said_in_words() -> None:
+    view, out = plain()
+    view.show(IDLE, 3, 240)
+    assert out.getvalue() == "0:03/4:00  no query\n"
+
+
+def test_a_screen_gives_the_terminal_back_and_keeps_steps_and_notes(day_run: Run) -> None:
+    console = terminal()
+    with ScreenView(
+        Dashboard(title="t", max_executors=8, objective_s=10.0), console, now=lambda: 0.0
+    ) as view:
+        view.step("the broker starts")
+        view.show(day_run.records[0], 0, 240)
+        view.note("executor 3 was lost")
+        view.finish("the table")
+    written: str = console.file.getvalue()  # type: ignore[attr-defined]
+    assert written.count("\x1b[?1049h") == written.count("\x1b[?1049l") == 1
+    assert written.endswith("executor 3 was lost\nthe table\n")
+    assert "✓ the broker starts" in written
+
+
+def test_a_step_that_fails_is_marked_and_the_cursor_comes_back() -> None:
+    console = terminal()
+    with (
+        pytest.raises(RuntimeError),
+        ScreenView(Dashboard(title="t", max_executors=8, objective_s=10.0), console) as view,
+    ):
+        fail_in_a_step(view)
+    written: str = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "✗ the cluster starts" in written
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h")
+
+
+def test_a_sparkline_goes_from_zero_to_its_maximum() -> None:
+    assert sparkline([0, 50, 100], 8) == "▁▅█"
+    assert sparkline([0, 0], 8) == "▁▁"
+    assert sparkline(range(100), 3) == "███"
+
+
+def test_a_bar_never_leaves_its_width() -> None:
+    assert [bar(value, 10, 5, "").plain.count("━") for value in (0, 1, 10, 99)] == [0, 1, 5, 5]

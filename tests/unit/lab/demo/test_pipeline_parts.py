@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from rheostat.lab.demo.finished_run import ExecutorLife
+from rheostat.lab.demo.pipeline import _unix_s, requested
+from rheostat.model import Record, Rescaling
+
+
+def record(t_s: float, target: int | None) -> Record:
+    return Record(
+        t_s=t_s,
+        observation=None,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=target,
+        actions=(),
+        rescaling=Rescaling(phase="steady"),
+    )
+
+
+def requests(records: list[Record], *registered_s: float) -> list[float | None]:
+    return [
+        life.requested_s
+        for life in requested(
+            [ExecutorLife(str(at), None, at, None) for at in registered_s], records
+        )
+    ]
+
+
+def test_an_executor_was_requested_by_the_last_raise_before_it_registered():
+    records = [record(t, target) for t, target in ((10, 1), (20, 3), (30, 3), (40, 5), (50, 2))]
+    assert requests(records, 5, 22, 25, 45, 60) == [None, 20, 20, 40, 40]
+
+
+def test_ticks_without_a_target_are_no_raises():
+    assert requests([record(10, None), record(20, 3), record(30, None), record(40, 3)], 45) == [
+        None
+    ]
+    assert requests([], 45) == [None]
+
+
+def test_the_life_of_an_executor_is_otherwise_as_it_was():
+    life = ExecutorLife("7", None, 30.0, 50.0)
+    assert requested([life], [record(10, 1), record(20, 2)]) == [ExecutorLife("7", 20, 30.0, 50.0)]
+
+
+def test_times_of_the_rest_interface_are_unix_times():
+    assert _unix_s("2026-01-01T00:00:00.250GMT") == 1767225600.25

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.local.standalone import Cluster
+from rheostat.machine.free_ports import LOOPBACK
+
+
+@pytest.mark.parametrize("name", ["port", "ui_port"])
+def test_a_port_that_is_taken_is_said_in_one_line(name: str) -> None:
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadInput, match=rf"port {port} for the Spark master.* is taken"):
+            Cluster(**{name: port})
+
+
+def test_a_cluster_without_cores_is_refused() -> None:
+    with pytest.raises(BadInput, match="at least 1 core, but 0"):
+        Cluster(cores=0)
+
+
+def test_a_cluster_that_was_not_started_has_no_executors() -> None:
+    cluster = Cluster()
+    assert not cluster.alive
+    assert cluster.executors() == []

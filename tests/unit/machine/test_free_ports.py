@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
+
+
+def test_a_free_port_can_be_claimed() -> None:
+    port = free_port()
+    assert claim_port(port, "Kafka") == port
+
+
+@pytest.mark.parametrize("host", [LOOPBACK, "0.0.0.0"])
+def test_a_port_that_is_taken_is_refused_by_name(host: str) -> None:
+    with socket.create_server((host, 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(BadInput, match=f"port {port} for Kafka is taken"):
+            claim_port(port, "Kafka")
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65536])
+def test_a_number_that_is_no_port_is_refused(port: int) -> None:
+    with pytest.raises(BadInput, match=f"between 1 and 65535, but it is {port}"):
+        claim_port(port, "Kafka")
+
+
+def test_a_port_with_closing_connections_is_free() -> None:
+    with socket.create_server((LOOPBACK, 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection((LOOPBACK, port)) as client:
+            server.accept()[0].close()
+            client.recv(1)
+    assert claim_port(port, "Kafka") == port

@@ -1,0 +1,81 @@
+"""Which runs the comparison takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.policies.registry import POLICIES, create
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.sweep.sweep_cell import BOUNDS
+from rheostat_lab.comparison.spark_comparison import (
+    GRIDS,
+    LOADS,
+    OURS,
+    PLANT,
+    SETTINGS,
+    Comparison,
+    candidates,
+)
+
+
+def test_everybody_but_our_own_policy_is_tried_with_more_than_its_defaults() -> None:
+    assert set(GRIDS) == set(POLICIES) - {OURS}
+    assert all(candidates(policy)[0] == {} and len(candidates(policy)) > 4 for policy in GRIDS)
+    assert candidates(OURS) == [{}]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_all_that_is_tried_can_be_made_and_is_tried_once(policy: str) -> None:
+    tried = candidates(policy)
+    assert all(create(policy, given, Slo(latency_s=SETTINGS.objective_s)) for given in tried)
+    assert len({repr(given) for given in tried}) == len(tried)
+
+
+def test_the_plant_places_state_and_starts_as_the_thesis_did() -> None:
+    plant = SparkParameters.of(PLANT)
+    assert plant.placement
+    assert plant.state_partitions > 0
+    assert (plant.executors, SETTINGS.minutes, SETTINGS.low, SETTINGS.high) == (8, 140, 1, 16)
+
+
+def test_nobody_is_judged_on_a_seed_that_its_parameters_were_chosen_on() -> None:
+    asked = Comparison(policies=("hpa", OURS), seeds=3, trials=2)
+    judged, tried = asked.judged_cells({}), asked.trial_cells()
+    assert {cell.seed for cell in judged} == {0, 1, 2}
+    assert {cell.seed for cell in tried} == {3, 4}
+    assert {cell.policy for cell in tried} == {"hpa"}
+
+
+def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -> None:
+    cells = Comparison(policies=("hpa",), seeds=2).judged_cells(
+        {("cosine", "hpa"): {"metrics": "cpu 0.5"}}
+    )
+    assert sorted((cell.load, cell.seed, cell.policy) for cell in cells) == sorted(
+        (load, seed, policy)
+        for load in LOADS
+        for seed in (0, 1)
+        for policy in (BOUNDS, "hpa", OURS)
+    )
+    given = {(cell.load, cell.policy): cell.parameters for cell in cells}
+    assert given["cosine", "hpa"] == {"metrics": "cpu 0.5"}
+    assert given["bursts", "hpa"] == given["cosine", OURS] == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"policies": ("clever",)}, "unknown policy 'clever'"),
+        ({"loads": ("sea",)}, "there is no load 'sea' to compare on; there are cosine, bursts"),
+        ({"seeds": 0}, "seeds and trials must be at least 1, but they are 0 and 3"),
+        ({"trials": 0}, "they are 10 and 0"),
+        ({"minutes": 5}, "longer than its warm-up of 5 minutes, but it lasts 5"),
+        ({"minutes": float("nan")}, "but it lasts nan"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        Comparison(**given)

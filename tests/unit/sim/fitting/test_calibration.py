@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rheostat.cli.app import run as command
+from rheostat.errors import BadInput
+from rheostat.model import Observation
+from rheostat.replay import recording
+from rheostat.replay.validate import Moment
+from rheostat.sim.fitting.batch_fit import start_s
+from rheostat.sim.fitting.calibration import calibrate
+from rheostat.sim.fitting.recorded_run import Recorded, recorded
+from rheostat.sim.spark.machine_pace import Pace
+
+Journaled = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def run(journaled: Journaled) -> Recorded:
+    return recorded(recording.read(journaled()))
+
+
+def _moments(*seen: Observation) -> recording.Recording:
+    return {None: [Moment(f"row {number}", each) for number, each in enumerate(seen, 1)]}
+
+
+def _plain(t_s: float, **more: object) -> Observation:
+    given: dict[str, object] = {
+        "executors": 2,
+        "input_rows_per_s": 10.0,
+        "lag_rows": 5.0,
+        "batch_s": 1.0 + t_s / 100,
+        "batch_rows": 10,
+    }
+    return Observation(t_s=t_s, **{**given, **more})  # type: ignore[arg-type]
+
+
+def test_a_fit_finds_the_batch_times_of_the_plant_that_made_the_run(run: Recorded) -> None:
+    found = calibrate(run)
+    assert found.held_out.batch_s_median < 0.08
+    assert found.held_out.lag_of_peak < 0.2
+    assert found.held_out.latency_s_median is not None
+    assert found.held_out.latency_s_median < 0.15
+    assert 3e-4 < found.parameters.source_row_s < 5.5e-4
+    assert found.parameters.usl_sigma < 0.1
+    assert len(found.sizes) > 2
+    assert found.notes == ()
+
+
+def test_the_held_out_part_is_never_read_by_the_fit(run: Recorded) -> None:
+    held = [each for each in run.batches if int(10 * each.end_s / run.duration_s) in (3, 6, 9)]
+    assert held
+    other = replace(
+        run,
+        batches=tuple(
+            replace(each, batch_s=each.batch_s * 7) if each in held else each
+            for each in run.batches
+        ),
+    )
+    first, second = calibrate(run), calibrate(other)
+    assert first.parameters == second.parameters
+    assert first.pace == second.pace
+    assert second.held_out.batch_s_median > first.held_out.batch_s_median
+
+
+def test_a_machine_that_becomes_faster_is_seen(run: Recorded) -> None:
+    slower = tuple(
+        replace(each, batch_s=each.batch_s * (2 - each.end_s / run.duration_s))
+        for each in run.batches
+    )
+    pace = calibrate(replace(run, batches=slower)).pace
+    assert pace.factors[0] > 1.3
+    assert pace.factors[-1] == 1
+
+
+def test_executors_that_warm_up_are_seen(run: Recorded) -> None:
+    truth = Pace(new=1.0, new_s=60.0)
+    colder = tuple(
+        replace(
+            each, batch_s=each.batch_s * (1 + truth.new * truth.newness(each.ages_s, each.first))
+        )
+        for each in run.batches
+    )
+    found = calibrate(replace(run, batches=colder))
+    assert found.pace.new > 0.4
+    assert 25 < found.pace.new_s < 150
+    assert found.held_out.batch_s_median < 0.1
+
+
+def test_the_youngest_executors_leave_first() -> None:
+    seen = [
+        _plain(10.0 * i, executors=size)
+        for i, size in enumerate((2, 2, 4, 4, 3, 1, 1, 2, 2, 2, 2, 2))
+    ]
+    batches = recorded(_moments(*seen)).batches
+    by_end = {each.end_s: each for each in batches}
+
+    def born_s(end_s: float) -> list[float]:
+        each = by_end[end_s]
+        return [(each.begin_s + each.end_s) / 2 - age_s for age_s in each.ages_s]
+
+    assert born_s(30.0) == pytest.approx([0, 0, 15, 15])
+    assert born_s(40.0) == pytest.approx([0, 0, 15])
+    assert born_s(60.0) == pytest.approx([0])
+    assert born_s(90.0) == pytest.approx([0, 65])
+    assert [by_end[end_s].first for end_s in (30.0, 40.0, 60.0, 90.0)] == [2, 2, 1, 1]
+
+
+def test_where_one_size_was_recorded_it_is_said(journaled: Journaled) -> None:
+    found = calibrate(recorded(recording.read(journaled("fixed", executors=4))))
+    assert found.sizes == (4,)
+    assert found.parameters.usl_sigma == 0
+    assert any("only 4 executors were recorded" in note for note in found.notes)
+    assert any("no executor was seen starting" in note for note in found.notes)
+    assert found.held_out.batch_s_median < 0.08
+
+
+def test_the_start_time_is_from_the_target_to_the_executors(run: Recorded) -> None:
+    seen = (
+        _plain(0, target=2),
+        _plain(5, target=4),
+        _plain(10, target=4, executors=3),
+        _plain(15, target=4, executors=4),
+    )
+    assert start_s(replace(run, seen=seen)) == 10
+
+
+def test_arrivals_are_held_over_the_time_up_to_their_observation() -> None:
+    seen = [
+        _plain(100.0 + 10 * i, input_rows_per_s=float(i) if i != 3 else None) for i in range(12)
+    ]
+    arrivals = recorded(_moments(*seen)).arrivals()
+    assert [arrivals.rate_per_s(t) for t in (0, 9, 10, 25)] == [1, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        ([_plain(0)], "needs two rows or more"),
+        (
+            [_plain(float(t), batch_s=None) for t in range(20)],
+            "the recording has no batch_s; a Spark plant is fitted to",
+        ),
+        ([_plain(float(t), lag_rows=None) for t in range(20)], "the recording has no lag_rows"),
+        (
+            [_plain(float(t), batch_s=1.0) for t in range(20)],
+            "shows 0 batches with rows; a fit needs 8 at least",
+        ),
+        (
+            [_plain(float(t)) for t in (*range(20), 500)],
+            "row 21: a gap of 481 s among rows 1 s apart",
+        ),
+    ],
+)
+def test_what_cannot_be_fitted_is_said(seen: list[Observation], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        calibrate(recorded(_moments(*seen)))
+
+
+def test_the_command_prints_and_writes_the_same_json(
+    journaled: Journaled, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = journaled(seconds=900), tmp_path / "fit.json"
+    assert command(["calibrate", str(folder), "--json", "--out", str(out)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads(out.read_text())
+    assert set(told) == {"parameters", "pace", "held_out", "fitted", "sizes", "notes"}
+    assert command(["calibrate", str(folder)]) == 0
+    assert "batch time, median" in capsys.readouterr().out
+
+
+def test_the_command_refuses_a_recording_without_batches_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command(["calibrate", "query-1_HPA_50"]) == 2
+    assert capsys.readouterr().err.startswith("rheostat: the recording has no batch_s")

@@ -1,0 +1,62 @@
+"""A run as a picture: what it shows, and how it is known to be up to date."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from rheostat.sim.sweep.run_plot import SAMPLE_S, Course, course, digest_in
+from rheostat.sim.sweep.runner import play
+from rheostat_lab.comparison.spark_comparison import plain_cell
+
+
+@pytest.fixture(scope="module")
+def shown() -> Course:
+    return course(plain_cell("measured-throughput"))
+
+
+def test_a_course_has_the_load_the_sizes_and_the_latencies_of_the_run(shown: Course) -> None:
+    cell = plain_cell("measured-throughput")
+    ledger = play(cell).ledger
+    assert (
+        len(shown.rate_per_s) == len(shown.executors) == len(shown.latency_s) == 140 * 60 / SAMPLE_S
+    )
+    assert shown.executors[0] == 8
+    assert shown.rate_per_s[10] == round(cell.workload.rate_per_s(300.0))
+    arrived_s = ledger.commit_s - ledger.latency_s
+    early = (arrived_s >= 600) & (arrived_s < 630)
+    mean_s = (ledger.latency_s * ledger.rows)[early].sum() / ledger.rows[early].sum()
+    assert shown.latency_s[20] == pytest.approx(mean_s, abs=0.051)
+
+
+def test_the_same_run_has_the_same_digest_and_another_one_has_another(shown: Course) -> None:
+    assert course(plain_cell("measured-throughput")).digest == shown.digest
+    assert course(plain_cell("measured-throughput", seed=1)).digest != shown.digest
+    later = dataclasses.replace(shown, latency_s=(*shown.latency_s[:-1], 29.9))
+    assert later.digest != shown.digest
+
+
+def test_a_picture_tells_its_digest_and_is_drawn_the_same_twice(
+    shown: Course, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "a" / "shown.svg", tmp_path / "b" / "shown.svg"
+    for path in (first, second):
+        path.parent.mkdir()
+        shown.draw(path)
+    assert digest_in(first) == shown.digest
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_picture_that_is_not_there_or_is_another_has_no_digest(tmp_path: Path) -> None:
+    assert digest_in(tmp_path / "none.svg") is None
+    (tmp_path / "other.svg").write_text("<svg></svg>")
+    assert digest_in(tmp_path / "other.svg") is None
+
+
+def test_rows_that_wait_at_the_end_have_no_latency(shown: Course) -> None:
+    assert None not in shown.latency_s[:-1]
+    behind = course(plain_cell("ds2"))
+    assert behind.latency_s[0] is not None
+    assert behind.latency_s[-1] is None

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from rheostat.spark.resizing.slack import IN_SHARE, OUT_SHARE, Loads, slack_s
+from rheostat.spark.sensing.progress import Batch
+
+
+@pytest.mark.parametrize(
+    ("batch_s", "objective_s", "growing", "expected"),
+    [
+        (1.0, 10.0, True, OUT_SHARE),
+        (1.0, 10.0, False, IN_SHARE),
+        (9.9, 10.0, True, 0.1),
+        (12.0, 10.0, True, 0.0),
+    ],
+)
+def test_a_batch_may_last_a_share_longer_and_never_beyond_the_objective(
+    batch_s, objective_s, growing, expected
+):
+    assert slack_s(batch_s, objective_s, growing) == pytest.approx(expected)
+
+
+class Query:
+    """Runs batches of given times, before each of which some partitions were sent."""
+
+    def __init__(self, loads: Loads, run_id: str = "q") -> None:
+        self.loads, self.run_id, self.number = loads, run_id, 0
+
+    def run(self, batch_s: float, units: int = 0, cold: bool = False) -> None:
+        if units:
+            self.loads.sent(self.run_id, units, cold)
+        self.number += 1
+        self.loads.note(self.run_id, batch(self.run_id, self.number, batch_s))
+
+
+def batch(run_id: str, number: int, duration_s: float) -> Batch:
+    return Batch(
+        query=run_id,
+        run_id=run_id,
+        batch_id=number,
+        start_s=0.0,
+        duration_s=duration_s,
+        parts_s={},
+        rows=1,
+        output_rows=None,
+        inputs={},
+        committed={},
+        latest={},
+        state_rows=None,
+        state_bytes=None,
+        state_partitions=None,
+    )
+
+
+def test_what_a_partition_takes_is_told_from_the_batches_in_which_some_moved():
+    loads = Loads()
+    query = Query(loads)
+    assert loads.slack_and_load_s(10.0, True, False) == (None, None)
+    for batch_s in (1.0, 1.1, 0.9):
+        query.run(batch_s)
+    assert loads.slack_and_load_s(10.0, True, False) == (OUT_SHARE, None)
+    for batch_s, units in ((1.3, 3), (1.4, 2), (1.2, 2)):
+        query.run(batch_s, units)
+    assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((OUT_SHARE, 0.1))
+
+
+def test_a_cold_executor_tells_nothing_of_loading_and_has_its_first_partition_to_itself():
+    loads = Loads()
+    query = Query(loads)
+    query.run(1.0)
+    query.run(4.0, 1, cold=True)
+    assert loads.slack_and_load_s(10.0, False, False) == (IN_SHARE, None)
+    query.run(1.05, 1)
+    slack, load = loads.slack_and_load_s(10.0, False, cold=True)
+    assert slack == load == IN_SHARE
+
+
+def test_loading_is_never_free_and_a_batch_counts_once():
+    loads = Loads()
+    loads.note("q", batch("q", 1, 1.0))
+    loads.sent("q", 4, False)
+    loads.note("q", batch("q", 1, 1.0))
+    loads.note("q", batch("q", 2, 0.8))
+    _, load = loads.slack_and_load_s(10.0, False, False)
+    assert load is not None
+    assert load > 0
+
+
+def test_of_several_queries_the_one_with_the_least_room_counts():
+    loads = Loads()
+    for run_id, batch_s, with_move_s in (("slow", 2.0, 2.2), ("quick", 0.5, 1.0)):
+        query = Query(loads, run_id)
+        query.run(batch_s)
+        query.run(with_move_s, 1)
+    assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((0.5 * OUT_SHARE, 0.5))
+    loads.keep(["slow"])
+    assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((2 * OUT_SHARE, 0.2))
+
+
+def test_a_pause_is_what_the_usual_batch_leaves_of_the_trigger_interval():
+    loads = Loads()
+    query = Query(loads)
+    for batch_s in (0.9, 1.0, 1.1):
+        query.run(batch_s)
+    Query(loads, "late").run(4.0)
+    assert loads.pauses_s({"q": 3.0, "late": 3.0, "young": 3.0}) == pytest.approx(
+        {"q": 2.0, "late": 0.0}
+    )

@@ -1,0 +1,416 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rheostat.model import InFlight, Observation
+from rheostat.spark.sensing.executors import Executor
+from rheostat.spark.sensing.progress import batch_of
+from rheostat.spark.sensing.sensor import SparkSensor, told_trigger_s
+
+WAITING = {"message": "Waiting for next trigger", "isTriggerActive": False, "isDataAvailable": True}
+RUNNING = {"message": "Processing new data", "isTriggerActive": True, "isDataAvailable": True}
+NO_DATA = {
+    "message": "Waiting for next trigger",
+    "isTriggerActive": False,
+    "isDataAvailable": False,
+}
+
+
+class Query:
+    def __init__(self, run: str = "r1", name: str | None = "q1", **progress: Any) -> None:
+        self.id, self.runId, self.name = "id1", run, name
+        self.lastProgress: dict[str, Any] | None = None
+        self.status = WAITING
+
+
+class Session:
+    """A session with queries and a status tracker that knows of one stage: 8 tasks, 3 of them
+    done."""
+
+    def __init__(self, *queries: Query) -> None:
+        self.streams = SimpleNamespace(active=list(queries))
+        stage = SimpleNamespace(numTasks=8, numCompletedTasks=3)
+        tracker = SimpleNamespace(getActiveStageIds=lambda: [1], getStageInfo=lambda _: stage)
+        self.sparkContext = SimpleNamespace(applicationId="app-1", statusTracker=lambda: tracker)
+
+
+class Endpoint:
+    """Answers with the executors of a script: (id, task seconds) each; None is no answer."""
+
+    def __init__(self, *answers: list[tuple[str, float]] | None) -> None:
+        self.answers = list(answers)
+
+    def registered(self) -> list[Executor] | None:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if answer is None:
+            return None
+        return [
+            Executor(
+                id=name,
+                slots=2,
+                active=True,
+                task_s=task_s,
+                peak_memory_bytes=100,
+                registered_s="",
+                removed_s=None,
+            )
+            for name, task_s in answer
+        ]
+
+
+class Broker:
+    """Knows one partition of each topic; ``rows`` None is a broker that does not answer."""
+
+    def __init__(self, rows: int | None) -> None:
+        self.rows = rows
+        self.asked: list[list[str]] = []
+
+    def latest(self, topics):
+        self.asked.append(list(topics))
+        return None if self.rows is None else {(topic, 0): self.rows for topic in topics}
+
+
+def sensor_of(
+    session: Any,
+    endpoint: Any = None,
+    offsets: Any = None,
+    trigger_s: float | None = 1.0,
+    **rest: Any,
+) -> SparkSensor:
+    return SparkSensor(
+        session,
+        endpoint,
+        offsets,
+        target=rest.pop("target", lambda: None),
+        trigger_s=lambda _: trigger_s,
+        **rest,
+    )
+
+
+@pytest.fixture
+def batch(event, kafka):
+    """Makes the event of a batch of one partition: number, start, duration, rows from and to, rows
+    at the broker when it was planned."""
+
+    def make(
+        number: int,
+        start_s: float,
+        duration_s: float,
+        start: int,
+        end: int,
+        latest: int,
+        **changes: Any,
+    ) -> dict[str, Any]:
+        source = kafka({"bids": {"0": start}}, {"bids": {"0": end}}, {"bids": {"0": latest}})
+        made: dict[str, Any] = event(number, start_s, duration_s, [source], **changes)
+        return made
+
+    return make
+
+
+def test_no_query_is_no_observation():
+    assert sensor_of(Session()).observe(1000.0) == []
+
+
+def test_before_its_first_batch_a_query_shows_its_name_and_the_executors():
+    (seen,) = sensor_of(
+        Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)]), target=lambda: 3
+    ).observe(1000.0)
+    assert (seen.query, seen.application, seen.executors, seen.slots_per_executor, seen.target) == (
+        "q1",
+        "app-1",
+        2,
+        2,
+        3,
+    )
+    assert (seen.input_rows_per_s, seen.lag_rows, seen.batch_s, seen.in_flight) == (
+        None,
+        None,
+        None,
+        None,
+    )
+
+
+def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
+    query, broker = Query(), Broker(150)
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    sensor = sensor_of(Session(query), offsets=broker)
+    (first,) = sensor.observe(1001.0)
+    assert (first.lag_rows, first.input_rows_per_s, first.lag_s) == (50, None, None)
+    broker.rows = 250
+    (seen,) = sensor.observe(1002.0)
+    assert broker.asked == [["bids"], ["bids"]]
+    assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 150, 1.5)
+    assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s, seen.trigger_s) == (
+        0.5,
+        50,
+        100.0,
+        1.0,
+    )
+    assert seen.output_rows_per_s is None
+
+
+def test_the_lag_grows_in_mid_batch_and_the_batch_shows_its_age(batch):
+    query, broker = Query(), Broker(100)
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    query.status = RUNNING
+    sensor = sensor_of(Session(query), Endpoint([("0", 0.0)]), offsets=broker)
+    lags, ages = [], []
+    for second in range(1, 4):
+        broker.rows = 100 + 1000 * second
+        (seen,) = sensor.observe(1001.0 + second)
+        lags.append(seen.lag_rows)
+        ages.append(seen.in_flight)
+    assert lags == [1000, 2000, 3000]
+    assert ages == [
+        InFlight(elapsed_s=float(second), tasks_done=3, tasks_left=5) for second in range(1, 4)
+    ]
+
+
+def test_latency_is_commit_time_minus_arrival(batch):
+    query, broker = Query(), Broker(0)
+    query.lastProgress = batch(1, 999.0, 0.1, 0, 0, 0)
+    sensor = sensor_of(Session(query), offsets=broker)
+    sensor.observe(1000.0)
+    broker.rows = 100
+    sensor.observe(1001.0)
+    query.lastProgress = batch(2, 1001.0, 1.5, 0, 100, 100)
+    (seen,) = sensor.observe(1003.0)
+    assert seen.latency_s == pytest.approx(
+        2.0
+    )  # the rows came evenly over 1000..1001 and were committed at 1002.5
+
+
+def test_a_broker_that_does_not_answer_leaves_the_lag_absent(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 120)
+    (seen,) = sensor_of(Session(query), offsets=Broker(None)).observe(1001.0)
+    assert (seen.lag_rows, seen.lag_s, seen.input_rows_per_s) == (None, None, None)
+
+
+def test_without_a_broker_the_lag_is_what_was_left_and_what_must_have_come_since(batch):
+    query = Query()
+    sensor = sensor_of(Session(query))
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    (first,) = sensor.observe(1000.6)
+    assert (first.lag_rows, first.input_rows_per_s) == (None, None)
+    query.lastProgress = batch(4, 1001.0, 0.5, 100, 150, 200)
+    (seen,) = sensor.observe(1003.0)
+    assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 250.0, 2.5)
+
+
+def test_without_a_broker_an_idle_query_has_no_lag_that_grows_with_time(batch):
+    query = Query()
+    sensor = sensor_of(Session(query))
+    for number in (3, 4):
+        query.lastProgress = batch(
+            number, 997.0 + number, 0.5, number * 50, number * 50 + 50, number * 50 + 50
+        )
+        sensor.observe(997.6 + number)
+    query.status = NO_DATA
+    (seen,) = sensor.observe(1600.0)
+    assert (seen.lag_rows, seen.lag_s, seen.input_rows_per_s) == (0.0, 0.0, 0.0)
+    assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s) == (0.0, 0, None)
+
+
+def test_a_long_interval_between_two_batches_is_not_idleness(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 5.0, 50, 100, 100)
+    (seen,) = sensor_of(Session(query), trigger_s=None).observe(1050.0)
+    assert (seen.batch_s, seen.batch_rows) == (5.0, 50)
+
+
+def test_after_a_pause_the_running_batch_is_as_old_as_it_is(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    query.status = NO_DATA
+    sensor = sensor_of(Session(query), offsets=Broker(100))
+    sensor.observe(1600.2)
+    query.status = RUNNING
+    assert [sensor.observe(now)[0].in_flight for now in (1603.0, 1605.0)] == [
+        InFlight(elapsed_s=2.0),
+        InFlight(elapsed_s=4.0),
+    ]
+
+
+def test_without_kafka_the_rate_is_spark_s_own_and_the_lag_absent(event):
+    query = Query()
+    rate = {
+        "description": "RateStreamV2",
+        "startOffset": 5,
+        "endOffset": 6,
+        "latestOffset": 6,
+        "inputRowsPerSecond": 10.0,
+    }
+    query.lastProgress = event(3, 1000.0, 0.5, [rate], numInputRows=10)
+    broker = Broker(5)
+    (seen,) = sensor_of(Session(query), offsets=broker).observe(1001.0)
+    assert (seen.input_rows_per_s, seen.inputs, seen.batch_rows) == (
+        10.0,
+        {"RateStreamV2": 10.0},
+        10,
+    )
+    assert (seen.lag_rows, seen.lag_s, seen.latency_s) == (None, None, None)
+    assert broker.asked == []
+    query.status = NO_DATA
+    (later,) = sensor_of(Session(query)).observe(1600.0)
+    assert (later.input_rows_per_s, later.inputs) == (0.0, {"RateStreamV2": 0.0})
+
+
+def test_two_queries_are_two_observations_that_share_the_executors(batch):
+    one, two = Query("r1", "one"), Query("r2", None)
+    one.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100, name="one")
+    one.status = RUNNING
+    seen = sensor_of(Session(one, two), Endpoint([("0", 0.0)])).observe(1003.0)
+    assert [(each.query, each.executors) for each in seen] == [("one", 1), ("id1", 1)]
+    assert seen[0].in_flight == InFlight(elapsed_s=2.0)  # whose tasks run cannot be told
+
+
+def test_a_stopped_query_is_dropped_and_a_restarted_one_begins_anew(batch):
+    session, broker = Session(Query("r1")), Broker(100)
+    session.streams.active[0].lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    sensor = sensor_of(session, offsets=broker)
+    sensor.observe(1001.0)
+    restarted = Query("r2")
+    session.streams.active = []
+    assert sensor.observe(1002.0) == []
+    session.streams.active = [restarted]
+    assert sensor.observe(1003.0)[0].input_rows_per_s is None
+    restarted.lastProgress = batch(4, 1003.0, 0.5, 100, 150, 150)
+    broker.rows = 150
+    assert (
+        sensor.observe(1004.0)[0].input_rows_per_s is None
+    )  # one point of its own arrival curve only
+    broker.rows = 160
+    assert sensor.observe(1005.0)[0].input_rows_per_s == 10.0
+
+
+def test_an_endpoint_without_an_answer_leaves_the_executors_absent(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    (seen,) = sensor_of(Session(query), Endpoint(None)).observe(1001.0)
+    assert (seen.executors, seen.slots_per_executor, seen.busy, seen.memory_bytes) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert seen.batch_rows == 50
+
+
+def test_how_busy_the_slots_were_is_task_time_over_slot_time():
+    sensor = sensor_of(
+        Session(Query()),
+        Endpoint([("0", 0.0)], [("0", 16.0), ("1", 99.0)], [("0", 999.0), ("1", 99.0)]),
+    )
+    seen = [sensor.observe(now)[0] for now in (1000.0, 1020.0, 1040.0)]
+    assert [each.busy for each in seen] == [
+        None,
+        0.4,
+        1.0,
+    ]  # of 2 slots x 20 s; one that has just come is not counted
+    assert seen[-1].memory_bytes == 100
+
+
+def test_executors_are_counted_at_every_tick_where_the_scheduler_is_asked():
+    counted = iter([1, 2, 3])
+    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)]), registered=lambda: next(counted))
+    assert [sensor.observe(1000.0 + n)[0].executors for n in range(3)] == [1, 2, 3]
+
+
+def test_the_interval_is_the_distance_of_batches_that_end_early(batch):
+    one, two = batch_of(batch(3, 1000.0, 0.5, 0, 1, 1)), batch_of(batch(5, 1002.0, 0.5, 1, 2, 2))
+    assert told_trigger_s(one, two) == 1.0
+    assert told_trigger_s(None, two) is None
+    assert told_trigger_s(two, two) is None
+    assert told_trigger_s(one, batch_of(batch(4, 1001.0, 0.9, 1, 2, 2))) is None
+
+
+def test_an_interval_that_was_told_across_a_pause_is_corrected(batch):
+    query, told = Query(), []
+    sensor = sensor_of(Session(query), trigger_s=None)
+    for number, start_s in enumerate([1000.0, 1030.0, 1031.0, 1032.1, 1040.0]):
+        query.lastProgress = batch(number, start_s, 0.1, number, number + 1, number + 1)
+        told.append(sensor.observe(start_s + 0.5)[0].trigger_s)
+    assert told == [None, 30.0, 1.0, 1.0, 1.0]
+
+
+def test_an_interval_that_was_asked_for_stays(batch):
+    query, seen = Query(), []
+    sensor = sensor_of(Session(query), trigger_s=0.0)
+    for number, start_s in enumerate([1000.0, 1030.0]):
+        query.lastProgress = batch(number, start_s, 0.1, number, number + 1, number + 1)
+        seen.append(sensor.observe(start_s + 0.5)[0].trigger_s)
+    assert seen == [0.0, 0.0]
+
+
+class Looks:
+    """What executors on this computer use: the same at every look."""
+
+    def seen(self, now, executors):
+        return Observation(t_s=now, cpu=0.25, cpu_python=0.5, load_per_core=0.75)
+
+
+class Stages:
+    """Fills in a CPU share of 0.2 for every query."""
+
+    def fill(self, seen, batch, last, idle):
+        return replace(seen, cpu=0.0 if idle else 0.2, stages=())
+
+
+def test_what_the_operating_system_says_is_in_every_observation(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), local=Looks()).observe(1001.0)
+    assert (seen.cpu, seen.cpu_python, seen.load_per_core, seen.application) == (
+        0.25,
+        0.5,
+        0.75,
+        "app-1",
+    )
+
+
+def test_the_cpu_of_several_queries_stages_is_added_for_they_share_the_executors(batch):
+    one, two = Query("r1", "one"), Query("r2", "two")
+    one.lastProgress = two.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    seen = sensor_of(Session(one, two), Endpoint([("0", 0.0)]), stages=Stages()).observe(1001.0)
+    assert [each.cpu for each in seen] == [0.4, 0.4]
+
+
+def test_an_idle_query_uses_no_cpu(batch):
+    query = Query()
+    query.lastProgress, query.status = batch(3, 1000.0, 0.5, 50, 100, 100), NO_DATA
+    (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), stages=Stages()).observe(1100.0)
+    assert (seen.batch_rows, seen.cpu) == (0, 0.0)
+
+
+def test_the_arrival_rate_is_shared_out_over_the_sources_as_spark_saw_them_arrive(event, kafka):
+    def source(topic: str, rate: float) -> dict[str, Any]:
+        return dict(
+            kafka({topic: {"0": 0}}, {topic: {"0": 50}}, {topic: {"0": 50}}, rate=rate, topic=topic)
+        )
+
+    query, broker = Query(), Broker(50)
+    query.lastProgress = event(3, 1000.0, 0.5, [source("bids", 30.0), source("persons", 10.0)])
+    sensor = sensor_of(Session(query), offsets=broker)
+    sensor.observe(1001.0)
+    broker.rows = 150
+    (seen,) = sensor.observe(1002.0)
+    assert seen.input_rows_per_s == 200.0
+    assert seen.inputs == {"KafkaV2[Subscribe[bids]]": 150.0, "KafkaV2[Subscribe[persons]]": 50.0}
+
+
+def test_the_second_look_at_the_executors_comes_early_and_the_others_every_15_seconds():
+    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 4.0)], [("0", 90.0)]))
+    assert [sensor.observe(1000.0 + second)[0].busy for second in (0, 3, 4, 10, 18, 19)] == [
+        None,
+        None,
+        0.5,
+        0.5,
+        0.5,
+        1.0,
+    ]

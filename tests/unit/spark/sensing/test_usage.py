@@ -1,0 +1,179 @@
+"""What a live job uses, as the sensor puts it into an observation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rheostat.model import ExecutorSample, Observation, Stage
+from rheostat.spark.sensing.executors import Executor
+from rheostat.spark.sensing.local_processes import Used
+from rheostat.spark.sensing.progress import Batch
+from rheostat.spark.sensing.stages import BatchStages
+from rheostat.spark.sensing.usage import LastStages, LocalUsage, StageUsage
+
+
+class Processes:
+    def __init__(self, *answers: dict[str, Used]) -> None:
+        self.answers = list(answers)
+
+    def used(self) -> dict[str, Used]:
+        return self.answers.pop(0)
+
+
+class Finder:
+    def __init__(self, found: BatchStages | None) -> None:
+        self.found = found
+        self.asked: list[Any] = []
+
+    def of_batch(
+        self, run_id: str, batch_id: int, sources: Any, by_executor: bool = False
+    ) -> BatchStages | None:
+        self.asked.append((run_id, batch_id, tuple(sources), by_executor))
+        return self.found
+
+
+def executors(*slots: int) -> list[Executor]:
+    return [
+        Executor(
+            id=str(n),
+            slots=count,
+            active=True,
+            task_s=0.0,
+            peak_memory_bytes=None,
+            registered_s="",
+            removed_s=None,
+        )
+        for n, count in enumerate(slots)
+    ]
+
+
+def batch(number: int = 7, duration_s: float = 0.5) -> Batch:
+    return Batch(
+        query="q",
+        run_id="r",
+        batch_id=number,
+        start_s=0.0,
+        duration_s=duration_s,
+        parts_s={},
+        rows=0,
+        output_rows=None,
+        inputs={},
+        committed={},
+        latest={},
+        state_rows=None,
+        state_bytes=None,
+        state_partitions=None,
+        rows_by_source=(("bids", 900.0),),
+    )
+
+
+STAGES = BatchStages(7, (Stage(name="stage 0"),), 1.2, {"0": 600.0, "1": 300.0})
+SEEN = Observation(t_s=100.0, executors=2, slots_per_executor=1, trigger_s=1.0, lag_rows=90.0)
+
+
+def test_cpu_is_the_share_per_slot_between_two_looks():
+    local = LocalUsage(
+        Processes(
+            {"0": Used(10.0, 1.0), "1": Used(0.0, 0.0)},
+            {"0": Used(15.0, 3.0), "1": Used(10.0, 0.0)},
+        ),
+        lambda: 0.4,
+    )
+    first, second = local.seen(100.0, executors(1, 2)), local.seen(110.0, executors(1, 2))
+    assert (first.cpu, first.cpu_python, first.load_per_core, first.by_executor) == (
+        None,
+        None,
+        0.4,
+        None,
+    )
+    assert second.cpu == pytest.approx(15.0 / 30.0)
+    assert second.cpu_python == pytest.approx(2.0 / 30.0)
+    assert second.by_executor == {"0": ExecutorSample(cpu=0.5), "1": ExecutorSample(cpu=0.5)}
+
+
+def test_an_executor_that_came_meanwhile_counts_from_the_next_look_on():
+    local = LocalUsage(
+        Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0), "1": Used(9.0, 0.0)}), lambda: None
+    )
+    local.seen(100.0, executors(1))
+    assert local.seen(110.0, executors(1, 1)).cpu == pytest.approx(0.5)
+
+
+def test_executors_elsewhere_have_no_cpu_and_no_load_that_is_ours():
+    local = LocalUsage(Processes({}, {}), lambda: 3.0)
+    assert [local.seen(t, executors(1)).load_per_core for t in (100.0, 110.0)] == [None, None]
+    some = LocalUsage(Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0)}), lambda: 3.0)
+    assert [some.seen(t, executors(1, 1)).cpu for t in (100.0, 110.0)] == [None, None]
+
+
+def test_a_policy_that_needs_nothing_costs_no_call():
+    finder = Finder(STAGES)
+    assert StageUsage(finder, {"busy", "lag_rows"}).fill(SEEN, batch(), LastStages()) == SEEN
+    assert finder.asked == []
+
+
+def test_what_the_policy_needs_is_filled_in_and_nothing_else():
+    staged = StageUsage(Finder(STAGES), {"stages"}).fill(SEEN, batch(), LastStages())
+    assert (staged.stages, staged.by_executor) == (STAGES.stages, None)
+    finder = Finder(STAGES)
+    shared = StageUsage(finder, {"cpu", "by_executor"}).fill(SEEN, batch(), LastStages())
+    assert finder.asked == [("r", 7, (("bids", 900.0),), True)]
+    assert shared.stages is None
+    assert shared.cpu == pytest.approx(1.2 / 2.0)  # 1.2 s on two slots of a second
+    assert shared.by_executor == {
+        "0": ExecutorSample(rows_per_s=600.0, lag_rows=60.0),
+        "1": ExecutorSample(rows_per_s=300.0, lag_rows=30.0),
+    }
+
+
+def test_the_operating_systems_cpu_is_better_than_that_of_stages():
+    finder = Finder(STAGES)
+    for known in (
+        Observation(t_s=100.0, executors=2, cpu=0.3),
+        Observation(t_s=100.0, executors=2, load_per_core=0.5),
+    ):
+        assert StageUsage(finder, {"cpu"}).fill(known, batch(), LastStages()) == known
+    assert finder.asked == []
+
+
+def test_stages_are_asked_for_every_ten_seconds_and_stay_between():
+    finder, last = Finder(STAGES), LastStages()
+    usage = StageUsage(finder, {"stages"})
+    found = [
+        usage.fill(Observation(t_s=t, executors=2), batch(), last).stages
+        for t in (100.0, 104.0, 109.9, 110.0)
+    ]
+    assert len(finder.asked) == 2
+    assert found == [STAGES.stages] * 4
+
+
+def test_without_an_answer_the_last_stages_stay_for_a_minute():
+    finder, last = Finder(STAGES), LastStages()
+    usage = StageUsage(finder, {"stages"})
+    usage.fill(SEEN, batch(), last)
+    finder.found = None
+    found = [
+        usage.fill(Observation(t_s=t, executors=2), batch(), last).stages
+        for t in (111.0, 159.0, 170.0)
+    ]
+    assert found == [STAGES.stages, STAGES.stages, None]
+
+
+def test_an_idle_query_has_stages_without_rows_and_asks_for_none():
+    finder, last = Finder(STAGES), LastStages()
+    usage = StageUsage(finder, {"stages", "cpu"})
+    assert usage.fill(SEEN, batch(), last, idle=True).stages is None
+    assert finder.asked == []
+    usage.fill(SEEN, batch(), last)
+    seen = usage.fill(SEEN, batch(), last, idle=True)
+    assert seen.stages == (Stage(name="stage 0", rows_in=0.0, rows_out=0.0, busy_s=0.0),)
+    assert seen.cpu == 0.0
+    assert len(finder.asked) == 1
+
+
+def test_the_cpu_of_an_older_batch_is_not_laid_on_this_one():
+    last = LastStages()
+    usage = StageUsage(Finder(STAGES), {"cpu"})
+    assert usage.fill(SEEN, batch(number=8), last).cpu is None

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException
+
+from rheostat.spark.warming.warmup import (
+    DEADLINE_S,
+    FIRST_READING_S,
+    HOLDS,
+    PAUSE_WITHIN_S,
+    ROOM_S,
+    Warmup,
+)
+
+
+@dataclass
+class Query:
+    runId: str = "a"  # noqa: N815 - PySpark's name
+    lastProgress: Any = "a batch"  # noqa: N815
+    python: bool = True
+    harmless: bool = True
+    pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(FIRST_READING_S))
+    """How long its pause will last, at each look."""
+    longest_s: float = FIRST_READING_S
+
+
+@dataclass
+class Tasks:
+    fault: Exception | None = None
+    ran: list[tuple[str, str]] = field(default_factory=list)
+    rehearsed: list[tuple[str, str, str]] = field(default_factory=list)
+    loaded: list[tuple[str, str, int]] = field(default_factory=list)
+    """Query, executor, and how often the query had been looked at."""
+    asked: int = 0
+    held: list[tuple[str, str, float]] = field(default_factory=list)
+    forbidden: Exception | None = None
+    """What Spark says when an executor is to be held."""
+    takes_s: float = 0.0
+    """How long a rehearsal of the source takes."""
+    clock: Clock | None = None
+    given: int = 0
+    """Tasks that the executor got from a batch."""
+    gate: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def uses_python(self, query: Query) -> bool:
+        return query.python
+
+    def tasks_done(self, executor: str) -> int:
+        return len(self.ran) + (0 if self.forbidden else len(self.held)) + self.given
+
+    def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
+        self.held.append((executor, host, for_s))
+        if self.forbidden:
+            raise self.forbidden
+        return 1
+
+    def shortest_batch_s(self, query: Query) -> float:
+        return 0.8
+
+    def longest_pause_s(self, query: Query) -> float:
+        return query.longest_s
+
+    def pause_left_s(self, query: Query, now: float) -> float:
+        self.asked += 1
+        return next(query.pauses)
+
+    def rehearse_state_on(self, query: Query, executor: str, host: str, group: str) -> bool:
+        self.loaded.append((query.runId, executor, self.asked))
+        return True
+
+    def rehearse_on(self, query: Query, executor: str, host: str, group: str) -> bool:
+        if self.clock:
+            self.clock.now += self.takes_s
+        if query.harmless:
+            self.rehearsed.append((query.runId, executor, host))
+        return query.harmless
+
+    def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
+        self.gate.wait(10)
+        self.ran.append((executor, host))
+        self.ended.set()
+        if self.fault:
+            raise self.fault
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def warmed(warmup: Warmup, tasks: Tasks, executor: str, host: str = "h1") -> frozenset[str]:
+    warmup.begin(executor, host)
+    tasks.gate.set()
+    join(executor)
+    return warmup.ready()
+
+
+def join(executor: str) -> None:
+    for thread in threading.enumerate():
+        if thread.name == f"rheostat-warm-up-{executor}":
+            thread.join(10)
+
+
+def test_nothing_is_warmed_for_before_a_query_has_run_a_batch() -> None:
+    query = Query(lastProgress=None)
+    warmup = Warmup(Tasks(), lambda: [query])
+    assert not warmup.available
+    query.lastProgress = "a batch"
+    assert warmup.available
+
+
+def test_python_workers_are_started_only_where_a_running_query_needs_them() -> None:
+    tasks, queries = Tasks(), [Query("a", python=False)]
+    warmup = Warmup(tasks, lambda: queries)
+    assert warmed(warmup, tasks, "3") == {"3"}
+    assert tasks.ran == []
+    queries.append(Query("b"))
+    assert warmed(warmup, tasks, "4") == {"3", "4"}
+    assert tasks.ran == [("4", "h1")]
+
+
+def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch() -> None:
+    tasks = Tasks()
+    warmup = Warmup(
+        tasks,
+        lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")],
+    )
+    warmed(warmup, tasks, "3")
+    assert tasks.rehearsed == [("a", "3", "h1"), ("d", "3", "h1")]
+
+
+def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
+    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, FIRST_READING_S, ROOM_S / 2, 0.0, ROOM_S]
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
+    assert tasks.held == []
+    assert tasks.rehearsed == [("a", "3", "h1")]
+    assert tasks.loaded == [("a", "3", len(lasts_s))]
+
+
+def test_an_executor_that_comes_in_a_pause_too_short_is_held_through_the_next_batch() -> None:
+    tasks, pauses = Tasks(), itertools.chain([0.4, 0.0], itertools.repeat(FIRST_READING_S))
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses)]), tasks, "3")
+    assert [(executor, host) for executor, host, _ in tasks.held] == [("3", "h1")]
+    assert tasks.held[0][-1] == pytest.approx(0.4 + 0.8)
+    assert (len(tasks.rehearsed), len(tasks.loaded)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("pauses_s", "held", "read"),
+    [([0.4, 0.0, 0.6, 0.6, 0.0, FIRST_READING_S], 2, 1), ([0.4], HOLDS, 0)],
+)
+def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(
+    pauses_s: list[float], held: int, read: int
+) -> None:
+    tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
+    query = Query(
+        "a", python=False, pauses=itertools.chain(pauses_s, itertools.repeat(pauses_s[-1]))
+    )
+    warmed(Warmup(tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3")
+    assert (len(tasks.held), len(tasks.rehearsed)) == (held, read)
+
+
+def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
+    tasks, query = (
+        Tasks(),
+        Query(
+            longest_s=FIRST_READING_S - 0.1,
+            pauses=itertools.chain([0.4], itertools.repeat(FIRST_READING_S)),
+        ),
+    )
+    warmed(Warmup(tasks, lambda: [query]), tasks, "3")
+    assert tasks.held == []
+
+
+def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> None:
+    tasks, query = Tasks(), Query(python=False, harmless=False)
+    warmup = Warmup(tasks, lambda: [query])
+    for executor in ("3", "4"):
+        query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
+        warmed(warmup, tasks, executor)
+    assert [executor for executor, *_ in tasks.held] == ["3"]
+
+
+def test_a_pause_needs_as_much_room_as_the_median_of_the_last_rehearsals_has_taken() -> None:
+    clock = Clock()
+    tasks, query = Tasks(clock=clock, takes_s=2.0), Query(python=False, longest_s=9.0)
+    warmup = Warmup(tasks, lambda: [query], clock=clock)
+    looks = []
+    for executor in ("3", "4", "5"):
+        query.pauses = itertools.chain(
+            [0.0, 0.0, FIRST_READING_S, 0.0, FIRST_READING_S], itertools.repeat(2.0)
+        )
+        before = tasks.asked
+        warmed(warmup, tasks, executor)
+        looks.append(tasks.loaded[-1][-1] - before)
+        tasks.takes_s = 1.0
+    assert looks == [5, 7, 5]
+
+
+def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -> None:
+    tasks = Tasks(given=1)
+    warmed(Warmup(tasks, lambda: [Query("a")]), tasks, "3")
+    assert tasks.rehearsed == []
+    assert [(query, executor) for query, executor, _ in tasks.loaded] == [("a", "3")]
+
+
+def test_where_no_pause_is_long_enough_to_read_a_batch_gives_the_first_source_task() -> None:
+    tasks = Tasks()
+
+    def pauses() -> Iterator[float]:
+        yield from (0.0, ROOM_S)
+        tasks.given = 1
+        yield from (0.0, ROOM_S, 0.0, ROOM_S)
+
+    warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
+    assert (tasks.rehearsed, tasks.loaded) == ([], [("a", "3", 4)])
+
+
+def test_executors_that_are_to_stand_by_load_no_state() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a")], loads=False), tasks, "3")
+    assert (len(tasks.rehearsed), tasks.loaded) == (1, [])
+
+
+def test_no_state_is_rehearsed_where_the_source_must_not_be() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a", harmless=False)]), tasks, "3")
+    assert tasks.loaded == []
+
+
+def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
+    tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
+    warmup = Warmup(
+        tasks,
+        lambda: [Query("a", pauses=itertools.repeat(0.0))],
+        clock=lambda: float(next(seconds)),
+    )
+    warmup.begin("3", "h1")
+    tasks.gate.set()
+    join("3")
+    assert tasks.rehearsed == []
+    assert tasks.asked < 10
+
+
+def test_a_query_whose_last_batches_have_left_no_room_is_not_waited_for() -> None:
+    tasks = Tasks()
+    warmed(Warmup(tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")]), tasks, "3")
+    assert [query for query, *_ in tasks.rehearsed] == ["b"]
+
+
+def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
+    tasks = Tasks()
+    warmup = Warmup(tasks, lambda: [Query()])
+    warmup.begin("3", "h1")
+    assert warmup.ready() == frozenset()
+    assert warmed(warmup, tasks, "3") == {"3"}
+    assert tasks.ran == [("3", "h1")]
+
+
+def test_where_executors_cannot_be_held_that_is_tried_once_and_they_rehearse_all_the_same() -> None:
+    tasks, query = Tasks(forbidden=AnalysisException("java_method is off")), Query(python=False)
+    warmup = Warmup(tasks, lambda: [query])
+    for executor in ("3", "4"):
+        query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
+        warmed(warmup, tasks, executor)
+    assert [executor for executor, *_ in tasks.held] == ["3"]
+    assert [executor for _, executor, _ in tasks.rehearsed] == ["3", "4"]
+
+
+@pytest.mark.parametrize("fault", [Py4JError("it has gone"), AnalysisException("no such column")])
+def test_an_executor_whose_task_fails_gets_its_state_all_the_same(fault: Exception) -> None:
+    tasks = Tasks(fault=fault)
+    assert warmed(Warmup(tasks, lambda: [Query()]), tasks, "3") == {"3"}
+
+
+def test_an_executor_is_waited_for_no_longer_than_the_deadline() -> None:
+    tasks, clock = Tasks(), Clock()
+    warmup = Warmup(tasks, lambda: [Query()], clock=clock)
+    warmup.begin("3", "h1")
+    clock.now = DEADLINE_S
+    assert warmup.ready() == frozenset()
+    clock.now += 0.1
+    assert warmup.ready() == {"3"}
+    tasks.gate.set()
+
+
+def test_off_and_closed_warm_nothing() -> None:
+    tasks = Tasks()
+    assert not Warmup(tasks, lambda: [Query()], way="off").available
+    closed = Warmup(tasks, lambda: [Query()])
+    closed.close()
+    assert not closed.available
+    assert warmed(closed, tasks, "3") == frozenset()
+    assert tasks.ran == []
