@@ -21,7 +21,8 @@ from rheostat.guards import (
     standard_guards,
 )
 from rheostat.model import ExecutorSample, InFlight, Limits, Observation
-from rheostat.policies.registry import POLICIES, create, parameters
+from rheostat.policies.parameters import parameters
+from rheostat.policies.registry import POLICIES, create
 from rheostat.testing.contracts import check_bounds, follow, guard_checks, minutes, policy_checks
 
 LIMITS = Limits(min_executors=2, max_executors=6)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.policies.registry import POLICIES, parameters
+from rheostat.policies.parameters import parameters
+from rheostat.policies.registry import POLICIES
 from rheostat.sim.sweep.run_plot import digest_in
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.options import takes
-from rheostat.cli.pairs import pairs
+from rheostat.cli.policy_choice import chosen
 from rheostat.config import GuardOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.machine.signals import orderly_end
@@ -82,7 +82,7 @@ def run(
 
     settings = settings_of(
         policy=policy,
-        parameters=pairs(parameters or ()),
+        parameters=chosen(policy, parameters, folder=script.parent, script=script),
         slo=slo,
         limits=(minimum, _ceiling(maximum, local)),
         journal=journal,

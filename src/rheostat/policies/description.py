@@ -8,7 +8,8 @@ import dataclasses
 import inspect
 from dataclasses import dataclass
 
-from rheostat.policies.registry import find, parameters
+from rheostat.policies.parameters import parameters
+from rheostat.policies.registry import find
 
 NOT_SAID = "not said"
 

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.policies.registry import create, parameters
+from rheostat.policies.parameters import parameters
+from rheostat.policies.registry import create
 
 RECORDING = "query-1_HPA_50"
 

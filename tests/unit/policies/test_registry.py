@@ -5,7 +5,8 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.measured_throughput import MeasuredThroughput
-from rheostat.policies.registry import POLICIES, _parse, create, find, parameters
+from rheostat.policies.parameters import parameters, parsed
+from rheostat.policies.registry import POLICIES, create, find
 
 
 class Plain:
@@ -54,7 +55,7 @@ def test_a_policy_of_the_user_is_named_by_its_module():
 
 def test_a_parameter_without_a_default_is_taken_as_it_is():
     (size,) = parameters(Needy)
-    assert _parse("needy", size, [3]) == [3]
+    assert parsed("needy", size, [3]) == [3]
 
 
 def test_a_class_without_fields_has_no_parameters():

@@ -1,0 +1,108 @@
+"""What a policy's constructor takes, and values for it that may have been written as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.errors import BadInput
+
+Parameter = dataclasses.Field[Any]
+"""Name, default and kind of a parameter; a policy of ours has ``help`` and ``unit`` in its
+metadata."""
+
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def parameters(policy: type) -> tuple[Parameter, ...]:
+    """Return the parameters of a policy: the fields of its dataclass, or what its ``__init__``
+    takes by name.
+    """
+    if dataclasses.is_dataclass(policy):
+        return tuple(field for field in dataclasses.fields(policy) if field.init)
+    taken = [each for each in inspect.signature(policy).parameters.values() if each.kind in _NAMED]
+    like = dataclasses.make_dataclass("_Like", map(_as_field, taken), kw_only=True)
+    return dataclasses.fields(like)
+
+
+def values(name: str, policy: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given values as the policy's constructor takes them; ``name`` is how the user
+    calls the policy.
+
+    Numbers and switches may be text. Raises BadInput for a parameter that it has not, a value of
+    the wrong type, and a parameter without a default that is not given.
+    """
+    known = {each.name: each for each in parameters(policy)}
+    there = f"it has {', '.join(known) or 'none'}"
+    for key in given:
+        if key not in known:
+            raise BadInput(f"policy {name} has no parameter {key!r}; {there}")
+    missing = [each.name for each in known.values() if _must(each) and each.name not in given]
+    if missing:
+        raise BadInput(f"policy {name} needs a value for {', '.join(missing)}; {there}")
+    return {key: parsed(name, known[key], value) for key, value in given.items()}
+
+
+def parsed(policy: str, parameter: Parameter, value: Any) -> Any:
+    """Return a value as the kind of its parameter; as it is where that tells none."""
+    kind = _kind(parameter)
+    if kind is None or (_is_open(parameter) and not isinstance(value, str)):
+        return value
+    try:
+        made = _yes_or_no(value) if kind is bool else kind(value)
+        # 2.5 is no count
+        if kind is int and made != (float(value) if isinstance(value, str) else value):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        wanted = "yes or no (true or false, 1 or 0)" if kind is bool else f"of type {kind.__name__}"
+        raise BadInput(
+            f"{parameter.name} of policy {policy} must be {wanted}, but it is {value!r}"
+        ) from None
+    if isinstance(made, float) and not math.isfinite(made):
+        raise BadInput(
+            f"{parameter.name} of policy {policy} must be a finite number, but it is {value!r}"
+        )
+    return made
+
+
+def _kind(parameter: Parameter) -> type | None:
+    """Return the type of the default; without one, the number or switch that the annotation
+    begins with.
+    """
+    if not _is_open(parameter):
+        return type(parameter.default)
+    words = re.findall(r"\w+", inspect.formatannotation(parameter.type))
+    return next((_KINDS[word] for word in words if word in _KINDS), None)
+
+
+def _is_open(parameter: Parameter) -> bool:
+    return parameter.default is dataclasses.MISSING or parameter.default is None
+
+
+def _must(parameter: Parameter) -> bool:
+    return (
+        parameter.default is dataclasses.MISSING
+        and parameter.default_factory is dataclasses.MISSING
+    )
+
+
+def _as_field(taken: inspect.Parameter) -> tuple[str, Any, Any]:
+    kind = Any if taken.annotation is taken.empty else taken.annotation
+    if taken.default is taken.empty:
+        return taken.name, kind, dataclasses.field()
+    if taken.default.__class__.__hash__ is None:  # a dataclass has no list for a default
+        return taken.name, kind, dataclasses.field(default_factory=lambda: taken.default)
+    return taken.name, kind, dataclasses.field(default=taken.default)
+
+
+def _yes_or_no(value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text not in (*_YES, *_NO):
+        raise ValueError
+    return text in _YES

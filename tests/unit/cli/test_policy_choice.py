@@ -1,0 +1,65 @@
+"""A policy of one's own in the folder of the script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rheostat.cli.policy_choice import chosen
+from rheostat.errors import BadInput
+
+OWN = """
+class Mine:
+    def __init__(self, size=1):
+        self.size = size
+    def decide(self, observation, memory):
+        raise NotImplementedError
+"""
+
+
+@pytest.fixture(autouse=True)
+def kept() -> Iterator[None]:
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        del sys.modules[name]
+
+
+def test_a_policy_is_found_beside_the_script_with_its_parameters(tmp_path: Path) -> None:
+    (tmp_path / "beside_app.py").write_text(OWN)
+    assert chosen("beside_app:Mine", ["size=3"], folder=tmp_path) == {"size": "3"}
+    with pytest.raises(BadInput, match="has no parameter 'width'; it has size"):
+        chosen("beside_app:Mine", ["width=3"], folder=tmp_path)
+
+
+def test_a_policy_is_found_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here_now.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    assert chosen("here_now:Mine", None) == {}
+
+
+def test_a_policy_in_the_script_itself_is_refused_and_the_script_not_run(tmp_path: Path) -> None:
+    script = tmp_path / "whole_app.py"
+    script.write_text(OWN + "raise SystemExit('it was run')")
+    with pytest.raises(BadInput, match="is in the script itself"):
+        chosen("whole_app:Mine", [], folder=tmp_path, script=script)
+
+
+@pytest.mark.parametrize("text", ["1 +", "import no_such_module_at_all", "raise ValueError('x')"])
+def test_a_module_that_cannot_be_imported_is_said_in_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "broken_one.py").write_text(text)
+    with pytest.raises(BadInput, match="cannot be loaded") as refused:
+        chosen("broken_one:Mine", [], folder=tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_path_of_modules_is_left_alone_for_a_registered_policy(tmp_path: Path) -> None:
+    before = list(sys.path)
+    chosen("hpa", ["metrics=cpu 0.3"], folder=tmp_path)
+    assert sys.path == before
