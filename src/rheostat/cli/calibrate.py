@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import out_option, tell
 
 if TYPE_CHECKING:
     from rheostat.sim.fitting.calibration import Calibration
@@ -29,7 +29,7 @@ def calibrate(
             "--json", help="Print JSON: parameters, pace, held_out, fitted, sizes, notes."
         ),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Fit the Spark plant to a recorded real run and report the error on a part that the fit never
     reads.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import out_option, write_out
 from rheostat.cli.pairs import pairs
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def doctor(
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Say what Rheostat finds on this computer and what would be better in the shape of a query.
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import out_option, write_out
 from rheostat.errors import BadInput
 from rheostat.journal import explanation as words
 from rheostat.journal.reading import records
@@ -29,9 +29,7 @@ def explain(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the records themselves, one JSON object a line.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the same JSON lines to this file.")
-    ] = None,
+    out: Annotated[Path | None, out_option("Write the same JSON lines to this file.")] = None,
 ) -> None:
     """Say in words why the size is what it is: what was seen, what the policy wanted, what each
     guard changed, how far it got.

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rheostat.errors import BadInput
+from rheostat.machine.whole_file import replacing, require_writable
 
 Step = TypeVar("Step")
 
@@ -44,12 +44,18 @@ def write_out(path: Path, lines: Iterable[str]) -> None:
     """Write the lines to a file beside it and put it in its place when all are there; raises
     BadInput where that cannot be.
     """
-    fresh = path.with_name(path.name + ".part")
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            file.writelines(line + "\n" for line in lines)
-        fresh.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def _checked(path: Path | None) -> Path | None:
+    if path:
+        require_writable(path)
+    return path
+
+
+def out_option(text: str = "Write the same JSON to this file.") -> Any:
+    """Return the option ``--out FILE``: what cannot be written is refused before anything is
+    computed. The file is replaced if there is one; a folder, a device and a pipe are refused.
+    """
+    return typer.Option("--out", help=text, callback=_checked, metavar="FILE")

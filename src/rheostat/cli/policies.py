@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import out_option, write_out
 
 if TYPE_CHECKING:
     from rheostat.policies.description import Description
@@ -24,7 +24,7 @@ def policies(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: an object with a name, else a list of them.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """List the policies; with a name: formula, parameters with units and defaults, source, and when
     it fails.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rheostat.cli.options import takes
-from rheostat.cli.output import write_out
+from rheostat.cli.output import out_option, write_out
 from rheostat.cli.pairs import pairs
 from rheostat.config import GuardOptions
 from rheostat.model import Limits
@@ -53,9 +53,7 @@ def replay(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object a line and decision.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the same JSON lines to this file.")
-    ] = None,
+    out: Annotated[Path | None, out_option("Write the same JSON lines to this file.")] = None,
     spark: Annotated[
         str | None,
         typer.Option(help="Run as a Spark job on this master, one group an application."),

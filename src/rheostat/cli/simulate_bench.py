@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import tell, watched
+from rheostat.cli.output import out_option, tell, watched
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def bench(
     ] = None,
     seconds: Annotated[float, typer.Option(help="Simulated seconds of each run.")] = 28_800.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Measure the simulator: simulated seconds per second of one core, for each policy and plant.
 

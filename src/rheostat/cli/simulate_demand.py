@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import tell, watched
+from rheostat.cli.output import out_option, tell, watched
 from rheostat.cli.pairs import pairs
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
@@ -64,7 +64,7 @@ def demand(
         bool, typer.Option("--json", help="Print JSON: plant, parameters, rows.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write the same JSON to this file; the plot goes beside it.")
+        Path | None, out_option("Write the same JSON to this file; the plot goes beside it.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plot.")] = None,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import out_option, tell
 
 if TYPE_CHECKING:
     from rheostat.sim.theory_queue import QueueSpec, Validation
@@ -29,7 +29,7 @@ def queue(
     runs: Annotated[int, typer.Option(help="Independent runs.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Compare the engine with queueing theory: mean wait and its 99 % interval, Little's law,
     conservation.

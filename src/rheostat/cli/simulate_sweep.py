@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import out_option, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def sweep(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: rows (the folder) and summary.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Run policies x parameters x guards x plants x loads x faults x seeds on simulated jobs; a
     killed sweep goes on where it was.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import out_option, tell
 from rheostat.cli.pairs import pairs
 from rheostat.model import Limits, Slo
 
@@ -51,7 +51,7 @@ def whatif(
         bool,
         typer.Option("--json", help="Print JSON: as_recorded, with_policy, decisions, error, ..."),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the same JSON to this file.")] = None,
+    out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Fit a simulated job to a recording, close the loop with a policy, and compare with the
     recorded sizes.

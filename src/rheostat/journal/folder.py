@@ -7,14 +7,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
 from rheostat.errors import BadInput
-from rheostat.journal.record import from_line, to_line
+from rheostat.journal.record import SCHEMA, from_line, to_line
 from rheostat.model import Memory, Record
 
 STOP_FILE = "STOP"
+MEMORY_FILE = "memory.json"
 _MEMORY_SCHEMA = 1
 
 
@@ -47,7 +49,7 @@ class FolderJournal:
     def restore(self) -> Memory:
         """Return the memory kept last; ``{}`` if there is none or it is of another schema."""
         try:
-            read = json.loads((self.folder / "memory.json").read_text(encoding="utf-8"))
+            read = json.loads((self.folder / MEMORY_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         memory = (
@@ -65,9 +67,9 @@ class FolderJournal:
         file.write(to_line(record) + "\n")
         file.flush()
         self._records += 1
-        fresh = self.folder / "memory.json.new"
+        fresh = self.folder / f"{MEMORY_FILE}.new"
         fresh.write_text(json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory}), encoding="utf-8")
-        fresh.replace(self.folder / "memory.json")
+        fresh.replace(self.folder / MEMORY_FILE)
 
     def halted(self) -> bool:
         """Tell whether the kill switch is there."""
@@ -110,6 +112,35 @@ class MemoryJournal:
     def halted(self) -> bool:
         """Tell whether ``stopped`` was set."""
         return self.stopped
+
+
+def erase(folder: Path) -> None:
+    """Delete a journal's own files, and its folder if nothing else is in it; a kill switch and what
+    others have put there stay.
+    """
+    kept = folder / MEMORY_FILE
+    for path in [*filter(is_segment, segments(folder)), *([kept] if _is_memory(kept) else [])]:
+        path.unlink()
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def is_segment(path: Path) -> bool:
+    """Tell whether a file begins with a record of a journal (or is empty), whatever its name."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+        return not first or json.loads(first)["schema"] == SCHEMA
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _is_memory(path: Path) -> bool:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(read, dict) and {"schema", "memory"} <= read.keys()
 
 
 def segments(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from rheostat.kafka.jars import broker_jars
 from rheostat.machine import folders, service
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.jdk import find_jdk
+from rheostat.machine.own_folder import claim
 from rheostat.machine.process import Child
 
 NAME = "kafka"
@@ -190,9 +191,11 @@ def prepare(folder: Path, port: int) -> list[str]:
         "-cp",
         str(broker_jars()[0].parent / "*"),
     ]
-    data = folder / "data"
-    data.mkdir(parents=True, exist_ok=True)
-    properties = folder / "server.properties"
+    own = claim(folder, "--dir")
+    data = own.ours("data")
+    data.mkdir(exist_ok=True)
+    properties = own.ours("server.properties")
+    own.ours(LOG)
     # The controller's port may change between two starts: it is in this file only, not in the
     # formatted storage.
     properties.write_text(

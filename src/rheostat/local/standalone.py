@@ -20,7 +20,7 @@ import psutil
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.machine import folders, service
+from rheostat.machine import folders, own_folder, service
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.process import Child
 
@@ -192,8 +192,8 @@ def up(
     port = _usual_or_free() if port is None else claim_port(port, "the Spark master")
     ui_port = _port(ui_port, "the Spark master's web page")
     folder = (folders.state_folder() / NAME).resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    own_folder.remove_marked(folder)
+    own_folder.claim(folder, "the cluster's folder")
     commands = {
         NAME: master_command(home, port, ui_port),
         WORKER_NAME: worker_command(home, port, cores, memory_mib, folder),
@@ -219,7 +219,7 @@ def down() -> str | None:
     None if none was up.
     """
     ended = [service.end(WORKER_NAME), service.end(NAME)]
-    shutil.rmtree(folders.state_folder() / NAME, ignore_errors=True)
+    own_folder.remove_marked(folders.state_folder() / NAME)
     return next((each.url for each in ended if each), None)
 
 

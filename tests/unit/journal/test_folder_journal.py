@@ -3,7 +3,7 @@ import json
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.journal.folder import FolderJournal, MemoryJournal, read, segments
+from rheostat.journal.folder import FolderJournal, MemoryJournal, erase, read, segments
 from rheostat.model import Record, Rescaling
 from rheostat.testing.contracts import journal_checks
 
@@ -140,3 +140,23 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match=r"journal folder .* cannot be made"):
         FolderJournal(tmp_path / "file" / "journal")
+
+
+def test_a_journal_is_erased_and_nothing_else(tmp_path):
+    folder = tmp_path / "journal"
+    journal = FolderJournal(folder)
+    journal.append(record(1.0), {})
+    journal.close()
+    (folder / "segment-00007.jsonl").write_text('{"my": "own"}\n')
+    journal.stop_file.touch()
+    erase(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["STOP", "segment-00007.jsonl"]
+
+
+def test_an_erased_journal_leaves_no_folder(tmp_path):
+    journal = FolderJournal(tmp_path / "journal")
+    journal.append(record(1.0), {})
+    journal.close()
+    erase(journal.folder)
+    erase(journal.folder)
+    assert not journal.folder.exists()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import out_option, write_out
 from rheostat.cli.simulate_sweep import run_cells
 from rheostat.errors import BadInput
 
@@ -53,7 +53,7 @@ def compare(
         bool, typer.Option("--json", help="Print JSON: rows, summary, chosen, non_anticipative.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")
+        Path | None, out_option("Write the same JSON to this file; the plots go beside it.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:

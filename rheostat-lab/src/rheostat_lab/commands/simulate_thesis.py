@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import write_out
+from rheostat.cli.output import out_option, write_out
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def thesis(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write the same JSON to this file; the plots go beside it.")
+        Path | None, out_option("Write the same JSON to this file; the plots go beside it.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:

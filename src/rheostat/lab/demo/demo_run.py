@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from typing import Any
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput, RheostatError
 from rheostat.guards import guards_of
+from rheostat.journal.folder import STOP_FILE, erase
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
 from rheostat.lab.demo.finished_run import Overhead, Ramp, Run
@@ -36,7 +36,9 @@ from rheostat.local.standalone import Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.free_memory import require_memory
 from rheostat.machine.jdk import find_jdk
+from rheostat.machine.own_folder import OwnFolder, check_claim, claim
 from rheostat.machine.process import Child
+from rheostat.machine.whole_file import write_whole
 from rheostat.model import Limits, Record, Slo
 from rheostat.spark.handle import Handle
 from rheostat.spark.session import attach
@@ -50,6 +52,7 @@ keep."""
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """A driver of four minutes on two shared cores: compiling well costs more than it brings."""
 
+JOURNAL = "journal"
 _TOPIC = "bids"
 _WARM_UP_TOPIC = "warm-up"
 _TICK_S = 0.25
@@ -259,7 +262,7 @@ def _attach(lab: Lab, pipeline: Pipeline, records: list[Record], start_s: float)
         slo=demo.slo,
         limits=demo.limits,
         kafka={"bootstrap.servers": lab.broker.bootstrap},
-        journal=demo.out / "journal",
+        journal=demo.out / JOURNAL,
         loop=LoopOptions(
             interval_s=demo.interval_s,
             cooldown_out_s=demo.cooldown_out_s,
@@ -368,29 +371,45 @@ def measured_baselines(lab: Lab, run: Run) -> dict[int, Latency]:
     return found
 
 
-def publish(run: Run, summary: Summary, out: Path) -> None:
+def publish(run: Run, summary: Summary, folder: OwnFolder) -> None:
     """Write report, plot and summary."""
     from rheostat.lab.demo.report import write_report
     from rheostat.lab.demo.run_plot import draw_png
 
-    out.mkdir(parents=True, exist_ok=True)
-    draw_png(run, summary, out / "plot.png")
-    write_report(run, summary, out / "report.html")
-    (out / "summary.json").write_text(
-        json.dumps(to_json(summary), indent=2) + "\n", encoding="utf-8"
-    )
+    draw_png(run, summary, folder.ours("plot.png"))
+    write_report(run, summary, folder.ours("report.html"))
+    text = json.dumps(to_json(summary), indent=2) + "\n"
+    write_whole(folder.ours("summary.json"), text)
 
 
 def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
     """Do the demo from the set-up to the report; with ``full`` also at fixed sizes."""
-    shutil.rmtree(demo.out, ignore_errors=True)
+    folder = cleared(demo.out)
     view.note(demo.in_words())
     with ExitStack() as stack:
         lab = Lab(demo, view, stack)
         run = play(lab, "autoscaled")
         summary = summarize(run, measured_baselines(lab, run) if full else None)
-    publish(run, summary, demo.out)
+    publish(run, summary, folder)
     return run, summary
+
+
+def cleared(out: Path) -> OwnFolder:
+    """Return the folder of the results without those of an earlier demo; what we have not written
+    stays.
+
+    Raises ``BadInput``, with nothing changed, for a folder that is not ours, and for a kill switch
+    in its journal.
+    """
+    check_claim(out, "--out")
+    switch = out / JOURNAL / STOP_FILE
+    if switch.exists():
+        raise BadInput(f"{switch} would stop the autoscaler at once; remove it first")
+    folder = claim(out, "--out")
+    erase(folder.ours(JOURNAL))
+    folder.remove_files()
+    folder.ours(JOURNAL)
+    return folder
 
 
 def _load_command(bootstrap: str, topic: str) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rheostat.errors import BadInput
+from rheostat.machine.whole_file import replacing
 from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.sim.bounds.scoring import bounds, job_of
@@ -274,11 +275,5 @@ def _write(path: Path, found: Sequence[Row]) -> None:
         ("attained", pa.bool_()),
     ]
     schema = pa.schema(kinds + [(name, pa.float64()) for name in NUMBERS])
-    fresh = path.with_name(path.name + ".part")
-    try:
+    with replacing(path) as fresh:
         parquet.write_table(pa.Table.from_pylist(list(found), schema=schema), fresh)
-        fresh.replace(path)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        fresh.unlink(missing_ok=True)

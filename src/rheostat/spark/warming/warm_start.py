@@ -296,7 +296,7 @@ def _cache() -> Path:
 
 
 def _forget(cache: Path, wanted: Path) -> None:
-    """Remove what was used longest ago."""
-    others = [path for path in cache.glob("*") if path.is_dir() and path != wanted]
+    """Remove what was used longest ago, of the folders whose names ``_key`` makes."""
+    others = [path for path in cache.glob("[0-9a-f]" * 20) if path.is_dir() and path != wanted]
     for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
         shutil.rmtree(path, ignore_errors=True)

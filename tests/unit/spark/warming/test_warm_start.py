@@ -206,3 +206,11 @@ def test_only_libraries_that_the_application_uses_are_used_before_it() -> None:
     assert libraries(list(LIBRARIES.values())) == list(LIBRARIES)
     source = (Path(warm_start.__file__).parent / "agent" / "Exercise.java").read_text()
     assert all(f'"{name}", Exercise::' in source for name in LIBRARIES)
+
+
+def test_a_folder_in_the_cache_that_is_not_ours_is_not_forgotten(tmp_path, jdk):
+    prepared(tmp_path, jdk, "app")
+    (theirs := kept(tmp_path)[0].parent / "theirs").mkdir()
+    for number in range(KEPT + 2):
+        prepared(tmp_path, jdk, f"app {number}")
+    assert theirs.is_dir()

@@ -1,0 +1,34 @@
+"""What a broker does to the folder that it is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.kafka import broker
+
+
+@pytest.fixture
+def no_java(monkeypatch, tmp_path):
+    monkeypatch.setattr(broker, "broker_jars", lambda: (tmp_path / "kafka.jar",))
+    monkeypatch.setattr(broker, "_format", lambda *_: None)
+
+
+@pytest.mark.usefixtures("no_java")
+def test_a_folder_of_the_users_is_refused_and_its_properties_stay(tmp_path):
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    (folder / "server.properties").write_text("mine")
+    with pytest.raises(BadInput, match=r"--dir .* holds server.properties"):
+        broker.prepare(folder, 9092)
+    assert (folder / "server.properties").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("no_java")
+def test_the_same_folder_can_be_used_again(tmp_path):
+    folder = tmp_path / "kafka"
+    first = broker.prepare(folder, 9092)
+    (folder / "notes.txt").write_text("mine")
+    assert broker.prepare(folder, 9093)[-1] == first[-1]
+    assert "127.0.0.1:9093" in (folder / "server.properties").read_text()
+    assert (folder / "notes.txt").exists()

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from rheostat.local import standalone
+
+
+def test_a_folder_that_is_not_ours_survives_a_cluster_taken_down(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    theirs = tmp_path / "rheostat" / "cluster" / "sources.py"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+    standalone.down()
+    assert theirs.read_text() == "mine"
