@@ -42,6 +42,7 @@ from rheostat.local.standalone import HOSTS, Cluster
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
@@ -141,7 +142,8 @@ def play_moves(
 ) -> dict[str, int]:
     """Deal all partitions anew at every batch boundary until the round has its moves."""
     queries, placement = RunningQueries(job.spark, job.jvm), Placement(job.jvm)
-    preload = Preload(job.jvm, lambda: job.spark.streams.active)
+    rhythms = Rhythms(job.jvm)
+    preload = Preload(job.jvm, lambda: job.spark.streams.active, rhythms)
     kills, last, until, run_id = 0, job.last_batch, time.monotonic() + ROUND_DEADLINE_S / 2, ""
     while job.follow_log().moves(given.partitions) < given.per_round and time.monotonic() < until:
         last = await_boundary(job, last)
@@ -153,18 +155,18 @@ def play_moves(
             placement.assign(dealt, hosts)
             preload.begin(dealt)
         if hosts and given.trigger and chance.random() < REHEARSAL_SHARE:
-            rehearse(job, *chance.choice(sorted(hosts.items())))
+            rehearse(job, rhythms, *chance.choice(sorted(hosts.items())))
         if chance.random() < given.kill_share:
             kills += kill_one(cluster, chance)
         job.jvm.request_total(given.executors)
     return {"kills": kills, "rescales": 0}
 
 
-def rehearse(job: StatefulJob, executor: str, host: str) -> None:
+def rehearse(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> None:
     """Let an executor rehearse the state, beside what is being loaded, where the pause has room."""
     time.sleep(BOUNDARY_S)
     with suppress(Py4JError):  # it may be killed meanwhile
-        if job.jvm.pause_left_s(job.query, time.time()) >= ROOM_S:
+        if rhythms.pause_left_s(job.query, time.time()) >= ROOM_S:
             job.jvm.rehearse_state_on(job.query, executor, host, WARMING)
 
 

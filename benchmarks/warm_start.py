@@ -35,6 +35,7 @@ from rheostat.model import Limits
 from rheostat.spark.internals.jvm import PURPOSE
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.warm_start import LIBRARIES, WarmStart
 from rheostat.spark.warming.warmup import Warmup
@@ -141,7 +142,7 @@ class Bench:
 
     def _rehearse(self, executor: str) -> None:
         """Warm it as the steward does, and wait for the end."""
-        warmup = Warmup(self._job.jvm, lambda: [self._job.query])
+        warmup = Warmup(self._job.jvm, lambda: [self._job.query], Rhythms(self._job.jvm))
         host = self._job.jvm.hosts().get(executor)
         while host is None:
             time.sleep(0.02)

@@ -14,6 +14,7 @@ from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.resizing.steward_ports import Preloading, Warmth
 from rheostat.spark.sensing.capabilities import is_on, locality_wait_s, slots_per_executor
+from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.sensing.shape import PROVIDER
 from rheostat.spark.warming.warm_start import of_session
@@ -45,6 +46,7 @@ def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
 def steward(
     spark: Any,
     jvm: Jvm,
+    rhythms: Rhythms,
     places: bool,
     objective_s: float,
     can_decommission: bool,
@@ -59,6 +61,7 @@ def steward(
 
     ``shares`` is how state is shared out: ``count``, ``bytes`` or ``ranges``. ``standby`` executors
     stand by above the target, as far as ``max_executors`` allows; without ``places`` none.
+    ``rhythms`` are those that ``warmth`` and ``preload`` take.
     """
     own_s = locality_wait_s(spark)
     short = places and own_s < STATE_WAIT_S
@@ -85,9 +88,8 @@ def steward(
         if places
         else None
     )
-    return Steward(
-        jvm, RunningQueries(spark, jvm), placement, warmth if places else None, terms, preload
-    )
+    queries = RunningQueries(spark, jvm, rhythms)
+    return Steward(jvm, queries, placement, warmth if places else None, terms, preload)
 
 
 def _training(spark: Any) -> Callable[[str], None]:

@@ -35,6 +35,7 @@ from rheostat.spark.sensing.capabilities import (
 )
 from rheostat.spark.sensing.executors import ExecutorsEndpoint
 from rheostat.spark.sensing.local_processes import LocalExecutors
+from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat.spark.sensing.stages import StagesEndpoint
 from rheostat.spark.sensing.usage import LocalUsage, StageUsage
@@ -240,11 +241,15 @@ def size(spark: Any, settings: Settings) -> Handle:
             "no executor stands by: that would bring nothing where state is not placed",
         )
     graceful = jvm.can_decommission and found.can_decommission
-    warmth = Warmup(jvm, lambda: spark.streams.active, loads=placement.loads and not standby)
-    preload = Preload(jvm, lambda: spark.streams.active) if placement.loads else None
+    rhythms = Rhythms(jvm)
+    warmth = Warmup(
+        jvm, lambda: spark.streams.active, rhythms, loads=placement.loads and not standby
+    )
+    preload = Preload(jvm, lambda: spark.streams.active, rhythms) if placement.loads else None
     hands = steward(
         spark,
         jvm,
+        rhythms,
         placement.places,
         settings.slo.latency_s,
         graceful,

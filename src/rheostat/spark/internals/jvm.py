@@ -8,7 +8,6 @@ classic sessions only (Spark Connect has no JVM to call).
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
@@ -17,8 +16,8 @@ from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError
 
+from rheostat.signals.rhythm import BatchTime
 from rheostat.spark.sensing.capabilities import slots_per_executor
-from rheostat.spark.sensing.in_flight import pause_left_s
 from rheostat.spark.sensing.state_stores import JOIN_STORES
 
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
@@ -72,9 +71,6 @@ to save, of the same store."""
 
 _SAVING = frozenset({"StateStoreSave", "SessionWindowStateStoreSave"})
 """Operators that write what those below them have read and computed."""
-
-_RECENT_BATCHES = 5
-"""So many tell whether a query has pauses."""
 
 _REHEARSED_ROWS = 500_000
 """A batch with more is not read again for nothing."""
@@ -435,43 +431,31 @@ class Jvm:
         except Py4JError:
             return 0
 
-    def longest_pause_s(self, query: Any) -> float:
-        """Return the longest pause that one of a query's last batches has left, at most its trigger
-        interval; 0 without an interval.
+    def batch_times(self, query: Any, most: int) -> list[BatchTime]:
+        """Return the last finished batches of a query, at most so many, oldest first; triggers that
+        ran no batch, which Spark reports too, are left out.
         """
-        return max(0.0, (self.trigger_s(query) or 0.0) - self.shortest_batch_s(query))
+        return [
+            BatchTime(
+                int(progress.batchId()),
+                _unix_s(progress.timestamp()),
+                int(progress.durationMs()["triggerExecution"]) / 1000,
+            )
+            for progress in query._jsq.recentProgress()[-most:]
+            if progress.durationMs().containsKey("addBatch")
+        ]
 
-    def shortest_batch_s(self, query: Any) -> float:
-        """Return how long the shortest of a query's last batches was; infinity before the first."""
-        recent = query._jsq.recentProgress()[-_RECENT_BATCHES:]
-        return min(
-            (int(progress.durationMs()["triggerExecution"]) / 1000 for progress in recent),
-            default=math.inf,
-        )
-
-    def pause_left_s(self, query: Any, now: float) -> float:
-        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
-        runs one.
+    def pauses_after(self, query: Any) -> int | None:
+        """Return the number of the batch after which a query pauses; None while it runs one.
 
         It runs none if no trigger is active and the progress of its last plan is known
-        (``StreamExecution.lastExecution``). Without an interval there is no pause.
+        (``StreamExecution.lastExecution``).
         """
         execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
-        if (
-            execution is None
-            or progress is None
-            or int(execution.currentBatchId()) != int(progress.batchId())
-        ):
-            return 0.0
-        trigger_s = self.trigger_s(query)
-        if not trigger_s or query._jsq.status().isTriggerActive():
-            return 0.0
-        start_s = datetime.fromisoformat(
-            str(progress.timestamp()).replace("Z", "+00:00")
-        ).timestamp()
-        return pause_left_s(
-            start_s, start_s + int(progress.durationMs()["triggerExecution"]) / 1000, trigger_s, now
-        )
+        if execution is None or progress is None or query._jsq.status().isTriggerActive():
+            return None
+        number = int(execution.currentBatchId())
+        return number if number == int(progress.batchId()) else None
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
         """Fill an executor's slots with tasks that sleep for so many seconds, wait for their end
@@ -839,6 +823,11 @@ def hosts_in(text: str) -> dict[str, str]:
     """
     found = dict(_BLOCK_MANAGER.findall(text))
     return {executor: found[executor] for executor in sorted(found.keys() - {_DRIVER}, key=_age)}
+
+
+def _unix_s(timestamp: Any) -> float:
+    """Return the seconds of a progress event's timestamp."""
+    return datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
 
 
 def executor_in(text: str) -> str | None:

@@ -194,7 +194,7 @@ class Steward:
         passed = self._rounds.see(self._queries.batches(), self._queries.idle, now)
         if self._placement:
             for run_id in passed:
-                self._loads.note(run_id, self._queries.last(run_id))
+                self._loads.note(run_id, self._queries.rhythm(run_id))
         self._send([unit for unit in self._pending if unit[0] in passed])
         over = self._rounds.number != before
         if due or over or now - self._advanced_s >= ASSERT_S:
@@ -281,11 +281,17 @@ class Steward:
         between batches or of the batches.
         """
         if self._placement and self._preload:
-            trigger_s = {
-                run_id: self._queries.trigger_s(run_id)
+            rhythms = {
+                run_id: self._queries.rhythm(run_id)
                 for run_id in {unit[0] for unit in self._placement.units}
             }
-            room = self._preload.room(self._loads.pauses_s(trigger_s))
+            room = self._preload.room(
+                {
+                    run_id: pause_s
+                    for run_id, rhythm in rhythms.items()
+                    if (pause_s := rhythm.usual_pause_s) is not None
+                }
+            )
             if room:
                 return *room, True
         standby = {
@@ -362,6 +368,7 @@ class Steward:
             self._preload.begin(sent)
         for run_id in {unit[0] for unit in sent}:
             load = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
+            self._queries.moves(run_id)
             self._loads.sent(run_id, max(load.values()), cold=bool(load.keys() - self._held))
 
     def _hold_state(self, now: float) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from rheostat.spark.sensing.progress import Batch
+from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.sensing.state_stores import Operator
 from rheostat.state.units import Unit
 
@@ -71,12 +71,12 @@ class Queries(Protocol):
         """Tell whether one is at rest, ``quiet_s`` seconds after its last boundary."""
         ...
 
-    def trigger_s(self, run_id: str) -> float:
-        """Return the trigger interval of one, 0 if it has none."""
+    def rhythm(self, run_id: str) -> Rhythm:
+        """Return when one runs batches and when it pauses."""
         ...
 
-    def last(self, run_id: str) -> Batch | None:
-        """Return the last batch of one."""
+    def moves(self, run_id: str) -> None:
+        """Note that the next batch of one loads state that moves."""
         ...
 
     def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:

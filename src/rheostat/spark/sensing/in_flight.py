@@ -9,14 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.model import InFlight
+from rheostat.signals.rhythm import next_trigger_s
 from rheostat.spark.sensing.progress import Batch
 
 _BATCH_MESSAGES = ("Writing offsets", "No new data but")
 """What MicroBatchExecution says while it plans a batch, and while it runs one without data, which
 closes windows."""
-
-_BEGINS_WITHIN_S = 1.0
-"""A trigger that finds new rows has said so after this long: it asks the sources, and plans."""
 
 
 def in_flight(
@@ -60,26 +58,9 @@ def batch_start_s(last: Batch, trigger_s: float | None, quiet_s: float = 0.0) ->
     if not trigger_s:
         return max(last.commit_s, quiet_s)
     return max(
-        _due_s(last.start_s, last.commit_s, trigger_s), math.ceil(quiet_s / trigger_s) * trigger_s
+        next_trigger_s(last.start_s, last.commit_s, trigger_s),
+        math.ceil(quiet_s / trigger_s) * trigger_s,
     )
-
-
-def pause_left_s(start_s: float, commit_s: float, trigger_s: float, now: float) -> float:
-    """Return for how long no batch will begin after the last one, which lasted from ``start_s`` to
-    ``commit_s``; 0 where one is about to.
-
-    A batch that ended after the next multiple of the interval is followed by one at once (Spark's
-    ProcessingTimeExecutor). A trigger without new rows makes no batch; the next one comes at the
-    next multiple.
-    """
-    due_s = _due_s(start_s, commit_s, trigger_s)
-    if now < due_s:
-        return due_s - now
-    return 0.0 if now - due_s < _BEGINS_WITHIN_S else trigger_s - now % trigger_s
-
-
-def _due_s(start_s: float, commit_s: float, trigger_s: float) -> float:
-    return max(commit_s, (math.floor(start_s / trigger_s) + 1) * trigger_s)
 
 
 def _tasks(tracker: Any) -> tuple[int | None, int | None]:

@@ -8,45 +8,41 @@ import json
 from collections.abc import Collection
 from typing import Any, Protocol
 
+from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.sensing.in_flight import runs_batch
-from rheostat.spark.sensing.progress import Batch, batch_of
+from rheostat.spark.sensing.rhythms import BatchTimes, Rhythms
 from rheostat.spark.sensing.state_stores import Files, Operator, operators
 
 _AT_REST = 1.5
 """Trigger intervals without a batch."""
 
 
-class Streams(Files, Protocol):
+class Streams(Files, BatchTimes, Protocol):
     """The calls of the JVM that concern queries."""
-
-    def last_batch(self, query: Any) -> int:
-        """Return the number of the last finished batch."""
-        ...
 
     def state_folder(self, query: Any) -> str | None:
         """Return where a query's state is."""
-        ...
-
-    def trigger_s(self, query: Any) -> float | None:
-        """Return a query's trigger interval, None if it cannot be told."""
         ...
 
 
 class RunningQueries:
     """Looks at a session's queries by their run id; ``refresh`` finds new ones and forgets those
     that have ended.
+
+    ``rhythms`` are those that others take, too; without them it keeps its own.
     """
 
-    def __init__(self, spark: Any, streams: Streams) -> None:
+    def __init__(self, spark: Any, streams: Streams, rhythms: Rhythms | None = None) -> None:
         self._spark = spark
         self._streams = streams
+        self._rhythms = rhythms or Rhythms(streams)
         self._queries: dict[str, Any] = {}
         self._stateless: set[str] = set()
-        self._trigger_s: dict[str, float] = {}
 
     def refresh(self) -> Collection[str]:
         """Return the run ids of the queries that run now."""
         self._queries = {str(query.runId): query for query in self._spark.streams.active}
+        self._rhythms.keep(self._queries.keys())
         return self._queries.keys()
 
     def batches(self) -> dict[str, int]:
@@ -57,20 +53,17 @@ class RunningQueries:
         """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is
         not just the wait for its trigger.
         """
-        return quiet_s > _AT_REST * self.trigger_s(run_id) and not runs_batch(
+        return quiet_s > _AT_REST * self.rhythm(run_id).trigger_s and not runs_batch(
             self._queries[run_id].status
         )
 
-    def trigger_s(self, run_id: str) -> float:
-        """Return a query's trigger interval in seconds, 0 if it has none."""
-        if run_id not in self._trigger_s:
-            self._trigger_s[run_id] = self._streams.trigger_s(self._queries[run_id]) or 0.0
-        return self._trigger_s[run_id]
+    def rhythm(self, run_id: str) -> Rhythm:
+        """Return when a query runs batches and when it pauses."""
+        return self._rhythms.of(self._queries[run_id])
 
-    def last(self, run_id: str) -> Batch | None:
-        """Return a query's last batch; None before its first."""
-        progress = self._queries[run_id].lastProgress
-        return None if progress is None else batch_of(progress)
+    def moves(self, run_id: str) -> None:
+        """Note that a query's next batch loads state that moves."""
+        self._rhythms.moves(run_id)
 
     def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
         """Return where a query's state is and its stateful operators; None without state, or before

@@ -35,14 +35,18 @@ _TRIES = 3
 """After so many failures in a row nothing more is tried: this Spark or this query cannot do it."""
 
 
-class Tasks(Protocol):
-    """Knows the pauses of queries, and sends tasks to executors."""
+class Pauses(Protocol):
+    """Knows the pauses of queries."""
 
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
         runs one.
         """
         ...
+
+
+class Tasks(Protocol):
+    """Sends tasks to executors."""
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
         """Open partitions of the state where they have been sent, and wait for the end of it; False
@@ -63,9 +67,10 @@ class Preload:
         self,
         tasks: Tasks,
         active: Callable[[], Iterable[Any]],
+        pauses: Pauses,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._tasks, self._active, self._clock = tasks, active, clock
+        self._tasks, self._active, self._pauses, self._clock = tasks, active, pauses, clock
         self._busy = threading.Lock()
         self._took_s: dict[str, deque[float]] = {}
         """What a partition took, by run."""
@@ -135,7 +140,7 @@ class Preload:
     def _pause_s(self, query: Any) -> float:
         until_s = self._clock() + BOUNDARY_S
         while True:
-            left_s = self._tasks.pause_left_s(query, self._clock())
+            left_s = self._pauses.pause_left_s(query, self._clock())
             if left_s > 0 or self._clock() >= until_s:
                 return left_s
             time.sleep(POLL_S)

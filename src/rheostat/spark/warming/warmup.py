@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterable
 from statistics import median
 from typing import Any, Protocol
 
+from rheostat.signals.rhythm import Rhythm
+
 _log = logging.getLogger("rheostat")
 WAYS = ("auto", "off")
 DEADLINE_S = 20.0
@@ -67,22 +69,6 @@ class Tasks(Protocol):
         """
         ...
 
-    def shortest_batch_s(self, query: Any) -> float:
-        """Return how long the shortest of a query's last few batches was."""
-        ...
-
-    def longest_pause_s(self, query: Any) -> float:
-        """Return the longest pause of those that a query's last few batches have left; 0 where it
-        has none.
-        """
-        ...
-
-    def pause_left_s(self, query: Any, now: float) -> float:
-        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
-        runs one.
-        """
-        ...
-
     def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Run what reads the source again on an executor; False where that must not be."""
         ...
@@ -90,6 +76,20 @@ class Tasks(Protocol):
     def rehearse_state_on(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Load a partition of the state on an executor and compute with it, but write nothing;
         False where that must not be.
+        """
+        ...
+
+
+class Rhythms(Protocol):
+    """Knows when queries run batches and when they pause."""
+
+    def of(self, query: Any) -> Rhythm:
+        """Return the rhythm of a query."""
+        ...
+
+    def pause_left_s(self, query: Any, now: float) -> float:
+        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
+        runs one.
         """
         ...
 
@@ -106,17 +106,13 @@ class Warmup:
         self,
         tasks: Tasks,
         active: Callable[[], Iterable[Any]],
+        rhythms: Rhythms,
         way: str = "auto",
         clock: Callable[[], float] = time.monotonic,
         loads: bool = True,
     ) -> None:
-        self._tasks, self._active, self._way, self._clock, self._loads = (
-            tasks,
-            active,
-            way,
-            clock,
-            loads,
-        )
+        self._tasks, self._active, self._rhythms = tasks, active, rhythms
+        self._way, self._clock, self._loads = way, clock, loads
         self._known: set[str] = set()
         self._reading_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._unreadable: set[str] = set()
@@ -217,13 +213,11 @@ class Warmup:
         """
         if not self._holds or str(query.runId) in self._unreadable:
             return 0
-        left_s = self._tasks.pause_left_s(query, time.time())
-        if not 0 < left_s < self._reading_room_s <= self._tasks.longest_pause_s(query):
+        left_s, rhythm = self._rhythms.pause_left_s(query, time.time()), self._rhythms.of(query)
+        if not 0 < left_s < self._reading_room_s <= rhythm.longest_pause_s:
             return 0
         try:
-            return self._tasks.hold(
-                executor, host, left_s + self._tasks.shortest_batch_s(query), GROUP
-            )
+            return self._tasks.hold(executor, host, left_s + rhythm.shortest_batch_s, GROUP)
         except Exception as fault:  # Spark may forbid calls of Java in SQL
             _log.debug("rheostat: executor %s cannot be held: %s", executor, fault)
             self._holds = False
@@ -243,11 +237,11 @@ class Warmup:
         """Wait for a pause between two batches that is long enough; False if there is none in time,
         or is to be none.
         """
-        if self._tasks.longest_pause_s(query) < ROOM_S:
+        if self._rhythms.of(query).longest_pause_s < ROOM_S:
             return False
         until_s = self._clock() + PAUSE_WITHIN_S
         while self._clock() < until_s and not self._closed:
-            if is_enough(self._tasks.pause_left_s(query, time.time())):
+            if is_enough(self._rhythms.pause_left_s(query, time.time())):
                 return True
             time.sleep(POLL_S)
         return False

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.slack import IN_SHARE, OUT_SHARE, Loads, slack_s
-from rheostat.spark.sensing.progress import Batch
 
 
 @pytest.mark.parametrize(
@@ -25,32 +25,14 @@ class Query:
     """Runs batches of given times, before each of which some partitions were sent."""
 
     def __init__(self, loads: Loads, run_id: str = "q") -> None:
-        self.loads, self.run_id, self.number = loads, run_id, 0
+        self.loads, self.run_id, self.number, self.rhythm = loads, run_id, 0, Rhythm()
 
     def run(self, batch_s: float, units: int = 0, cold: bool = False) -> None:
         if units:
             self.loads.sent(self.run_id, units, cold)
         self.number += 1
-        self.loads.note(self.run_id, batch(self.run_id, self.number, batch_s))
-
-
-def batch(run_id: str, number: int, duration_s: float) -> Batch:
-    return Batch(
-        query=run_id,
-        run_id=run_id,
-        batch_id=number,
-        start_s=0.0,
-        duration_s=duration_s,
-        parts_s={},
-        rows=1,
-        output_rows=None,
-        inputs={},
-        committed={},
-        latest={},
-        state_rows=None,
-        state_bytes=None,
-        state_partitions=None,
-    )
+        self.rhythm = self.rhythm.after(BatchTime(self.number, 0.0, batch_s), moved=units > 0)
+        self.loads.note(self.run_id, self.rhythm)
 
 
 def test_what_a_partition_takes_is_told_from_the_batches_in_which_some_moved():
@@ -78,10 +60,11 @@ def test_a_cold_executor_tells_nothing_of_loading_and_has_its_first_partition_to
 
 def test_loading_is_never_free_and_a_batch_counts_once():
     loads = Loads()
-    loads.note("q", batch("q", 1, 1.0))
+    query = Query(loads)
+    query.run(1.0)
     loads.sent("q", 4, False)
-    loads.note("q", batch("q", 1, 1.0))
-    loads.note("q", batch("q", 2, 0.8))
+    loads.note("q", query.rhythm)
+    query.run(0.8, 4)
     _, load = loads.slack_and_load_s(10.0, False, False)
     assert load is not None
     assert load > 0
@@ -96,14 +79,3 @@ def test_of_several_queries_the_one_with_the_least_room_counts():
     assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((0.5 * OUT_SHARE, 0.5))
     loads.keep(["slow"])
     assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((2 * OUT_SHARE, 0.2))
-
-
-def test_a_pause_is_what_the_usual_batch_leaves_of_the_trigger_interval():
-    loads = Loads()
-    query = Query(loads)
-    for batch_s in (0.9, 1.0, 1.1):
-        query.run(batch_s)
-    Query(loads, "late").run(4.0)
-    assert loads.pauses_s({"q": 3.0, "late": 3.0, "young": 3.0}) == pytest.approx(
-        {"q": 2.0, "late": 0.0}
-    )

@@ -7,34 +7,15 @@ from typing import Any
 
 import pytest
 
+from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.pace import CALM_S, COUNT_S, EAGER_S, POLL_S, SLOW_S, Pace
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.rounds import FRESH_S
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import RECONCILE_S, Steward
-from rheostat.spark.sensing.progress import Batch
 from rheostat.spark.sensing.state_stores import Operator
 
 BATCH_S, TRIGGER_S = 1.0, 3.0
-
-
-def batch(run_id: str, number: int, duration_s: float = BATCH_S) -> Batch:
-    return Batch(
-        query=run_id,
-        run_id=run_id,
-        batch_id=number,
-        start_s=0.0,
-        duration_s=duration_s,
-        parts_s={},
-        rows=1,
-        output_rows=None,
-        inputs={},
-        committed={},
-        latest={},
-        state_rows=None,
-        state_bytes=None,
-        state_partitions=None,
-    )
 
 
 class World:
@@ -55,6 +36,8 @@ class World:
         self.total, self.born, self.capacity = executors, executors, 99
         self.partitions = partitions
         self.numbers = dict.fromkeys(queries, 0)
+        self.rhythms: dict[str, Rhythm] = {}
+        self.moving: set[str] = set()
         self.where: dict[tuple[str, int], str] = {}
         self.reports: list[tuple[float, tuple[str, int], str]] = []
         self.hidden: list[str] = []
@@ -137,11 +120,16 @@ class World:
     def idle(self, run_id, quiet_s):
         return False
 
-    def trigger_s(self, run_id):
-        return TRIGGER_S
+    def rhythm(self, run_id):
+        known, number = self.rhythms.get(run_id, Rhythm(trigger_s=TRIGGER_S)), self.numbers[run_id]
+        if known.last is None or known.last.number != number:
+            known = known.after(BatchTime(number, 0.0, BATCH_S), run_id in self.moving)
+            self.moving.discard(run_id)
+        self.rhythms[run_id] = known
+        return known
 
-    def last(self, run_id):
-        return batch(run_id, self.numbers[run_id])
+    def moves(self, run_id):
+        self.moving.add(run_id)
 
     def state(self, run_id):
         return f"{run_id}/state", (Operator(0, self.partitions, ("default",)),)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from rheostat.model import InFlight
-from rheostat.spark.sensing.in_flight import batch_start_s, in_flight, pause_left_s
+from rheostat.spark.sensing.in_flight import batch_start_s, in_flight
 from rheostat.spark.sensing.progress import batch_of
 
 RUNNING = {"message": "Processing new data", "isTriggerActive": True, "isDataAvailable": True}
@@ -92,26 +92,3 @@ def test_tasks_are_added_over_the_active_stages(last):
 @pytest.mark.parametrize("stages", [{}, {3: None}])
 def test_tasks_are_absent_where_no_stage_is_active(stages, last):
     assert in_flight(RUNNING, last, 1.0, 1004.0, Tracker(stages)) == InFlight(elapsed_s=3.0)
-
-
-@pytest.mark.parametrize(
-    ("start_s", "commit_s", "now", "left_s"),
-    [
-        (1002.0, 1003.5, 1003.6, 1.4),
-        (1002.1, 1003.5, 1004.5, 0.5),
-        (1002.0, 1005.7, 1005.8, 0.0),
-        (1002.0, 1003.5, 1005.2, 0.0),
-        (1002.0, 1003.5, 1006.5, 1.5),
-        (1002.0, 1005.7, 1030.5, 1.5),
-    ],
-    ids=[
-        "in time",
-        "begun late",
-        "too late: the next follows at once",
-        "about to begin",
-        "no new rows",
-        "long without rows",
-    ],
-)
-def test_a_pause_lasts_until_the_next_batch_may_begin(start_s, commit_s, now, left_s):
-    assert pause_left_s(start_s, commit_s, 3.0, now) == pytest.approx(left_s)

@@ -43,6 +43,12 @@ class Streams:
     def trigger_s(self, query):
         return TRIGGER_S
 
+    def batch_times(self, query, most):
+        return []
+
+    def pauses_after(self, query):
+        return None
+
     def listing(self, folder):
         return []
 

@@ -1,0 +1,92 @@
+"""When a query runs batches and when it pauses, told from its trigger interval and the batches that
+it has ended.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+REMEMBERED = 9
+"""So many batches without a move of state make the usual batch."""
+
+RECENT = 5
+"""So many batches tell whether a query has pauses."""
+
+_BEGINS_WITHIN_S = 1.0
+"""A trigger that finds new rows has said so after this long: it asks the sources, and plans."""
+
+
+class BatchTime(NamedTuple):
+    """A finished batch: its number, when it began in Unix seconds, and how long it took."""
+
+    number: int
+    start_s: float
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """What is known of one run of a query; ``trigger_s`` is 0 for batches back to back."""
+
+    trigger_s: float = 0.0
+    last: BatchTime | None = None
+    """The last finished batch; None before the first."""
+
+    recent_s: tuple[float, ...] = ()
+    """How long the last batches took, at most ``RECENT`` of them."""
+
+    quiet_s: tuple[float, ...] = ()
+    """The same of batches in which no state moved, at most ``REMEMBERED``."""
+
+    def after(self, batch: BatchTime, moved: bool = False) -> Rhythm:
+        """Return the rhythm after one more batch; ``moved``: it had to load state that moves."""
+        recent_s = (*self.recent_s, batch.duration_s)[-RECENT:]
+        quiet_s = self.quiet_s if moved else (*self.quiet_s, batch.duration_s)[-REMEMBERED:]
+        return Rhythm(trigger_s=self.trigger_s, last=batch, recent_s=recent_s, quiet_s=quiet_s)
+
+    @property
+    def usual_batch_s(self) -> float | None:
+        """The median batch in which no state moved; None before the first."""
+        return median(self.quiet_s) if self.quiet_s else None
+
+    @property
+    def usual_pause_s(self) -> float | None:
+        """What the usual batch leaves of the trigger interval; None before the first batch."""
+        usual_s = self.usual_batch_s
+        return None if usual_s is None else max(0.0, self.trigger_s - usual_s)
+
+    @property
+    def shortest_batch_s(self) -> float:
+        """The shortest of the recent batches; infinity before the first."""
+        return min(self.recent_s, default=math.inf)
+
+    @property
+    def longest_pause_s(self) -> float:
+        """The longest pause that one of the recent batches has left; 0 without an interval."""
+        return max(0.0, self.trigger_s - self.shortest_batch_s)
+
+    def pause_left_s(self, now: float) -> float:
+        """Return for how long no batch will begin after the last one, from ``now`` in Unix seconds;
+        0 where one is about to, or there is no interval.
+
+        A batch that ended after the next multiple of the interval is followed by one at once
+        (Spark's ProcessingTimeExecutor). A trigger without new rows makes no batch; the next one
+        comes at the next multiple.
+        """
+        if self.last is None or not self.trigger_s:
+            return 0.0
+        begun_s = self.last.start_s
+        due_s = next_trigger_s(begun_s, begun_s + self.last.duration_s, self.trigger_s)
+        if now < due_s:
+            return due_s - now
+        return 0.0 if now - due_s < _BEGINS_WITHIN_S else self.trigger_s - now % self.trigger_s
+
+
+def next_trigger_s(start_s: float, commit_s: float, trigger_s: float) -> float:
+    """Return when the batch after one from ``start_s`` to ``commit_s`` is due: at the next multiple
+    of the interval, at once if it ended later.
+    """
+    return max(commit_s, (math.floor(start_s / trigger_s) + 1) * trigger_s)
