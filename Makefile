@@ -6,7 +6,7 @@ PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
 
-.PHONY: help setup demo demo-full test thorough check matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
+.PHONY: help setup demo demo-full test thorough docs check matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -30,8 +30,12 @@ thorough: .venv/.ready ## the tests that take longer
 	@$(PYTEST) -m thorough $(TESTS) $(ARGS)
 	@HYPOTHESIS_PROFILE=searching $(PYTEST) tests/property tests/contract
 
+docs: .venv/.ready ## the documentation's site, into build/site; every link is checked
+	@.venv/bin/python scripts/reference_pages.py
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+
 check: .venv/.ready ## style, types, layers, version
-	@.venv/bin/ruff check src rheostat-lab tests scripts benchmarks
+	@.venv/bin/ruff check src rheostat-lab tests scripts benchmarks examples
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python scripts/same_version.py

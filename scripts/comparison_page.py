@@ -1,4 +1,4 @@
-"""Write docs/comparison.md and its plots from what ``rheostat simulate compare --out FILE`` wrote.
+"""Write docs/evidence/comparison.md and its plots from what ``rheostat simulate compare --out FILE`` wrote.
 
 python scripts/comparison_page.py FILE "what it took"            the plots beside FILE are copied
 """
@@ -18,14 +18,14 @@ sys.path.insert(0, str(ROOT / "src"))
 from rheostat_lab.comparison.compared import described  # noqa: E402
 from rheostat_lab.comparison.spark_comparison import GRIDS, OURS, candidates  # noqa: E402
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "evidence"
 SPEC = ("accuracy_under", "accuracy_over")
 HEAD = """# All policies on the Spark plant with live placement
 
     rheostat simulate compare --seeds {seeds} --out compare.json
 
 The thesis compared autoscalers on Flink, where a change of size restarts the job ([thesis.md](thesis.md)). Here the same policies, and
-all others that are registered, size the simulated Spark job, whose state moves while it runs ([simulator.md](simulator.md)). Made by
+all others that are registered, size the simulated Spark job, whose state moves while it runs ([simulator.md](../concepts/simulator.md)). Made by
 `scripts/comparison_page.py`; {took}.
 
 * **Job**: the default plant with placement: triggers of 10 s, start at 8 executors of 1 to 16, CPU observed as 0.9 of busy. It is **not
@@ -37,7 +37,7 @@ all others that are registered, size the simulated Spark job, whose state moves 
 * **Parameters**: `{ours}` at its defaults; each other policy at the best of its defaults and a small grid ({tried} sets in all,
   `rheostat-lab/src/rheostat_lab/comparison/spark_comparison.py`), chosen for each load on three seeds that are not among those below: most often attained, then cheapest. It
   is the best of what was tried, not the best there is.
-* **Bounds** ([bounds.md](bounds.md)): best fixed size in hindsight; the clairvoyant, who keeps the objective from the first minute; the
+* **Bounds** ([bounds.md](../concepts/bounds.md)): best fixed size in hindsight; the clairvoyant, who keeps the objective from the first minute; the
   non-anticipative bound, in which rows flow, which attains 99 % in the mean only, and so can come out below what a policy can do.
 
 Means over the seeds ± half the 95 % bootstrap interval. Cost and its difference to `{ours}` (theirs less ours, paired by seed) in 1,000

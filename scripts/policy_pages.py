@@ -28,7 +28,7 @@ PLOTTED = """
 The policy at its defaults, 140 simulated minutes of the default Spark plant with placement (not fitted to any job): the cosine of the
 thesis' query 1 at a fifth of its rows, seed 0, a batch every 10 s, a decision every 15 s, 1 to 16 executors from 8 on, objective 30 s
 (dotted). The latency of a row is drawn where it arrives; executors that leave count until their batch has ended.
-[comparison.md](../comparison.md) compares all policies, the others with their best parameters, over many seeds.
+[The comparison](../evidence/comparison.md) compares all policies, the others with their best parameters, over many seeds.
 """
 
 
@@ -46,7 +46,7 @@ def index(described: list[Description]) -> str:
     ]
     head = (
         "`rheostat policies` prints this list, `rheostat policies NAME` a page;"
-        " [replay.md](../replay.md) tries one on a recording."
+        " [replay](../guides/replay.md) tries one on a recording."
     )
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""Write docs/rescaling.md: the protocols of a change of size, from the table that the saga runs.
+"""Write docs/concepts/rescaling.md: the protocols of a change of size, from the table that the saga runs.
 
 python scripts/rescaling_diagrams.py      writes the page
 """
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from rheostat.rescaling.life import EVENTS, IN, LIFE, OUT  # noqa: E402
 from rheostat.rescaling.waits import Waits  # noqa: E402
 
-PAGE = ROOT / "docs" / "rescaling.md"
+PAGE = ROOT / "docs" / "concepts" / "rescaling.md"
 TEXT = """\
 <!-- Made by scripts/rescaling_diagrams.py from src/rheostat/rescaling/life.py; change that, not this page. -->
 

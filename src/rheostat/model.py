@@ -93,10 +93,8 @@ class Observation:
     """Sum over partitions of (latest offset - committed offset)."""
 
     lag_rows_upper: float | None = None
-    """The upper bound of Varga et al., eq.
+    """The upper bound of Varga et al. (eq. 2): over tasks, the largest lag x its partitions."""
 
-    2: sum over tasks of the largest lag x assigned partitions.
-    """
     lag_s: float | None = None
     """Mean time a row waits in the queue."""
     latency_s: float | None = None

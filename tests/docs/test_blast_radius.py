@@ -13,7 +13,7 @@ CALLS = tuple(ROOM.rglob("*.py"))
 COMPILED = tuple(ROOM.rglob("*.java"))
 """What the room compiles makes the calls where it runs."""
 CODE = "".join(path.read_text(encoding="utf-8") for path in CALLS)
-PAGE = (ROOT / "docs" / "blast-radius.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "operate" / "private-calls.md").read_text(encoding="utf-8")
 PRIVATE = re.compile(r"_(jvm|gateway|jsc|jsq|jdf|jsparkSession|jsession|jconf|jwrite|sc)")
 CITED = re.compile(r"``([A-Z]\w+(?:\.\w+)+)``")
 

@@ -100,10 +100,10 @@ def test_the_page_has_every_policy_the_bounds_and_how_it_was_made(script):
 
 
 def test_the_published_page_has_every_policy_on_both_loads_and_its_plots():
-    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "comparison.md").read_text(encoding="utf-8")
     assert all(
         len(re.findall(rf"^\| \**{policy}[* ]", page, re.MULTILINE)) == 2 for policy in POLICIES
     )
     plots = re.findall(r"\]\((compare-\w+(?:-zoomed)?\.svg)\)", page)
     assert len(plots) == 4
-    assert all((ROOT / "docs" / plot).exists() for plot in plots)
+    assert all((ROOT / "docs" / "evidence" / plot).exists() for plot in plots)

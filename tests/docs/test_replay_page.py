@@ -1,5 +1,4 @@
-"""docs/replay.md names every column of a recording and maps every column of the thesis as the code
-does."""
+"""The page on replay names every column of a recording, and maps the thesis' as the code does."""
 
 import re
 from dataclasses import fields
@@ -12,7 +11,7 @@ from rheostat.cli.app import app
 from rheostat.model import Observation
 from rheostat.replay.thesis import COLUMNS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "replay.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "replay.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""docs/rescaling.md is drawn from the table that the saga runs."""
+"""docs/concepts/rescaling.md is drawn from the table that the saga runs."""
 
 import re
 import runpy
@@ -9,7 +9,7 @@ import pytest
 from rheostat.rescaling.life import EVENTS, IN, LIFE, OUT
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "rescaling.md"
+PAGE = ROOT / "docs" / "concepts" / "rescaling.md"
 
 
 @pytest.fixture(scope="module")

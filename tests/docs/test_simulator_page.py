@@ -6,7 +6,9 @@ from pathlib import Path
 
 from rheostat.sim.spark.spark_parameters import SparkParameters
 
-PAGE = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "simulator.md").read_text(
+    encoding="utf-8"
+)
 
 
 def shown(value: object) -> str:

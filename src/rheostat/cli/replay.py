@@ -64,7 +64,8 @@ def replay(
     """Feed a recording to a policy, each decision from what was recorded up to then, and print what
     it says.
 
-    The columns are those of docs/replay.md; a missing column or an empty cell is an absent signal.
+    The columns are those of docs/guides/replay.md; a missing column or an empty cell is an
+    absent signal.
 
     Example: rheostat replay query-1_HPA_50 --policy measured-throughput --max 16
     """

@@ -1,6 +1,5 @@
-"""Catch-up aware scaling (Varga et al.
-
-2021, section 6, future work): a size that clears the lag, its own downtime included, in time.
+"""Catch-up aware scaling (Varga 2021, section 6): a size that clears the lag, its own downtime
+included, in time.
 """
 
 from __future__ import annotations

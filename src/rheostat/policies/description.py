@@ -32,7 +32,7 @@ class Description:
 
     name: str
     title: str
-    """The first line of what its file says."""
+    """The first paragraph of what its file says."""
 
     summary: str
     """What its class says."""
@@ -52,7 +52,7 @@ def describe(name: str) -> Description:
     module = inspect.getmodule(policy)
     return Description(
         name=name,
-        title=_first_line(module.__doc__ if module else None),
+        title=_first_sentence(module.__doc__ if module else None),
         summary=inspect.getdoc(policy) or NOT_SAID,
         formula=getattr(about, "formula", NOT_SAID),
         source=getattr(about, "source", NOT_SAID),
@@ -61,8 +61,8 @@ def describe(name: str) -> Description:
     )
 
 
-def _first_line(text: str | None) -> str:
-    return (text or NOT_SAID).strip().splitlines()[0]
+def _first_sentence(text: str | None) -> str:
+    return " ".join((text or NOT_SAID).strip().split("\n\n")[0].split())
 
 
 def _parameter(field: dataclasses.Field[object]) -> Parameter:

@@ -18,8 +18,8 @@ from rheostat.signals.true_rates import executors_for, needs
 
 @dataclass(frozen=True, slots=True)
 class Drs:
-    """E[T](k) = sum of lambda_i E[T_i](k_i) / lambda_0 <= objective, from k_i = floor(a_i) + 1 on;
-    slots = sum of k_i.
+    """E[T] at k = sum of lambda_i E[T_i] at k_i / lambda_0 <= objective, from
+    k_i = floor(a_i) + 1 on; slots = sum of k_i.
 
     Every operator is an M/M/k_i station: lambda_i its target rate, mu its true rate per slot, a_i =
     lambda_i / mu. A server is added where lambda_i x E[T_i] falls most, which is optimal since

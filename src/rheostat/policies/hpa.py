@@ -1,6 +1,5 @@
-"""Kubernetes' HorizontalPodAutoscaler, version 2 (Varga et al., eq.
-
-1; Koper, section 3.2).
+"""Kubernetes' HorizontalPodAutoscaler, version 2 (Varga 2021, equation 1; Koper 2022,
+section 3.2).
 """
 
 from __future__ import annotations

@@ -180,11 +180,10 @@ class VargaV1:
 @dataclass(frozen=True, slots=True)
 class VargaV2(VargaV1):
     """Varga-v1 with both metrics multiplied by [deriv(registered executors, cooldown) == 0] (Koper,
-    eq.
+    equation 3.6).
 
-    3.6).
-        The cooldown begins when executors register, not at the decision; its zeros enter the
-        stabilization window, which must be longer than the cooldown.
+    The cooldown begins when executors register, not at the decision; its zeros enter the
+    stabilization window, which must be longer than the cooldown.
     """
 
     about: ClassVar[About] = About(

@@ -19,7 +19,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "taskmanager": ("executors",),
     "throughput": ("output_rows_per_s", "processed_rows_per_s"),
 }
-"""Column of the thesis -> fields of ``Observation``; docs/replay.md shows this table."""
+"""Column of the thesis -> fields of ``Observation``; docs/guides/replay.md shows this table."""
 
 IGNORED = frozenset({"", "Unnamed: 0", "index", "datetime", "seconds", "minutes"})
 """Row numbers, and the time said once more."""

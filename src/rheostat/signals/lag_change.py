@@ -7,10 +7,10 @@ import math
 
 def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -> float | None:
     """Return 1 + deriv(lag) / consumed rate: the factor by which executors must grow to keep up
-    (eq.
+    (equation 3).
 
-    3).     None where the slope or the rate is absent, or (next to) nothing is consumed: x/0 and
-    0/0 are no numbers. Below 0     where lag drains faster than the smoothed rate.
+    None where the slope or the rate is absent, or (next to) nothing is consumed: x/0 and 0/0 are
+    no numbers. Below 0 where lag drains faster than the smoothed rate.
     """
     if lag_slope is None or consumed_per_s is None or consumed_per_s <= 0:
         return None

@@ -2,7 +2,7 @@
 tried.
 
 A pure function of settings and of what is known of the query. The costs it names were measured
-(``docs/right-shape.md``); ``rheostat doctor --measure`` measures them again where it runs.
+(``docs/guides/right-shape.md``); ``rheostat doctor --measure`` measures them again where it runs.
 """
 
 from __future__ import annotations

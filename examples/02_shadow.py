@@ -1,0 +1,17 @@
+"""Watch a session and advise: public interfaces only, nothing is touched."""
+
+from pyspark.sql import SparkSession
+
+import rheostat
+
+spark = SparkSession.builder.appName("orders").getOrCreate()
+handle = rheostat.shadow(spark, slo=10, limits=(1, 8))
+
+# Your query, as it is. This one makes its own rows.
+rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
+query = rows.writeStream.format("noop").trigger(processingTime="1 second").start()
+query.awaitTermination(10)
+
+print(f"rheostat explain {handle.journal}")
+handle.stop()
+query.stop()

@@ -1,0 +1,17 @@
+"""A script that knows nothing of Rheostat.
+
+Try it: ``rheostat run --max 2 examples/03_run_around.py -- 10``.
+Its argument says for how many seconds it runs.
+"""
+
+import sys
+
+from pyspark.sql import SparkSession
+
+seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+spark = SparkSession.builder.appName("orders").getOrCreate()
+rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
+query = rows.writeStream.format("noop").trigger(processingTime="1 second").start()
+query.awaitTermination(seconds)
+query.stop()
+spark.stop()

@@ -1,0 +1,38 @@
+"""A policy of your own: so many rows per second and executor.
+
+Try it: ``rheostat replay query-1_HPA_50 --policy 04_own_policy:PerExecutor --max 16``.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+from rheostat import Decision, Observation
+from rheostat.model import Memory, hold
+from rheostat.policies.sample_order import in_order
+
+
+@dataclass(frozen=True)
+class PerExecutor:
+    """executors = ceil(arrival rate / rows per second and executor)."""
+
+    rows_per_s: float = field(
+        default=20_000.0, metadata={"help": "what one executor does", "unit": "rows/s"}
+    )
+
+    @in_order  # a sample that comes late is absent
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size for the arrival rate; nothing is remembered."""
+        rate = observation.input_rows_per_s
+        if rate is None:
+            return hold(observation, "size kept: the arrival rate is unknown"), memory
+        needed = max(1, math.ceil(rate / self.rows_per_s))
+        reason = f"{needed} needed: {rate:,.0f} rows/s at {self.rows_per_s:,.0f} an executor"
+        return Decision(target=needed, reason=reason), memory
+
+
+if __name__ == "__main__":  # the promises that every policy keeps, checked on this one
+    from rheostat.testing.contracts import policy_checks
+
+    for promise, check in policy_checks():
+        check(PerExecutor)
+        print(f"kept: {promise}")

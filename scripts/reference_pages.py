@@ -1,0 +1,160 @@
+"""Write docs/reference: the command line, Python, the options and the journal, from the code alone.
+
+python scripts/reference_pages.py         writes the pages; a test says when that is due
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from typer.main import get_command  # noqa: E402
+
+import rheostat  # noqa: E402
+from rheostat import config, model  # noqa: E402
+from rheostat.cli.app import app  # noqa: E402
+from rheostat.journal.record import SCHEMA  # noqa: E402
+
+FOLDER = ROOT / "docs" / "reference"
+MADE = "<!-- Made by scripts/reference_pages.py; change the code, not this page. -->\n"
+KEPT = (model.Observation, model.InFlight, model.Stage, model.ExecutorSample)
+RECORD = (model.Record, model.Decision, model.GuardChange, model.Rescaling)
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file name."""
+    return {
+        "command-line.md": command_line(),
+        "configuration.md": configuration(),
+        "journal-and-recordings.md": journal(),
+        "python.md": python(),
+    }
+
+
+def command_line() -> str:
+    """Return the page of all commands with their arguments and options."""
+    top = get_command(app)
+    head = [MADE, "# The command line\n", "`rheostat COMMAND --help` prints the same.\n"]
+    return "\n".join([*head, *_commands("rheostat", top)]) + "\n"
+
+
+def _commands(path: str, command: Any) -> list[str]:
+    below = getattr(command, "commands", None)
+    if below:
+        return [line for name in sorted(below) for line in _commands(f"{path} {name}", below[name])]
+    said = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
+    rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
+    return [*said, "| | default | |", "|---|---|---|", *rows, ""]
+
+
+def _parameter(parameter: Any) -> str:
+    names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+    if parameter.param_type_name == "argument":
+        names = f"`{parameter.name}`"
+    default = parameter.default
+    shown = "" if default in (None, False, (), []) or callable(default) else f"`{default}`"
+    return f"| {names} | {shown} | {_cell(getattr(parameter, 'help', '') or '')} |"
+
+
+def configuration() -> str:
+    """Return the page of the option groups, one table each."""
+    groups = [
+        found
+        for found in vars(config).values()
+        if inspect.isclass(found) and dataclasses.is_dataclass(found)
+    ]
+    said = [MADE, "# Configuration\n"]
+    said.append(
+        "Each group is a frozen dataclass; the command line has each field as an option of the"
+        " same name.\n"
+    )
+    for group in sorted(groups, key=lambda each: each.__name__):
+        said += [f"## {group.__name__}\n", _first(group) + "\n", "| field | default | |"]
+        said += ["|---|---|---|", *map(_option, dataclasses.fields(group)), ""]
+    return "\n".join(said)
+
+
+def _option(field: dataclasses.Field[Any]) -> str:
+    default = field.default if field.default is not dataclasses.MISSING else ""
+    return f"| `{field.name}` | `{default!r}` | {_cell(field.metadata.get('help', ''))} |"
+
+
+def journal() -> str:
+    """Return the page of the journal's lines, whose observation is also a recording's row."""
+    said = [MADE, "# Journal and recordings\n"]
+    said.append(
+        f"A journal is a folder of segments, one JSON object a line, `schema: {SCHEMA}`. Absent"
+        " values are left out; a reader skips names that it does not know. A recording (CSV,"
+        " Parquet) has the fields of `Observation` as its columns:"
+        " [replay](../guides/replay.md#the-columns).\n"
+    )
+    for kind in (*RECORD, *KEPT):
+        said += [f"## {kind.__name__}\n", _first(kind) + "\n", "| field | type | |"]
+        said += ["|---|---|---|", *_fields(kind), ""]
+    return "\n".join(said)
+
+
+def _fields(kind: type[Any]) -> list[str]:
+    told = _attribute_docs(kind)
+    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    return [f"| `{n}` | `{_cell(t)}` | {_cell(told.get(n, ''))} |" for n, t in types.items()]
+
+
+def _attribute_docs(kind: type[Any]) -> dict[str, str]:
+    """Return the text under each attribute of a class, by the attribute's name."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]
+    pairs = pairwise(body)
+    return {
+        field.target.id: " ".join(str(ast.literal_eval(text.value)).split())
+        for field, text in pairs
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
+
+
+def python() -> str:
+    """Return the page of the public names."""
+    said = [MADE, "# Python\n", "All of these are names of `rheostat`.\n"]
+    for name in sorted(rheostat.__all__, key=str.lower):
+        found = getattr(rheostat, name)
+        said += [f"## `{name}{_signature(found)}`\n", inspect.getdoc(found) or "", ""]
+    return "\n".join(said)
+
+
+def _signature(found: Any) -> str:
+    if not inspect.isfunction(found):
+        return ""
+    names = [
+        parameter.name if parameter.default is parameter.empty else f"{parameter.name}=..."
+        for parameter in inspect.signature(found).parameters.values()
+    ]
+    return f"({', '.join(names)})"
+
+
+def _first(kind: type[Any]) -> str:
+    return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
+
+
+def _cell(text: str) -> str:
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def main() -> int:
+    """Write the pages."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
