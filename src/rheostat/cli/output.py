@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from rheostat.machine.whole_file import replacing, require_writable
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 Step = TypeVar("Step")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def tell(
@@ -27,6 +33,26 @@ def tell(
         typer.echo(text)
     else:
         show()
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal what is done while it is done, on standard error."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
+
+
+def plain_table(*columns: str, title: str | None = None) -> Table:
+    """Return an empty table as every command prints one: bold header, no lines."""
+    from rich.table import Table
+
+    return Table(*columns, box=None, header_style="bold", title=title, title_justify="left")
 
 
 def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
@@ -59,3 +85,6 @@ def out_option(text: str = "Write the same JSON to this file.") -> Any:
     computed. The file is replaced if there is one; a folder, a device and a pipe are refused.
     """
     return typer.Option("--out", help=text, callback=_checked, metavar="FILE")
+
+
+Out = Annotated[Path | None, out_option()]

@@ -4,26 +4,23 @@ on a plant.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, tell, watched
+from rheostat.cli.output import AsJson, Out, plain_table, tell, watched
 from rheostat.cli.pairs import pairs
+from rheostat.cli.simulate_demand_input import default_rates, plant_of, rates_of
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rheostat.sim.flink.flink_job import FlinkJob
     from rheostat.sim.spark.spark_parameters import SparkParameters
 
-_STEPS = 20
-_MOST_LOADS = 1000
 _WARM_UP_MINUTES = 5.0
 
 
@@ -42,11 +39,9 @@ def demand(
         list[str] | None,
         typer.Option("--set", help="A parameter of the plant, name=value; repeat it."),
     ] = None,
-    objective: Annotated[
+    slo: Annotated[
         float,
-        typer.Option(
-            help="Latency objective in seconds: 99 % of the rows, 90 % in every five minutes."
-        ),
+        typer.Option(help="Latency objective in seconds: 99 % of rows, 90 % in every 5 minutes."),
     ] = 10.0,
     loads: Annotated[
         str | None,
@@ -55,18 +50,14 @@ def demand(
     maximum: Annotated[int, typer.Option("--max", help="Most executors that are tried.")] = 16,
     minutes: Annotated[
         float,
-        typer.Option(
-            help="Each load is held so long at each size; the first 5 minutes do not count."
-        ),
+        typer.Option(help="Each load is held so long at each size; the first 5 do not count."),
     ] = 15.0,
     seeds: Annotated[int, typer.Option(help="Repetitions of the search.")] = 5,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: plant, parameters, rows.")
-    ] = False,
-    out: Annotated[
-        Path | None, out_option("Write the same JSON to this file; the plot goes beside it.")
+    as_json: AsJson = False,
+    out: Out = None,
+    plots: Annotated[
+        Path | None, typer.Option(help="Folder for the plot; default: that of --out.")
     ] = None,
-    plots: Annotated[Path | None, typer.Option(help="Folder for the plot.")] = None,
 ) -> None:
     """Search the demand curve of a plant: the least executors that hold the objective at each
     constant load.
@@ -74,24 +65,55 @@ def demand(
     The elasticity metrics of SPEC compare a run with this curve. A policy cannot do with less for
     long.
 
-    Example: rheostat simulate demand --objective 30 --loads 5000:50000:5000
+    Example: rheostat simulate demand --slo 30 --loads 5000:50000:5000
     """
+    search = _Search(Slo(latency_s=slo), Limits.between(1, maximum).max_executors, minutes, seeds)
+    values = plant_of(source, plant, pairs(parameters or ()))
+    rates = rates_of(loads) if loads else default_rates(values, search.most)
+    rows = _rows(search, values, rates, plots or (out.parent if out else None))
+    told = {
+        "plant": "spark" if "by_model" in rows[0] else "flink",
+        "parameters": _finite(asdict(values)),
+        "slo": asdict(search.slo),
+        "max": maximum,
+        "minutes": minutes,
+        "seeds": seeds,
+        "rows": rows,
+    }
+    tell(told, as_json, out, lambda: _show(rows, search.most, seeds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    slo: Slo
+    most: int
+    minutes: float
+    seeds: int
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise BadInput(f"seeds must be at least 1, but are {self.seeds}")
+        if not _WARM_UP_MINUTES < self.minutes < float("inf"):
+            raise BadInput(
+                f"a load must be held for more than the {_WARM_UP_MINUTES:g} minutes that do not"
+                f" count, but it is {self.minutes:g}"
+            )
+
+
+def _rows(
+    search: _Search,
+    values: SparkParameters | FlinkJob,
+    rates: tuple[float, ...],
+    folder: Path | None,
+) -> list[dict[str, Any]]:
+    """Search the curve, draw it into a folder, and return its points."""
     from rheostat.sim.spark.spark_parameters import SparkParameters
     from rheostat.sim.sweep.demand import demands
     from rheostat.sim.sweep.sweep_plant import demand_at, executors_by_model
 
-    slo, most = Slo(latency_s=objective), Limits.between(1, maximum).max_executors
-    if seeds < 1:
-        raise BadInput(f"seeds must be at least 1, but are {seeds}")
-    if not _WARM_UP_MINUTES < minutes < float("inf"):
-        raise BadInput(
-            f"a load must be held for more than the {_WARM_UP_MINUTES:g} minutes that do not count,"
-            f" but it is {minutes:g}"
-        )
-    values = _values(source, plant, pairs(parameters or ()))
-    rates = _rates(loads) if loads else _default_rates(values, most)
+    slo, most, seeds = search.slo, search.most, search.seeds
     curves = [
-        demand_at(values, rates, slo, most, seed=seed, held_s=60 * minutes)
+        demand_at(values, rates, slo, most, seed=seed, held_s=60 * search.minutes)
         for seed in watched(range(seeds), "searching", seeds)
     ]
     found = demands(curves)
@@ -100,38 +122,12 @@ def demand(
         if isinstance(values, SparkParameters)
         else []
     )
-    if where := plots or (out.parent if out else None):
-        _plot(where, found, model, most, objective)
-    rows = [
+    if folder:
+        _plot(folder, found, model, search)
+    return [
         {**asdict(each), **({"by_model": model[place]} if model else {})}
         for place, each in enumerate(found)
     ]
-    told = {
-        "plant": "spark" if model else "flink",
-        "parameters": _finite(asdict(values)),
-        "objective_s": objective,
-        "max": most,
-        "minutes": minutes,
-        "seeds": seeds,
-        "rows": rows,
-    }
-    tell(told, as_json, out, lambda: _show(rows, most, seeds))
-
-
-def _values(source: str | None, plant: str, given: Mapping[str, str]) -> SparkParameters | FlinkJob:
-    from rheostat.sim.spark.spark_parameters import SparkParameters
-    from rheostat.sim.sweep.sweep_cell import KINDS, plant_values
-
-    if plant not in KINDS:
-        raise BadInput(f"unknown plant {plant!r}; there are {', '.join(KINDS)}")
-    if source is not None and plant != "spark":
-        raise BadInput(
-            f"a recording is fitted with a Spark plant, but the plant asked for is {plant}; leave"
-            " one of them out"
-        )
-    if plant == "flink":
-        return plant_values(plant, {name: _number(name, text) for name, text in given.items()})
-    return SparkParameters.of({**(_fitted(source) if source is not None else {}), **given})
 
 
 def _finite(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,94 +137,22 @@ def _finite(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != float("inf")}
 
 
-def _number(name: str, text: str) -> float | bool:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return int(text) if text.isdecimal() else float(text)
-    except ValueError:
-        raise BadInput(f"{name} of a Flink job must be a number, but it is {text!r}") from None
-
-
-def _fitted(source: str) -> Mapping[str, Any]:
-    """Return the parameters that a calibration wrote, or those of a fit to all of a recording."""
-    from rich.console import Console
-
-    from rheostat.replay import recording
-    from rheostat.sim.fitting.batch_fit import fit
-    from rheostat.sim.fitting.recorded_run import recorded
-
-    path = recording.find(source)
-    try:
-        read = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-    except (ValueError, OSError):
-        read = None
-    if isinstance(read, dict) and isinstance(read.get("parameters"), dict):
-        return dict(read["parameters"])
-    run = recorded(recording.read(path))
-    with Console(stderr=True).status(f"fitting {path.name}"):
-        return asdict(fit(run, run.batches).parameters)
-
-
-def _rates(text: str) -> tuple[float, ...]:
-    parts = text.split(":")
-    try:
-        first, last, step = (float(part) for part in parts)
-    except ValueError:
-        raise BadInput(
-            "loads are written FROM:TO:STEP in rows per second, such as 5000:50000:5000, but they"
-            f" are {text!r}"
-        ) from None
-    if not (0 < first <= last < float("inf") and 0 < step < float("inf")):
-        raise BadInput(
-            f"loads must rise from above 0 in steps above 0 rows per second, but they are {text!r}"
-        )
-    count = int((last - first) / step + 1e-9) + 1
-    if count > _MOST_LOADS:
-        raise BadInput(
-            f"loads must be at most {_MOST_LOADS}, but {text!r} are {count:,}; take a larger step"
-        )
-    return tuple(first + number * step for number in range(count))
-
-
-def _default_rates(values: SparkParameters | FlinkJob, most: int) -> tuple[float, ...]:
-    from rheostat.sim.sweep.sweep_plant import capacity_rows_per_s
-
-    limit = capacity_rows_per_s(values, most)
-    if not 0 < limit < float("inf"):
-        raise BadInput(
-            "rows cost nothing on this plant, so there is no largest load; say which with --loads"
-            " FROM:TO:STEP"
-        )
-    step = float(f"{limit / _STEPS:.2g}")
-    return tuple(step * number for number in range(1, _STEPS + 1))
-
-
-def _plot(
-    folder: Path, found: Any, model: Sequence[int | None], most: int, objective_s: float
-) -> None:
+def _plot(folder: Path, found: Any, model: Sequence[int | None], search: _Search) -> None:
     from rheostat.sim.sweep.demand_plot import draw
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        draw(folder / "demand.svg", found, model, most, objective_s)
+        draw(folder / "demand.svg", found, model, search.most, search.slo.latency_s)
     except OSError as error:
         raise BadInput(f"the plot cannot be written to {folder}: {error.strerror}") from None
 
 
 def _show(rows: Sequence[Mapping[str, Any]], most: int, seeds: int) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     modelled = "by_model" in rows[0]
-    table = Table(
-        "rows/s",
-        "executors",
-        "of the seeds",
-        *(["batch model"] if modelled else []),
-        box=None,
-        header_style="bold",
-    )
+    more = ["batch model"] if modelled else []
+    table = plain_table("rows/s", "executors", "of the seeds", *more)
     for column in table.columns:
         column.justify = "right"
     for row in rows:

@@ -12,7 +12,7 @@ from rheostat.cli.app import run
 HERE = [
     "simulate",
     "demand",
-    "--objective",
+    "--slo",
     "30",
     "--seeds",
     "2",
@@ -123,7 +123,7 @@ def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None
         (["--set", "source_row_s=0", "--set", "state_row_s=0"], "rows cost nothing on this plant"),
         (["--seeds", "0"], "seeds must be at least 1, but are 0"),
         (["--minutes", "5"], "more than the 5 minutes that do not count, but it is 5"),
-        (["--objective", "0"], "objective must be above 0 seconds"),
+        (["--slo", "0"], "objective must be above 0 seconds"),
         (["--max", "0"], "max executors (0)"),
         (["nowhere"], "there is no recording nowhere"),
     ],

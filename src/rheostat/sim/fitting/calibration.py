@@ -13,14 +13,11 @@ import numpy as np
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Observation
 from rheostat.sim.fitting.batch_fit import Fit, fit
-from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch
+from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch, load_of
 from rheostat.sim.plant import Floats, Ledger
 from rheostat.sim.spark.machine_pace import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.combined import Sum
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.workload import Workload
 
 BLOCKS = 10
 HELD_OUT = (3, 6, 9)
@@ -127,12 +124,6 @@ def forced(found: Fit, run: Recorded, seed: int | None = None) -> Forced:
         plant.rescale(Decision(target=run.executors_at(each.t_s), reason="recorded"), each.t_s)
         shown.extend(plant.observe(each.t_s))
     return Forced(tuple(shown), plant)
-
-
-def load_of(run: Recorded) -> Workload:
-    """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
-    waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
-    return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
 
 def _block(run: Recorded, t_s: float) -> int:

@@ -4,19 +4,22 @@ error of all that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
+from rheostat.errors import BadInput
 from rheostat.guards import Guard, standard_guards
 from rheostat.model import Limits, Record, Slo
 from rheostat.policies.registry import create
+from rheostat.ports import Policy
 from rheostat.sim.arrivals import Arrivals
-from rheostat.sim.engine import simulate
+from rheostat.sim.engine import Run, simulate
 from rheostat.sim.fitting.batch_fit import Fit, fit
-from rheostat.sim.fitting.calibration import Calibration, Errors, calibrate, forced, load_of
-from rheostat.sim.fitting.recorded_run import Recorded
+from rheostat.sim.fitting.calibration import Calibration, Errors, calibrate, forced
+from rheostat.sim.fitting.recorded_ledger import recorded_ledger
+from rheostat.sim.fitting.recorded_run import Recorded, load_of
 from rheostat.sim.measures import Elasticity, Measures, measures
 from rheostat.sim.plant import Ledger, Steps
 from rheostat.sim.spark.machine_pace import PacedPlant
@@ -45,12 +48,21 @@ class Question:
     guards: tuple[Guard, ...] | None = None
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.interval_s is not None and not 0 < self.interval_s < math.inf:
+            raise BadInput(
+                "the interval between two decisions must be above 0 seconds, but it is"
+                f" {self.interval_s:g}"
+            )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What a run cost and how late it was."""
 
     slot_hours: float
+    """From each executor's request to its end."""
+
     late_share: float | None
     """Share of the rows later than the objective; None where none was committed."""
 
@@ -60,6 +72,8 @@ class Outcome:
     rescalings: int
     lag_max_rows: float
     attained: bool
+    """Whether the objective was kept: 99 % of the rows over the run, 90 % in every five minutes."""
+
     elasticity: Elasticity | None
     """Against the least executors that hold the objective on the fitted plant with each minute's
     arrivals, up to the ceiling."""
@@ -76,24 +90,46 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """The recorded sizes and the policy on one fitted plant, the recorded cost, the decisions, and
-    how far the plant is off.
+class Deviation:
+    """How far the simulated run at the recorded sizes is from the recorded one.
+
+    What this shows, the answer for the policy has, too: both are of one plant.
     """
 
-    policy: str
-    duration_s: float
-    recorded_slot_hours: float
-    """From the recording alone: registered executors x slots."""
+    late_share: float | None
+    """Share of late rows, simulated less recorded; below 0 the plant is kinder than the job was."""
 
-    as_recorded: Outcome
+    latency_mean: float | None
+    """Simulated over recorded, less 1; None where one of them is unknown."""
+
+    latency_p99: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The recorded run as it was, the same on the fitted plant, and the policy on that plant."""
+
+    policy: str
+    slo: Slo
+    duration_s: float
+    recorded: Outcome
+    """Measured from the recording alone."""
+
+    simulated_as_recorded: Outcome
     """The recorded sizes, on the plant."""
 
-    with_policy: Outcome
-    saved_slot_hours: float
-    """Of the two on the plant; below 0 where the policy would have cost more."""
+    simulated_with_policy: Outcome
+    deviation: Deviation
+    """Of the simulated run at the recorded sizes from the recorded run."""
 
-    saved_share: float
+    more_slot_hours: float
+    """Of the policy, beyond the recorded ones; below 0 it would have used fewer."""
+
+    more_slot_hours_share: float
+    saved_share: float | None
+    """Share of the recorded slot-hours that the policy saves, below 0 where it takes more; None
+    where it misses the objective: late rows are no saving."""
+
     decisions: tuple[Change, ...]
     error: Errors
     """On the part of the recording that the fit never read."""
@@ -107,8 +143,8 @@ class Answer:
 
 
 def whatif(run: Recorded, question: Question) -> Answer:
-    """Fit a plant to a recording and play its arrivals to a policy, with the recorded sizes beside
-    it.
+    """Fit a plant to a recording and play its arrivals to a policy, with the recorded run and the
+    recorded sizes on that plant beside it.
 
     The errors come from a fit that leaves three tenths of the run out (``calibrate``); the runs
     that are compared use a fit to all of it. Raises BadInput where the recording cannot be fitted,
@@ -117,33 +153,64 @@ def whatif(run: Recorded, question: Question) -> Answer:
     policy = create(question.policy, question.parameters, question.slo)
     judged = calibrate(run)
     found = fit(run, run.batches)
+    done = _closed(found, run, question, policy)
     demand = _demand(found, run, question)
-    baseline = _outcome(forced(found, run, question.seed).ledger(), run, question.slo, demand)
+    was, said, ours = (
+        _outcome(ledger, run, question.slo, demand)
+        for ledger in (
+            recorded_ledger(run),
+            forced(found, run, question.seed).ledger(),
+            done.ledger,
+        )
+    )
+    more = ours.slot_hours - was.slot_hours
+    share = more / was.slot_hours if was.slot_hours else 0.0
+    return Answer(
+        policy=question.policy,
+        slo=question.slo,
+        duration_s=run.duration_s,
+        recorded=was,
+        simulated_as_recorded=said,
+        simulated_with_policy=ours,
+        deviation=_deviation(said, was),
+        more_slot_hours=more,
+        more_slot_hours_share=share,
+        saved_share=-share if ours.attained else None,
+        decisions=_changes(done.records),
+        error=judged.held_out,
+        notes=_notes(judged, done.records),
+    )
+
+
+def _closed(found: Fit, run: Recorded, question: Question, policy: Policy) -> Run:
+    """Return the run of the policy on the plant, with the recorded arrivals."""
     plant = PacedPlant(
         SparkPlant(_within(found, question.limits), load_of(run), seed=question.seed), found.pace
     )
     guards = question.guards if question.guards is not None else standard_guards(question.limits)
-    done = simulate(
+    return simulate(
         plant,
         policy,
         guards,
         until_s=max(run.duration_s, 1.0),
         interval_s=question.interval_s or run.interval_s,
     )
-    ours = _outcome(done.ledger, run, question.slo, demand)
-    saved = baseline.slot_hours - ours.slot_hours
-    return Answer(
-        policy=question.policy,
-        duration_s=run.duration_s,
-        recorded_slot_hours=_slot_hours(run),
-        as_recorded=baseline,
-        with_policy=ours,
-        saved_slot_hours=saved,
-        saved_share=saved / baseline.slot_hours if baseline.slot_hours else 0.0,
-        decisions=_changes(done.records),
-        error=judged.held_out,
-        notes=_notes(judged, done.records),
+
+
+def _deviation(said: Outcome, was: Outcome) -> Deviation:
+    return Deviation(
+        late_share=(
+            None
+            if said.late_share is None or was.late_share is None
+            else said.late_share - was.late_share
+        ),
+        latency_mean=_off(said.latency_mean_s, was.latency_mean_s),
+        latency_p99=_off(said.latency_p99_s, was.latency_p99_s),
     )
+
+
+def _off(said: float | None, was: float | None) -> float | None:
+    return said / was - 1 if said is not None and was else None
 
 
 def _within(found: Fit, limits: Limits) -> SparkParameters:
@@ -177,14 +244,6 @@ def _outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps) -> Outcome:
         attained=told.attained,
         elasticity=told.elasticity,
     )
-
-
-def _slot_hours(run: Recorded) -> float:
-    edges = [*run.sizes, (run.duration_s, 0)]
-    executor_s = sum(
-        (later_s - begin_s) * size for (begin_s, size), (later_s, _) in pairwise(edges)
-    )
-    return executor_s * run.slots_per_executor / 3600
 
 
 def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:

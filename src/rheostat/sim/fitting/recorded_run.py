@@ -13,7 +13,10 @@ from itertools import pairwise
 from rheostat.errors import BadInput
 from rheostat.model import Observation
 from rheostat.replay.recording import Recording
+from rheostat.workloads.combined import Sum
+from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
+from rheostat.workloads.workload import Workload
 
 _FEWEST_BATCHES = 8
 _GAP = 20.0
@@ -158,11 +161,9 @@ def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
     """Return the batches with rows; each is seen in the first observation after its end."""
     found: list[SeenBatch] = []
     for early, late in pairwise(seen):
-        same = (early.batch_s, early.batch_rows) == (late.batch_s, late.batch_rows)
-        if same or not late.batch_s or not late.batch_rows:
+        if not ended(early, late) or late.batch_s is None or late.batch_rows is None:
             continue
-        running_s = late.in_flight.elapsed_s if late.in_flight else 0.0
-        end_s = min(late.t_s, max(early.t_s, late.t_s - running_s))
+        end_s = end_of_batch_s(early, late)
         begin_s = end_s - late.batch_s
         executors = _mean(seen, _registered, begin_s, end_s)
         if executors is not None:
@@ -181,6 +182,26 @@ def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
                 )
             )
     return tuple(found)
+
+
+def ended(early: Observation, late: Observation) -> bool:
+    """Tell whether a batch with rows ended between two observations."""
+    other = (early.batch_s, early.batch_rows) != (late.batch_s, late.batch_rows)
+    return other and bool(late.batch_s) and bool(late.batch_rows)
+
+
+def end_of_batch_s(early: Observation, late: Observation) -> float:
+    """Return when the last batch that ended between two observations did: before the one that runs
+    began.
+    """
+    running_s = late.in_flight.elapsed_s if late.in_flight else 0.0
+    return min(late.t_s, max(early.t_s, late.t_s - running_s))
+
+
+def load_of(run: Recorded) -> Workload:
+    """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
+    waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
+    return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
 
 def starting(seen: Observation) -> float | None:

@@ -27,13 +27,15 @@ def test_on_a_run_at_a_fixed_size_it_is_a_savings_report(shadow: Recorded) -> No
         shadow,
         Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)),
     )
-    assert found.recorded_slot_hours == pytest.approx(8 * shadow.duration_s / 3600)
-    assert found.as_recorded.slot_hours == pytest.approx(found.recorded_slot_hours, rel=0.01)
-    assert found.with_policy.slot_hours < found.as_recorded.slot_hours
-    assert found.saved_share == pytest.approx(
-        1 - found.with_policy.slot_hours / found.as_recorded.slot_hours
+    assert found.recorded.slot_hours == pytest.approx(8 * shadow.duration_s / 3600)
+    assert found.simulated_as_recorded.slot_hours == pytest.approx(
+        found.recorded.slot_hours, rel=0.01
     )
-    assert found.with_policy.late_share is not None
+    assert found.simulated_with_policy.slot_hours < found.simulated_as_recorded.slot_hours
+    assert found.saved_share == pytest.approx(
+        1 - found.simulated_with_policy.slot_hours / found.simulated_as_recorded.slot_hours
+    )
+    assert found.simulated_with_policy.late_share is not None
     assert found.decisions[0].before == 8
     assert all(each.reason for each in found.decisions)
     assert found.error.batch_s_median < 0.1
@@ -46,7 +48,7 @@ def test_a_run_at_a_fixed_size_has_executors_too_many_and_a_policy_has_fewer(
         shadow,
         Question(policy="measured-throughput", limits=Limits.between(1, 8), slo=Slo(latency_s=30)),
     )
-    recorded_, ours = found.as_recorded.elasticity, found.with_policy.elasticity
+    recorded_, ours = found.simulated_as_recorded.elasticity, found.simulated_with_policy.elasticity
     assert recorded_ is not None
     assert ours is not None
     assert recorded_.timeshare_under == 0.0
@@ -63,18 +65,19 @@ def test_one_executor_is_missing_others_as_long_as_it_is_late(shadow: Recorded) 
             slo=Slo(latency_s=30),
         ),
     )
-    told = found.with_policy.elasticity
+    told = found.simulated_with_policy.elasticity
     assert told is not None
     assert told.timeshare_under + told.timeshare_over <= 100.0
-    assert (told.timeshare_under > 0) == (not found.with_policy.attained)
+    assert (told.timeshare_under > 0) == (not found.simulated_with_policy.attained)
 
 
 def test_asking_for_the_recorded_size_gives_the_recorded_run(shadow: Recorded) -> None:
     found = whatif(shadow, Question(policy="fixed", limits=Limits.between(1, 8)))
     assert found.decisions == ()
     assert found.saved_share == pytest.approx(0, abs=0.01)
-    assert found.with_policy.latency_mean_s == pytest.approx(
-        found.as_recorded.latency_mean_s, rel=0.05
+    assert found.more_slot_hours == pytest.approx(0, abs=0.01)
+    assert found.simulated_with_policy.latency_mean_s == pytest.approx(
+        found.simulated_as_recorded.latency_mean_s, rel=0.05
     )
 
 
@@ -103,7 +106,14 @@ def test_the_command_prints_and_writes_the_same_json(
     assert command(["whatif", folder, "--policy", "threshold", "--json", "--out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads(out.read_text())
-    assert {"as_recorded", "with_policy", "saved_share", "decisions", "error", "notes"} <= set(told)
+    assert {
+        "simulated_as_recorded",
+        "simulated_with_policy",
+        "saved_share",
+        "decisions",
+        "error",
+        "notes",
+    } <= set(told)
     assert command(["whatif", folder, "--max", "4"]) == 0
     said = capsys.readouterr().out
     assert "slot-hours" in said

@@ -82,7 +82,7 @@ def test_a_journal_is_fitted_and_a_calibration_is_read(
     journaled: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, fitted = str(journaled(seconds=900)), tmp_path / "fitted.json"
-    given = ["--objective", "20", "--loads", "500:2500:1000", "--seeds", "1", "--max", "8"]
+    given = ["--slo", "20", "--loads", "500:2500:1000", "--seeds", "1", "--max", "8"]
     assert command(["simulate", "demand", folder, *given]) == 0
     assert "batch model" in capsys.readouterr().out
     assert command(["calibrate", folder, "--out", str(fitted)]) == 0

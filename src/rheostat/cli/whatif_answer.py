@@ -1,0 +1,132 @@
+"""The answer of ``rheostat whatif`` for people: three columns, a verdict, the error, the
+decisions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rheostat.cli.output import plain_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from rheostat.sim.fitting.counterfactual import Answer, Change, Outcome
+    from rheostat.sim.measures import Elasticity
+
+_SHOWN = 40
+_SAVES = 0.005
+"""From this share of the slot-hours on it is a saving; less is none in whole percent."""
+
+_KIND = 0.005
+"""From this share of the rows on, a plant with fewer late rows than were recorded is said to be too
+kind: half of what the objective allows."""
+
+
+def show_answer(found: Answer) -> None:
+    """Print an answer."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    _show_outcomes(console, found)
+    for line in (verdict(found), *errors(found), *(f"note: {note}" for note in found.notes)):
+        console.print(line, soft_wrap=True, markup=False)
+    if found.decisions:
+        _show_decisions(console, found.decisions)
+
+
+def verdict(found: Answer) -> str:
+    """Return in one line what the policy would have cost; a saving only where it keeps the
+    objective.
+    """
+    share, hours = abs(found.more_slot_hours_share), abs(found.more_slot_hours)
+    fewer = found.more_slot_hours_share <= -_SAVES
+    takes = (
+        f"{share:.0%} {'fewer' if fewer else 'more'} slot-hours than were recorded ({hours:.3f})"
+    )
+    within = f"99 % of the rows within {found.slo.latency_s:g} s, 90 % in every five minutes"
+    if not found.simulated_with_policy.attained:
+        late = found.simulated_with_policy.late_share
+        rows = "no row was committed" if late is None else f"{late:.2%} of the rows are late"
+        no_saving = ", which is no saving" if fewer else ""
+        return (
+            f"{found.policy} misses the objective ({within}): {rows}; it takes {takes}{no_saving}"
+        )
+    if found.saved_share is None or found.saved_share < _SAVES:
+        return f"{found.policy} keeps the objective ({within}) and takes {takes}"
+    missed = "" if found.recorded.attained else "; the recorded run missed it"
+    return (
+        f"{found.policy} saves {found.saved_share:.0%} of the recorded slot-hours ({hours:.3f}) and"
+        f" keeps the objective ({within}){missed}"
+    )
+
+
+def errors(found: Answer) -> list[str]:
+    """Return how far the answer may be off: against the recorded run, and where the plant was not
+    fitted.
+    """
+    off, error = found.deviation, found.error
+    late = "" if off.late_share is None else f"{100 * off.late_share:+.2f} points of late rows, "
+    lines = [
+        f"error, simulated as recorded against recorded: {late}latency"
+        f" {_percent(off.latency_mean)} in the mean, {_percent(off.latency_p99)} at 99 %",
+        f"error where the plant was not fitted: batch time {error.batch_s_median:.0%} at the"
+        f" median, lag {error.lag_of_peak:.0%} of its peak, peak of the lag"
+        f" {error.lag_peak_ratio:.0%} of the recorded one",
+    ]
+    if off.late_share is not None and off.late_share <= -_KIND:
+        lines.append(
+            "note: the simulated job is kinder than the recorded one was: expect more late rows"
+            f" than the column {found.policy} has"
+        )
+    return lines
+
+
+def _show_outcomes(console: Console, found: Answer) -> None:
+    outcomes = (found.recorded, found.simulated_as_recorded, found.simulated_with_policy)
+    table = plain_table("", "recorded", "simulated as recorded", f"simulated with {found.policy}")
+    for label, name, unit in (
+        ("slot-hours", "slot_hours", ".3f"),
+        (f"rows later than {found.slo.latency_s:g} s", "late_share", ".2%"),
+        ("objective kept", "attained", ""),
+        ("latency, mean, s", "latency_mean_s", ".1f"),
+        ("latency, 99 %, s", "latency_p99_s", ".1f"),
+        ("executors, mean", "executors_mean", ".2f"),
+        ("rescalings", "rescalings", "d"),
+    ):
+        table.add_row(label, *(_cell(each, name, unit) for each in outcomes))
+    for label, name in (
+        ("missing", "accuracy_under"),
+        ("too many", "accuracy_over"),
+    ):
+        table.add_row(
+            f"{label}, of the demand",
+            *(_cell(each.elasticity, name, ".0f", " %") for each in outcomes),
+        )
+    console.print(table)
+    console.print()
+
+
+def _show_decisions(console: Console, changes: Sequence[Change]) -> None:
+    from rich.markup import escape
+
+    table = plain_table("time", "executors", "why")
+    for each in changes[:_SHOWN]:
+        table.add_row(f"{each.t_s:.0f} s", f"{each.before} -> {each.after}", escape(each.reason))
+    console.print()
+    console.print(table)
+    if len(changes) > _SHOWN:
+        console.print(f"... and {len(changes) - _SHOWN} more; all of them: --json")
+
+
+def _cell(outcome: Outcome | Elasticity | None, name: str, unit: str, sign: str = "") -> str:
+    value = getattr(outcome, name, None)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else format(value, unit) + sign
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{share:+.0%}"

@@ -1,0 +1,56 @@
+"""What really happened in a recorded run, in the form in which a simulated run tells it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rheostat.model import Observation
+from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.bookkeeping import Book
+from rheostat.sim.fitting.recorded_run import Recorded, end_of_batch_s, ended, load_of
+from rheostat.sim.plant import Ledger
+
+
+def recorded_ledger(run: Recorded) -> Ledger:
+    """Return the ledger of a run from its recording alone: arrivals, lag, batches and sizes.
+
+    The rows that are committed are those that have arrived less those that wait. The batch that is
+    seen was committed when its recorded mean latency says, else when the one that runs began. Paid
+    are the executors that are registered or asked for. Fails when: several batches end between two
+    observations. Of those that nobody saw, all rows count as committed one batch before.
+    """
+    arrivals = Arrivals(load_of(run))
+    book = Book(arrivals, 0.0, run.executors_at(0.0), batches=True)
+    done = 0.0
+    for early, late in pairwise(run.seen):
+        _note_sizes(book, late)
+        if late.lag_rows is None or not ended(early, late):
+            continue
+        rows = max(done, arrivals.rows_at(late.t_s) - late.lag_rows)
+        first = max(done, rows - (late.batch_rows or 0))
+        end_s = _committed_s(arrivals, early, late, first, rows)
+        if first > done:
+            usual_s = max(late.batch_s or 0.0, late.trigger_s or 0.0)
+            book.committed(max(early.t_s, end_s - usual_s), first)
+        book.committed(end_s, rows)
+        done = rows
+    return book.ledger(max(run.duration_s, 1.0))
+
+
+def _committed_s(
+    arrivals: Arrivals, early: Observation, late: Observation, first: float, rows: float
+) -> float:
+    """Return when the last batch that ended between two observations was committed, its rows being
+    those from ``first`` up to ``rows``.
+    """
+    if late.latency_s is None or rows <= first:
+        return end_of_batch_s(early, late)
+    return min(late.t_s, max(early.t_s, arrivals.mean_time(first, rows) + late.latency_s))
+
+
+def _note_sizes(book: Book, seen: Observation) -> None:
+    if seen.executors:
+        book.registered(seen.t_s, seen.executors)
+        book.paid(seen.t_s, max(seen.executors, seen.target or 0))
+    if seen.size:
+        book.target(seen.t_s, seen.size)
