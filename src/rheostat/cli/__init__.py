@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from rheostat.machine.missing_module import advice
+
 __all__ = ["main"]
 
 
@@ -13,11 +15,7 @@ def main() -> None:
     try:
         from rheostat.cli.app import run
     except ModuleNotFoundError as missing:
-        print(
-            f"rheostat: the command line needs {missing.name}; install it with: pip install"
-            " 'rheostat[cli]'",
-            file=sys.stderr,
-        )
+        print(f"rheostat: {advice(missing.name or str(missing))}", file=sys.stderr)
         sys.exit(2)
     code = run(sys.argv[1:])
     try:

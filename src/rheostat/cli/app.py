@@ -23,6 +23,7 @@ from rheostat.cli import (
 )
 from rheostat.cli.extensions import extend
 from rheostat.errors import RheostatError
+from rheostat.machine.missing_module import advice
 
 app = typer.Typer(
     name="rheostat",
@@ -72,11 +73,7 @@ def run(arguments: Sequence[str]) -> int:
         print(f"rheostat: {error}", file=sys.stderr)
         return error.exit_code
     except ModuleNotFoundError as missing:
-        print(
-            f"rheostat: this command needs {missing.name}; install it with: pip install"
-            " 'rheostat[cli,kafka,lab]'",
-            file=sys.stderr,
-        )
+        print(f"rheostat: {advice(missing.name or str(missing))}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130

@@ -1,0 +1,100 @@
+"""What to install for a Python module that is not there: the extra that has it, and from where."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+_DISTRIBUTIONS = {"google": "protobuf", "py4j": "pyspark", "yaml": "pyyaml"}
+"""Modules whose distribution has another name; py4j comes with PySpark."""
+
+_OURS = ("rheostat", "rheostat_lab")
+_OF_DEVELOPERS = ("test",)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where Rheostat came from, as far as it can be told.
+
+    ``clone`` is the folder of its sources where it is used from there. ``url`` is what pip was
+    given, None where it was only the name. ``requires`` is what its metadata asks for.
+    """
+
+    clone: Path | None = None
+    url: str | None = None
+    requires: Sequence[str] = ()
+
+    @classmethod
+    def here(cls) -> Installation:
+        """Return that of this process."""
+        tree = Path(__file__).absolute().parents[3]
+        clone = tree if (tree / "pyproject.toml").is_file() else None
+        try:
+            found = distribution("rheostat")
+        except PackageNotFoundError:
+            return cls(clone)
+        origin = found.read_text("direct_url.json")
+        return cls(clone, _url(json.loads(origin)) if origin else None, found.requires or ())
+
+    def command(self, extra: str) -> str:
+        """Return how an extra is installed into this installation."""
+        if self.clone:
+            return f"in {self.clone}: pip install -e '.[{extra}]'"
+        if self.url and self.url.startswith("file://"):
+            return f"pip install '{self.url.removeprefix('file://')}[{extra}]'"
+        return f"pip install 'rheostat[{extra}]{f' @ {self.url}' if self.url else ''}'"
+
+    def again(self) -> str:
+        """Return how all of it is installed again."""
+        if self.clone:
+            return f"in {self.clone}: git status, then pip install -e ."
+        what = "rheostat" if self.url is None else self.url.removeprefix("file://")
+        return f"pip install --force-reinstall '{what}'"
+
+
+def advice(module: str, here: Installation | None = None) -> str:
+    """Return in one line what is missing and what to install for it.
+
+    ``module`` is the name in a ModuleNotFoundError. Where several extras have it, the smallest is
+    named.
+    """
+    installed = here or Installation.here()
+    top = module.partition(".")[0]
+    if top in _OURS:
+        return (
+            f"the file {module.replace('.', '/')} of Rheostat itself is missing: the installation"
+            f" is damaged; install it again, {installed.again()}"
+        )
+    wanted = _DISTRIBUTIONS.get(top, _normal(top))
+    extras = extras_of(installed.requires)
+    holding = sorted((len(those), name) for name, those in extras.items() if wanted in those)
+    if not holding:
+        return f"the Python module {module} is missing; install it with: pip install {wanted}"
+    extra = holding[0][1]
+    comes = f"comes with the extra {extra}"
+    return f"the Python module {module} is missing; it {comes}, {installed.command(extra)}"
+
+
+def extras_of(requires: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    """Return the distributions of each extra that a user may want, by the metadata of ours."""
+    found: dict[str, set[str]] = {}
+    for text in requires:
+        extra = re.search(r"""extra\s*==\s*["']([^"']+)["']""", text)
+        name = re.match(r"[A-Za-z0-9._-]+", text)
+        if extra and name and extra[1] not in _OF_DEVELOPERS:
+            found.setdefault(extra[1], set()).add(_normal(name[0]))
+    return {extra: frozenset(names) for extra, names in found.items()}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _url(origin: Mapping[str, object]) -> str:
+    """Return what pip takes for the origin that it recorded (PEP 610)."""
+    url, vcs = str(origin["url"]), origin.get("vcs_info")
+    return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if isinstance(vcs, dict) else url

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+import rheostat
+from rheostat.machine.missing_module import Installation, advice, extras_of
+
+REQUIRES = (
+    "numpy>=1.26",
+    'pyspark<4.4,>=3.5; extra == "spark"',
+    'confluent-kafka>=2.5; extra == "kafka"',
+    'typer>=0.29; extra == "cli"',
+    'psutil>=5.9; extra == "cli"',
+    'duckdb>=1.0; extra == "lab"',
+    'pandas<3; extra == "lab"',
+    'psutil>=5.9; extra == "lab"',
+    'protobuf<7,>=6.33; python_version < "4" and extra == "lab"',
+    'scipy>=1.11; extra == "sim"',
+    "pyyaml>=6; extra == 'sim'",
+    'pytest>=8; extra == "test"',
+    'scipy; extra == "test"',
+)
+FROM_INDEX = Installation(requires=REQUIRES)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"),
+    [
+        ("scipy", "sim"),
+        ("scipy.optimize", "sim"),
+        ("yaml", "sim"),
+        ("py4j", "spark"),
+        ("pyspark", "spark"),
+        ("confluent_kafka", "kafka"),
+        ("google.protobuf", "lab"),
+        ("typer", "cli"),
+        ("psutil", "cli"),
+        ("duckdb", "lab"),
+    ],
+)
+def test_the_extra_that_has_a_module_is_named(module: str, extra: str) -> None:
+    said = advice(module, FROM_INDEX)
+    assert said == (
+        f"the Python module {module} is missing; it comes with the extra {extra},"
+        f" pip install 'rheostat[{extra}]'"
+    )
+
+
+def test_a_module_of_no_extra_is_installed_by_its_name() -> None:
+    said = "the Python module tensorflow is missing; install it with: pip install tensorflow"
+    assert advice("tensorflow", FROM_INDEX) == said
+    assert advice("scipy", Installation()).endswith("pip install scipy")
+
+
+def test_what_developers_need_is_no_extra_of_a_user() -> None:
+    assert set(extras_of(REQUIRES)) == {"spark", "kafka", "cli", "lab", "sim"}
+
+
+@pytest.mark.parametrize(
+    ("here", "command"),
+    [
+        (Installation(clone=Path("/src/rheostat")), "in /src/rheostat: pip install -e '.[sim]'"),
+        (
+            Installation(url="file:///tmp/rheostat-0.1.0-py3-none-any.whl"),
+            "pip install '/tmp/rheostat-0.1.0-py3-none-any.whl[sim]'",
+        ),
+        (
+            Installation(url="git+https://host/r.git@abc"),
+            "pip install 'rheostat[sim] @ git+https://host/r.git@abc'",
+        ),
+        (Installation(), "pip install 'rheostat[sim]'"),
+    ],
+)
+def test_it_is_installed_from_where_it_came(here: Installation, command: str) -> None:
+    assert here.command("sim") == command
+
+
+def test_a_file_of_ours_that_is_missing_is_a_damaged_installation() -> None:
+    said = advice("rheostat.sim.engine", FROM_INDEX)
+    assert said.startswith("the file rheostat/sim/engine of Rheostat itself is missing")
+    assert said.endswith("pip install --force-reinstall 'rheostat'")
+    assert "git status" in advice("rheostat.sim.engine", Installation(clone=Path("/src/r")))
+
+
+def _link(folder: Path, *names: str) -> None:
+    """Put distributions of this environment, and what they need, into a folder, as links."""
+    for name in names:
+        found = distribution(name)
+        for top in {Path(str(file)).parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+            there, here = Path(str(found.locate_file(top))), folder / top
+            if not here.exists():
+                here.symlink_to(there)
+        needed = (text for text in found.requires or () if "extra" not in text)
+        _link(
+            folder, *(re.match(r"[A-Za-z0-9._-]+", text)[0] for text in needed if ";" not in text)
+        )  # type: ignore[index]
+
+
+def _run(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Run the command line in a Python that has only the standard library and a folder."""
+    code = f"import sys; sys.path.append({str(folder)!r}); from rheostat.cli import main; main()"
+    command = [sys.executable, "-S", "-E", "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    """An environment with Rheostat from a wheel, numpy, and nothing else."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "rheostat").symlink_to(Path(rheostat.__file__).parent)
+    info = folder / "rheostat-0.1.0.dist-info"
+    info.mkdir()
+    needs = "".join(f"Requires-Dist: {text}\n" for text in distribution("rheostat").requires or ())
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.4\nName: rheostat\nVersion: 0.1.0\n{needs}"
+    )
+    origin = {"url": "file:///tmp/rheostat.whl", "archive_info": {}}
+    (info / "direct_url.json").write_text(json.dumps(origin))
+    _link(folder, "numpy")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("installed", "arguments", "module", "extra"),
+    [
+        ((), ["policies"], "typer", "cli"),
+        (("typer", "rich"), ["simulate", "queue", "--runs", "2"], "scipy", "sim"),
+        (("typer", "rich", "scipy"), ["simulate", "sweep", "SPEC"], "yaml", "sim"),
+        (("typer", "rich"), ["simulate", "sweep", "SPEC"], "yaml", "sim"),
+        (("typer", "rich", "psutil"), ["run", "--master", "local[1]", "SPEC"], "py4j", "spark"),
+    ],
+)
+def test_in_an_empty_environment_the_right_extra_is_named(
+    empty: Path,
+    installed: tuple[str, ...],
+    arguments: list[str],
+    module: str,
+    extra: str,
+) -> None:
+    _link(empty, *installed)
+    spec = empty / "a.yaml"
+    spec.write_text("")
+    given = [str(spec) if each == "SPEC" else each for each in arguments]
+    code, out, err = _run(empty, *given)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"the Python module {module}" in err
+    assert f"it comes with the extra {extra}, pip install '/tmp/rheostat.whl[{extra}]'" in err
