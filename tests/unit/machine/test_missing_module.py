@@ -97,10 +97,8 @@ def _link(folder: Path, *names: str) -> None:
             there, here = Path(str(found.locate_file(top))), folder / top
             if not here.exists():
                 here.symlink_to(there)
-        needed = (text for text in found.requires or () if "extra" not in text)
-        _link(
-            folder, *(re.match(r"[A-Za-z0-9._-]+", text)[0] for text in needed if ";" not in text)
-        )  # type: ignore[index]
+        needed = [text for text in found.requires or () if ";" not in text]
+        _link(folder, *(re.findall(r"[A-Za-z0-9._-]+", text)[0] for text in needed))
 
 
 def _run(folder: Path, *arguments: str) -> tuple[int, str, str]:
