@@ -4,30 +4,70 @@ makes necessary.
 
 from __future__ import annotations
 
-from rheostat.rescaling.life import DONE, KEEPABLE
-from rheostat.rescaling.scene import Scene
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from rheostat.rescaling.life import DONE, KEEPABLE, TAKING
+from rheostat.rescaling.roster import Roster
 
 _READY_FIRST = ("warm", "standby", "warming", "registered")
 """Phases of executors that do no state work yet, those that could begin soonest first."""
 
 
-def spare(scene: Scene) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The executors that are to leave now, and the leaving ones that are taken back."""
+
+    leaving: Collection[str]
+    kept: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """The executors that the target does not need, which get no state, and whether nobody else can
+    take any.
+    """
+
+    spare: Collection[str]
+    nobody_takes: bool
+
+
+def choice_of(roster: Roster) -> Choice:
+    """Return who leaves and who is taken back."""
+    return Choice(leaving=_leaving(roster), kept=_kept(roster))
+
+
+def need_of(roster: Roster) -> Need:
+    """Return whom the target needs."""
+    idle = spare(roster)
+    return Need(
+        spare=idle,
+        nobody_takes=not taking(roster, idle) and not roster.those_in({"standby"}),
+    )
+
+
+def taking(roster: Roster, idle: Collection[str]) -> list[str]:
+    """Return the executors that may be given state, which those in ``idle`` may not."""
+    return [executor for executor in roster.those_in(TAKING) if executor not in idle]
+
+
+def spare(roster: Roster) -> tuple[str, ...]:
     """Return the executors without which the target is reached, those that could begin to work
     soonest first.
 
     Who holds state works, but for what strayed to an executor in standby.
     """
-    others = [executor for executor in scene.staying if executor not in scene.replaced]
+    others = [executor for executor in roster.staying if executor not in roster.replaced]
     free = [
         executor
         for phase in _READY_FIRST
         for executor in others
-        if scene.phase(executor) == phase and _is_free(scene, executor)
+        if roster.phase(executor) == phase and _is_free(roster, executor)
     ]
-    return tuple(free[max(0, scene.target - (len(others) - len(free))) :])
+    return tuple(free[max(0, roster.target - (len(others) - len(free))) :])
 
 
-def chosen(scene: Scene) -> tuple[str, ...]:
+def _leaving(roster: Roster) -> tuple[str, ...]:
     """Return the executors that are to leave now.
 
     What is above the target goes: first those that are to be replaced anyway, then those with the
@@ -35,43 +75,43 @@ def chosen(scene: Scene) -> tuple[str, ...]:
     not more than asked for: after a scale-in they are as ready as before. An executor to be
     replaced goes only when others have settled in its stead.
     """
-    replaced, idle = _least_state_first(scene, scene.replaced), spare(scene)
-    others = [executor for executor in scene.staying if executor not in replaced]
+    replaced, idle = _least_state_first(roster, roster.replaced), spare(roster)
+    others = [executor for executor in roster.staying if executor not in replaced]
     working = [executor for executor in others if executor not in idle]
     surplus = (
-        *idle[scene.standby :],
-        *_least_state_first(scene, working)[: max(0, len(working) - scene.target)],
+        *idle[roster.standby :],
+        *_least_state_first(roster, working)[: max(0, len(working) - roster.target)],
     )
     if surplus or not replaced:
         return (*replaced, *surplus)
-    settled = sum(scene.phase(executor) in DONE for executor in others)
-    return tuple(replaced[: max(0, settled + len(replaced) - scene.target)])
+    settled = sum(roster.phase(executor) in DONE for executor in others)
+    return tuple(replaced[: max(0, settled + len(replaced) - roster.target)])
 
 
-def kept(scene: Scene) -> tuple[str, ...]:
+def _kept(roster: Roster) -> tuple[str, ...]:
     """Return the leaving executors that a higher target takes back: those with the most state, not
     those to be replaced.
 
     They come before those in standby: their state need not move.
     """
     lacking = max(
-        0, scene.target - sum(scene.phase(executor) != "standby" for executor in scene.staying)
+        0, roster.target - sum(roster.phase(executor) != "standby" for executor in roster.staying)
     )
-    leaving = _least_state_first(scene, scene.those_in(KEEPABLE))[::-1]
-    return tuple(sorted(leaving, key=lambda executor: executor in scene.replacing)[:lacking])
+    leaving = _least_state_first(roster, roster.those_in(KEEPABLE))[::-1]
+    return tuple(sorted(leaving, key=lambda executor: executor in roster.replacing)[:lacking])
 
 
-def request_total(scene: Scene) -> int:
+def request_total(roster: Roster) -> int:
     """Return how many executors the cluster should run: the target, one more for each that waits to
     be replaced, and the standby.
     """
-    return scene.target + len(scene.replaced) + scene.standby
+    return roster.target + len(roster.replaced) + roster.standby
 
 
-def _is_free(scene: Scene, executor: str) -> bool:
-    return scene.phase(executor) == "standby" or not scene.held(executor)
+def _is_free(roster: Roster, executor: str) -> bool:
+    return roster.phase(executor) == "standby" or not roster.held(executor)
 
 
-def _least_state_first(scene: Scene, executors: list[str]) -> list[str]:
+def _least_state_first(roster: Roster, executors: list[str]) -> list[str]:
     youngest_first = executors[::-1]
-    return sorted(youngest_first, key=scene.weight)
+    return sorted(youngest_first, key=roster.weight)

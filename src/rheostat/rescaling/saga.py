@@ -12,14 +12,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.choice import chosen, kept, request_total, spare
-from rheostat.rescaling.conditions import ARRIVALS, CHOICES, PLACEMENT, READINESS, walk
+from rheostat.rescaling.arrival import arrive
+from rheostat.rescaling.choice import choice_of, need_of, request_total
+from rheostat.rescaling.conditions import CHOICES, PLACEMENT, READINESS
 from rheostat.rescaling.facts import Facts
-from rheostat.rescaling.life import KEEPABLE, LIFE
-from rheostat.rescaling.memory import Life, Memory
+from rheostat.rescaling.life import LIFE
+from rheostat.rescaling.memory import Memory
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
-from rheostat.rescaling.plan import count_tries, place, sent
-from rheostat.rescaling.scene import Scene, scene_of
+from rheostat.rescaling.roster import Roster, walk
+from rheostat.rescaling.state_plan import StatePlan, plan_of, sent
 from rheostat.rescaling.status_text import describe
 from rheostat.rescaling.waits import Waits
 
@@ -50,53 +51,41 @@ def advance(
     boundary, that of lost executors at once. ``replace`` need be said once: it is remembered until
     the executor is gone or is given up.
     """
-    scene = scene_of(memory, facts, target, replace, standby, waits)
-    walk(scene, ARRIVALS)
-    _note_progress(scene)
-    count_tries(scene, memory)
-    scene.chosen, scene.kept = chosen(scene), kept(scene)
-    walk(scene, CHOICES)
-    scene.spare = spare(scene)
-    scene.nobody_takes = not scene.taking and not scene.those_in({"standby"})
-    walk(scene, READINESS)
-    place(scene, memory)
-    walk(scene, PLACEMENT)
-    return Step(_remembered(scene, memory), _orders(scene), describe(scene))
+    arrived = arrive(memory, facts, target, replace, standby, waits)
+    chosen = walk(arrived, CHOICES, choice_of(arrived))
+    need = need_of(chosen)
+    ready = walk(chosen, READINESS, need)
+    plan = plan_of(ready, need.spare, memory)
+    placed = walk(ready, PLACEMENT, plan)
+    return Step(_remembered(placed, plan, memory), _orders(placed, plan), describe(placed, plan))
 
 
-def _note_progress(scene: Scene) -> None:
-    """Waiting begins anew for a leaving executor whenever it holds fewer units than before."""
-    for executor in scene.those_in(KEEPABLE):
-        life, held = scene.lives[executor], scene.held(executor)
-        if held < life.left:
-            scene.lives[executor] = Life(
-                life.phase, scene.facts.now_s, life.tries, life.units, held
-            )
-
-
-def _orders(scene: Scene) -> tuple[Order, ...]:
+def _orders(roster: Roster, plan: StatePlan) -> tuple[Order, ...]:
     """Return the total, and what the transitions of this step order, together for all executors."""
-    ordered = {name: tuple(executors) for name, executors in scene.ordered.items()}
-    several = ((Hide, "Hide"), (Decommission, "Decommission"), (Kill, "Kill"))
-    receiving = ordered.get("Assign", ())
-    units = {unit: executor for unit, executor in scene.sending.items() if executor in receiving}
+    receiving = roster.ordered("Assign")
+    units = {unit: executor for unit, executor in plan.sending.items() if executor in receiving}
+    several = (
+        order(executors)
+        for order in (Hide, Decommission, Kill)
+        if (executors := roster.ordered(order.__name__))
+    )
     return (
-        Request(request_total(scene)),
+        Request(request_total(roster)),
         *([Assign(units)] if units else []),
-        *(WarmUp(executor) for executor in ordered.get("WarmUp", ())),
-        *(order(ordered[name]) for order, name in several if name in ordered),
+        *map(WarmUp, roster.ordered("WarmUp")),
+        *several,
     )
 
 
-def _remembered(scene: Scene, memory: Memory) -> Memory:
-    facts = scene.facts
-    since_s = None if scene.boundary else memory.boundary_s
+def _remembered(roster: Roster, plan: StatePlan, memory: Memory) -> Memory:
+    facts = roster.facts
+    since_s = None if roster.boundary else memory.boundary_s
     return Memory(
-        lives={executor: life for executor, life in scene.lives.items() if life.phase != LIFE.end},
+        lives={executor: life for executor, life in roster.lives.items() if life.phase != LIFE.end},
         batch=facts.batch,
         boundary_s=facts.now_s if since_s is None else min(since_s, facts.now_s),
-        wanted=scene.wanted,
-        takers=scene.takers,
-        sent=sent(scene, memory),
-        replacing=scene.replacing,
+        wanted=plan.wanted,
+        takers=plan.takers,
+        sent=sent(roster, plan, memory),
+        replacing=roster.replacing,
     )

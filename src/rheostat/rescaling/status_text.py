@@ -7,96 +7,97 @@ from collections.abc import Collection
 from rheostat.model import Rescaling
 from rheostat.rescaling.choice import request_total, spare
 from rheostat.rescaling.life import ARRIVING, GOING, KEEPABLE
-from rheostat.rescaling.scene import Scene
+from rheostat.rescaling.roster import Roster
+from rheostat.rescaling.state_plan import StatePlan
 from rheostat.state.assignment import moves
 from rheostat.state.fluid import too_big
 from rheostat.state.units import Unit
 
 
-def describe(scene: Scene) -> Rescaling:
+def describe(roster: Roster, plan: StatePlan) -> Rescaling:
     """Return the phase, and in words everything that is under way, that waits, and that cannot be
     helped.
     """
     coming = (
-        _waiting(scene),
-        _standby_waiting(scene),
-        _not_replaced(scene),
-        _warming(scene),
-        _moving(scene),
-        _settling(scene),
+        _waiting(roster),
+        _standby_waiting(roster),
+        _not_replaced(roster),
+        _warming(roster),
+        _moving(roster, plan),
+        _settling(roster, plan),
     )
     said = (
         *coming,
-        *_emptying(scene),
-        _leaving(scene),
-        _standing_by(scene),
-        _felt(scene),
-        _stuck(scene),
-        _slots(scene),
+        *_emptying(roster),
+        _leaving(roster),
+        _standing_by(roster),
+        _felt(roster, plan),
+        _stuck(roster, plan),
+        _slots(roster),
     )
-    return Rescaling(phase=_phase(scene), detail="; ".join(part for part in said if part))
+    return Rescaling(phase=_phase(roster), detail="; ".join(part for part in said if part))
 
 
-def _phase(scene: Scene) -> str:
-    if _lacking(scene) > 0 or scene.those_in(ARRIVING):
+def _phase(roster: Roster) -> str:
+    if _lacking(roster) > 0 or roster.those_in(ARRIVING):
         return "growing"
     if (
-        scene.those_in(KEEPABLE | GOING)
-        or len(scene.facts.registered) > scene.target + scene.standby
+        roster.those_in(KEEPABLE | GOING)
+        or len(roster.facts.registered) > roster.target + roster.standby
     ):
         return "shrinking"
-    if scene.those_in({"rebalancing"}):
+    if roster.those_in({"rebalancing"}):
         return "balancing"
-    return "blocked" if scene.those_in({"stuck"}) else "steady"
+    return "blocked" if roster.those_in({"stuck"}) else "steady"
 
 
-def _lacking(scene: Scene) -> int:
+def _lacking(roster: Roster) -> int:
     """Return how many executors are lacking for the target; the job does without those that are
     lacking for the standby.
     """
-    return scene.target + len(scene.replaced) - (len(scene.staying) - len(spare(scene)))
+    return roster.target + len(roster.replaced) - (len(roster.staying) - len(spare(roster)))
 
 
-def _waiting(scene: Scene) -> str:
-    lacking, total = _lacking(scene), request_total(scene) - scene.standby
-    stead = f" to replace {_named(scene.replaced)}" if scene.replaced else ""
+def _waiting(roster: Roster) -> str:
+    lacking, total = _lacking(roster), request_total(roster) - roster.standby
+    stead = f" to replace {_named(roster.replaced)}" if roster.replaced else ""
     return f"waiting for {lacking} of {total} executors{stead}" if lacking > 0 else ""
 
 
-def _standby_waiting(scene: Scene) -> str:
-    lacking = scene.standby - len(spare(scene))
-    return f"waiting for {lacking} of {scene.standby} standby executors" if lacking > 0 else ""
+def _standby_waiting(roster: Roster) -> str:
+    lacking = roster.standby - len(spare(roster))
+    return f"waiting for {lacking} of {roster.standby} standby executors" if lacking > 0 else ""
 
 
-def _not_replaced(scene: Scene) -> str:
+def _not_replaced(roster: Roster) -> str:
     waited = [
         executor
-        for executor in scene.staying
-        if executor in scene.replacing and executor not in scene.replaced
+        for executor in roster.staying
+        if executor in roster.replacing and executor not in roster.replaced
     ]
     return (
-        f"{_named(waited)} not replaced: no other came in {scene.waits.replace_s:.0f} s"
+        f"{_named(waited)} not replaced: no other came in {roster.waits.replace_s:.0f} s"
         if waited
         else ""
     )
 
 
-def _warming(scene: Scene) -> str:
-    warming = scene.those_in({"warming"})
+def _warming(roster: Roster) -> str:
+    warming = roster.those_in({"warming"})
     return f"warming {_named(warming)}" if warming else ""
 
 
-def _moving(scene: Scene) -> str:
+def _moving(roster: Roster, plan: StatePlan) -> str:
     """Moves away from those that leave are told as emptying; here is who receives in a scale-out or
     a repair.
     """
-    receiving, leaving = scene.those_in({"assigned", "rebalancing"}), scene.those_in(KEEPABLE)
+    receiving, leaving = roster.those_in({"assigned", "rebalancing"}), roster.those_in(KEEPABLE)
     units = [
         unit
-        for unit in _pending(scene)
-        if scene.wanted[unit] in receiving and scene.facts.holders[unit] not in leaving
+        for unit in _pending(roster, plan)
+        if plan.wanted[unit] in receiving and roster.facts.holders[unit] not in leaving
     ]
-    to = {scene.wanted[unit] for unit in units}
+    to = {plan.wanted[unit] for unit in units}
     return (
         f"moving {_partitions(len(units))} to"
         f" {_named([executor for executor in receiving if executor in to])}"
@@ -105,42 +106,44 @@ def _moving(scene: Scene) -> str:
     )
 
 
-def _standing_by(scene: Scene) -> str:
-    standby = scene.those_in({"standby"})
+def _standing_by(roster: Roster) -> str:
+    standby = roster.those_in({"standby"})
     verb = "stands" if len(standby) == 1 else "stand"
     return f"{_named(standby)} {verb} by" if standby else ""
 
 
-def _felt(scene: Scene) -> str:
-    return (too_big(scene.facts.slack_s, scene.facts.load_s) or "") if _pending(scene) else ""
+def _felt(roster: Roster, plan: StatePlan) -> str:
+    return (
+        (too_big(roster.facts.slack_s, roster.facts.load_s) or "") if _pending(roster, plan) else ""
+    )
 
 
-def _pending(scene: Scene) -> list[Unit]:
+def _pending(roster: Roster, plan: StatePlan) -> list[Unit]:
     return [
-        unit for unit in moves(scene.facts.holders, scene.wanted) if unit in scene.facts.holders
+        unit for unit in moves(roster.facts.holders, plan.wanted) if unit in roster.facts.holders
     ]
 
 
-def _settling(scene: Scene) -> str:
+def _settling(roster: Roster, plan: StatePlan) -> str:
     settling = [
         executor
-        for executor in scene.those_in({"warm", "assigned", "rebalancing"})
-        if not scene.missing(executor)
+        for executor in roster.those_in({"warm", "assigned", "rebalancing"})
+        if not plan.missing(executor, roster.facts.holders)
     ]
     return f"{_named(settling)} to be verified when a batch has ended" if settling else ""
 
 
-def _emptying(scene: Scene) -> list[str]:
-    emptying = [executor for executor in scene.those_in(KEEPABLE) if scene.lives[executor].units]
+def _emptying(roster: Roster) -> list[str]:
+    emptying = [executor for executor in roster.those_in(KEEPABLE) if roster.lives[executor].units]
     return [
-        f"emptying executor {e}: {scene.held(e)} of {_partitions(scene.lives[e].units)} left"
+        f"emptying executor {e}: {roster.held(e)} of {_partitions(roster.lives[e].units)} left"
         for e in emptying
     ]
 
 
-def _leaving(scene: Scene) -> str:
-    leaving = scene.those_in(GOING)
-    held = sum(scene.held(executor) for executor in leaving)
+def _leaving(roster: Roster) -> str:
+    leaving = roster.those_in(GOING)
+    held = sum(roster.held(executor) for executor in leaving)
     verb = "is" if len(leaving) == 1 else "are"
     return (
         f"{_named(leaving)} {verb} leaving"
@@ -150,10 +153,10 @@ def _leaving(scene: Scene) -> str:
     )
 
 
-def _stuck(scene: Scene) -> str:
-    stuck = scene.those_in({"stuck"})
-    count = sum(scene.missing(executor) for executor in stuck)
-    tries, rest_s = scene.waits.tries, scene.waits.rest_s
+def _stuck(roster: Roster, plan: StatePlan) -> str:
+    stuck = roster.those_in({"stuck"})
+    count = sum(plan.missing(executor, roster.facts.holders) for executor in stuck)
+    tries, rest_s = roster.waits.tries, roster.waits.rest_s
     return (
         f"{_partitions(count)} did not stay on {_named(stuck)} after {tries} tries, again every"
         f" {rest_s:.0f} s"
@@ -162,8 +165,8 @@ def _stuck(scene: Scene) -> str:
     )
 
 
-def _slots(scene: Scene) -> str:
-    slots, units = scene.target * scene.facts.slots_per_executor, len(scene.facts.holders)
+def _slots(roster: Roster) -> str:
+    slots, units = roster.target * roster.facts.slots_per_executor, len(roster.facts.holders)
     return (
         f"{units} state partitions cannot use {slots} slots: {slots} or more partitions would"
         if 0 < units < slots
