@@ -32,7 +32,8 @@ from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.signals import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.internals.jvm import PURPOSE
+from rheostat.spark.internals.placed_tasks import HOLDS, STARTS_PYTHON
+from rheostat.spark.internals.rehearsal import COMPUTES, READS
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.rest import Rest
 from rheostat.spark.sensing.rhythms import Rhythms
@@ -52,6 +53,8 @@ VARIANTS = {
 }
 CATALYST = frozenset({"codegen", "json"})
 OLD = 2
+OURS = frozenset({HOLDS, STARTS_PYTHON, READS, COMPUTES})
+"""Jobs of Rheostat's own."""
 
 
 class Bench:
@@ -177,7 +180,7 @@ class Bench:
         found: dict[str, list[tuple[str, float, float]]] = {"source": [], "state": []}
         faults: list[str] = []
         for stage in (self._rest.get("stages") or [])[:60]:
-            if stage.get("description") == PURPOSE:
+            if stage.get("description") in OURS:
                 continue
             kind = "state" if stage["numTasks"] == PARTITIONS else "source"
             for task in (

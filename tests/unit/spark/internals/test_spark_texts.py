@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.spark.internals.jvm import executor_in, hosts_in
+from rheostat.spark.internals.block_managers import hosts_in
+from rheostat.spark.internals.coordinator import executor_at, value_of
 
 STATUS = (
     "HashMap(BlockManagerId(10, 10.0.0.7, 40001, None) -> (1,2), BlockManagerId(driver, 127.0.0.1,"
@@ -16,8 +17,12 @@ def test_executors_are_told_with_their_hosts_the_oldest_first_and_without_the_dr
 
 
 @pytest.mark.parametrize(
-    ("text", "executor"),
-    [("Some(executor_127.0.0.1_12)", "12"), ("Some(executor_node_b_3)", "3"), ("None", None)],
+    ("place", "executor"), [("executor_127.0.0.1_12", "12"), ("executor_node_b_3", "3")]
 )
-def test_the_holder_of_a_store_is_told_whatever_its_host_is_called(text, executor):
-    assert executor_in(text) == executor
+def test_the_holder_of_a_store_is_told_whatever_its_host_is_called(place, executor):
+    assert value_of(f"Some({place})") == place
+    assert executor_at(place) == executor
+
+
+def test_a_store_that_nobody_holds_has_no_place():
+    assert value_of("None") is None

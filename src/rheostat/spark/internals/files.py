@@ -1,0 +1,58 @@
+"""Files of any file system that Spark reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py4j.protocol import Py4JError
+
+from rheostat.spark.internals.gateway import Gateway
+
+
+class Files:
+    """Reads a checkpoint wherever it is.
+
+    * Calls: Hadoop's public ``FileSystem.listStatus``, ``FileSystem.open`` and
+      ``FileSystem.getContentSummary``, with the session's own settings.
+    * Without a file: nothing, or None.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._jvm = gateway.jvm
+        self._spark = gateway.spark
+
+    def listing(self, folder: str) -> list[str]:
+        """Return the names in a folder; none if it is not there."""
+        try:
+            path = self._path(folder)
+            found = self._file_system(path).listStatus(path)
+            return [str(status.getPath().getName()) for status in found]
+        except Py4JError:
+            return []
+
+    def bytes_in(self, folder: str) -> int | None:
+        """Return the bytes below a folder (``getContentSummary``); None if it is not there."""
+        try:
+            path = self._path(folder)
+            return int(self._file_system(path).getContentSummary(path).getLength())
+        except Py4JError:
+            return None
+
+    def text(self, file: str) -> str | None:
+        """Return a small file's text; None if it is not there."""
+        try:
+            path = self._path(file)
+            stream = self._file_system(path).open(path)
+            try:
+                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+        except Py4JError:
+            return None
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(name)
+
+    def _file_system(self, path: Any) -> Any:
+        return path.getFileSystem(self._spark._jsparkSession.sessionState().newHadoopConf())

@@ -1,0 +1,92 @@
+"""The way into the driver's JVM: what all that calls Spark's internals is built on.
+
+Only this room imports py4j and touches PySpark's private members. Classic sessions only: Spark
+Connect has no JVM to call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from py4j.protocol import Py4JError
+
+from rheostat.spark.sensing.capabilities import is_connect
+
+ABSENT = (Py4JError, AttributeError, TypeError)
+"""What is raised where this Spark does not have what is called: a method of the JVM, a private
+member of PySpark, a class (py4j takes its name for a package, which cannot be called)."""
+
+
+class Gateway:
+    """The JVM of a classic session, and how Python's values get into it.
+
+    * Calls: py4j's gateway, ``SparkContext.isStopped``, Java's reflection.
+    * Without them: nothing of Rheostat's works but watching; a call that fails counts as the end of
+      the application.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        self.spark = spark
+        self.context = spark.sparkContext
+        self.jvm = self.context._jvm
+        self.scala_context = self.context._jsc.sc()
+
+    def stopped(self) -> bool:
+        """Tell whether the application has ended."""
+        try:
+            return self.context._jsc is None or bool(self.scala_context.isStopped())
+        except (Py4JError, OSError):  # the JVM itself has gone
+            return True
+
+    def sequence(self, items: Iterable[Any]) -> Any:
+        """Return a Scala sequence."""
+        return self.jvm.PythonUtils.toSeq(self.listed(items))
+
+    def listed(self, items: Iterable[Any]) -> Any:
+        """Return a Java list."""
+        made = self.jvm.java.util.ArrayList()
+        for item in items:
+            made.add(item)
+        return made
+
+    def array(self, kind: Any, items: Sequence[Any]) -> Any:
+        """Return a Java array of a class."""
+        made = self.context._gateway.new_array(kind, len(items))
+        for i, item in enumerate(items):
+            made[i] = item
+        return made
+
+    def empty_map(self) -> Any:
+        """Return an empty Scala map."""
+        return self.jvm.PythonUtils.toScalaMap(self.jvm.java.util.HashMap())
+
+    def class_named(self, name: str) -> Any:
+        """Return a Java class; raises Py4JError where there is none."""
+        return self.jvm.java.lang.Class.forName(name)
+
+    def single(self, name: str) -> Any:
+        """Return a Scala object."""
+        return self.class_named(name).getField("MODULE$").get(None)
+
+    def field(self, of: Any, name: str, class_name: str = "") -> Any:
+        """Return a private field of an object, of its own class or of the one of that name above
+        it; raises Py4JError where there is none.
+        """
+        kind = of.getClass()
+        while class_name and str(kind.getSimpleName()) != class_name:
+            kind = kind.getSuperclass()
+        field = kind.getDeclaredField(name)
+        field.setAccessible(True)
+        return field.get(of)
+
+
+def has_ended(spark: Any) -> bool:
+    """Tell whether a session has been stopped, by public interfaces."""
+    if is_connect(spark):
+        return bool(getattr(spark, "is_stopped", False))
+    try:
+        return not spark.sparkContext.applicationId
+    except (AttributeError, Py4JError, OSError):  # its context has let go of the JVM
+        return True

@@ -1,0 +1,62 @@
+"""All that calls Spark's private parts, built once for a session; callers take the part they need.
+
+``docs/blast-radius.md`` lists the calls with their versions and the worst that can happen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.spark.internals.block_managers import BlockManagers
+from rheostat.spark.internals.compiled_classes import CompiledClasses
+from rheostat.spark.internals.coordinator import Coordinator
+from rheostat.spark.internals.driver_process import DriverProcess
+from rheostat.spark.internals.executors import Executors
+from rheostat.spark.internals.files import Files
+from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.locality_waits import LocalityWaits
+from rheostat.spark.internals.operator_stores import OperatorStores
+from rheostat.spark.internals.placed_tasks import PlacedTasks
+from rheostat.spark.internals.queries import Queries
+from rheostat.spark.internals.rehearsal import Rehearsal
+from rheostat.spark.internals.state_loads import StateLoads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Internals:
+    """The parts, one noun each."""
+
+    gateway: Gateway
+    executors: Executors
+    block_managers: BlockManagers
+    locality_waits: LocalityWaits
+    queries: Queries
+    files: Files
+    coordinator: Coordinator
+    tasks: PlacedTasks
+    rehearsal: Rehearsal
+    state_loads: StateLoads
+    process: DriverProcess
+
+
+def internals_of(spark: Any) -> Internals:
+    """Return the internals of a classic session; a Spark Connect session has none."""
+    gateway = Gateway(spark)
+    classes, tasks = CompiledClasses(gateway), PlacedTasks(gateway)
+    block_managers = BlockManagers(gateway, classes)
+    executors = Executors(gateway, block_managers)
+    coordinator = Coordinator(gateway, block_managers)
+    return Internals(
+        gateway=gateway,
+        executors=executors,
+        block_managers=block_managers,
+        locality_waits=LocalityWaits(gateway),
+        queries=Queries(gateway),
+        files=Files(gateway),
+        coordinator=coordinator,
+        tasks=tasks,
+        rehearsal=Rehearsal(gateway, tasks, executors),
+        state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
+        process=DriverProcess(gateway),
+    )

@@ -1,0 +1,96 @@
+"""What the JVM knows of a running query, cheaper or more than PySpark tells."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from py4j.protocol import Py4JError
+
+from rheostat.signals.rhythm import BatchTime
+from rheostat.spark.internals.gateway import ABSENT, Gateway
+
+_PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
+
+
+class Queries:
+    """The streaming queries behind PySpark's handles.
+
+    * Calls: ``StreamExecution.trigger``, ``StreamExecution.resolvedCheckpointRoot``,
+      ``StreamExecution.lastExecution``, ``StreamingQuery.explainInternal``, and the progress events
+      of the Java object.
+    * Without them: None, or no; each method says which. Told by the calls themselves.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._jvm = gateway.jvm
+
+    def last_batch(self, query: Any) -> int:
+        """Return the number of the last finished batch of a query, -1 for none: a tenth of the
+        price of ``lastProgress``.
+        """
+        progress = query._jsq.lastProgress()
+        return -1 if progress is None else int(progress.batchId())
+
+    def batch_times(self, query: Any, most: int) -> list[BatchTime]:
+        """Return the last finished batches of a query, at most so many, oldest first; triggers that
+        ran no batch, which Spark reports too, are left out.
+        """
+        return [
+            BatchTime(
+                int(progress.batchId()),
+                _unix_s(progress.timestamp()),
+                int(progress.durationMs()["triggerExecution"]) / 1000,
+            )
+            for progress in query._jsq.recentProgress()[-most:]
+            if progress.durationMs().containsKey("addBatch")
+        ]
+
+    def pauses_after(self, query: Any) -> int | None:
+        """Return the number of the batch after which a query pauses; None while it runs one.
+
+        It runs none if no trigger is active and the progress of its last plan is known
+        (``StreamExecution.lastExecution``).
+        """
+        execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
+        if execution is None or progress is None or query._jsq.status().isTriggerActive():
+            return None
+        number = int(execution.currentBatchId())
+        return number if number == int(progress.batchId()) else None
+
+    def trigger_s(self, query: Any) -> float | None:
+        """Return the trigger interval of a query, 0 for batches back to back
+        (``StreamExecution.trigger``); None if it cannot be told.
+        """
+        try:
+            trigger = query._jsq.streamingQuery().trigger()
+            timed = "ProcessingTime" in trigger.toString()
+            return float(trigger.intervalMs()) / 1000 if timed else None
+        except (Py4JError, AttributeError):
+            return None
+
+    def state_folder(self, query: Any) -> str | None:
+        """Return the folder of a query's state as the stores are named by it
+        (``StreamExecution.resolvedCheckpointRoot``); None if it cannot be told.
+        """
+        try:
+            root = query._jsq.streamingQuery().resolvedCheckpointRoot()
+            return str(self._jvm.org.apache.hadoop.fs.Path(root, "state").toString())
+        except ABSENT:
+            return None
+
+    def uses_python(self, query: Any) -> bool:
+        """Tell whether tasks of a running query need Python workers, by the operators of its plan
+        (``StreamingQuery.explainInternal``); False if that cannot be told.
+        """
+        try:
+            return bool(_PYTHON_OPERATORS.search(str(query._jsq.explainInternal(False))))
+        except ABSENT:
+            return False
+
+
+def _unix_s(timestamp: Any) -> float:
+    """Return the seconds of a progress event's timestamp."""
+    return datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
