@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JError
+
+from rheostat.spark.internals.driver_process import DriverProcess
+from rheostat.spark.internals.gateway import has_ended
+
+
+class Kind:
+    """A Java class with private fields and a class above it."""
+
+    def __init__(self, name: str, above: Kind | None = None, **fields: Any) -> None:
+        self._name, self._above, self._fields = name, above, fields
+
+    def getSimpleName(self) -> str:  # noqa: N802 - Java's name
+        return self._name
+
+    def getSuperclass(self) -> Kind | None:  # noqa: N802 - Java's name
+        return self._above
+
+    def getDeclaredField(self, name: str) -> Any:  # noqa: N802 - Java's name
+        if name not in self._fields:
+            raise Py4JError(f"java.lang.NoSuchFieldException: {name}")
+        opened: list[bool] = []
+
+        def get(of: Any) -> Any:
+            assert opened == [True]
+            return self._fields[name]
+
+        return SimpleNamespace(setAccessible=opened.append, get=get)
+
+
+def test_a_private_field_is_read_of_the_objects_class_or_of_a_named_one_above_it(
+    gateway: Callable[..., Any],
+) -> None:
+    kind = Kind("Traced", Kind("MicroBatchExecution", ids="above"), ids="own")
+    thing = SimpleNamespace(getClass=lambda: kind)
+    assert gateway().field(thing, "ids") == "own"
+    assert gateway().field(thing, "ids", "MicroBatchExecution") == "above"
+    with pytest.raises(Py4JError, match="NoSuchField"):
+        gateway().field(thing, "versions")
+
+
+@pytest.mark.parametrize("fault", [Py4JError("gone"), ConnectionRefusedError()])
+def test_an_application_whose_jvm_does_not_answer_has_ended(
+    gateway: Callable[..., Any], fault: Exception
+) -> None:
+    def answer() -> bool:
+        raise fault
+
+    assert gateway(SimpleNamespace(isStopped=answer)).stopped()
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_an_application_ends_when_its_context_is_stopped(
+    gateway: Callable[..., Any], stopped: bool
+) -> None:
+    assert gateway(SimpleNamespace(isStopped=lambda: stopped)).stopped() is stopped
+
+
+def test_a_context_that_has_let_go_of_its_jvm_has_ended(gateway: Callable[..., Any]) -> None:
+    made = gateway(SimpleNamespace(isStopped=lambda: False))
+    made.context._jsc = None
+    assert made.stopped()
+
+
+def test_a_session_whose_connection_has_gone_has_ended() -> None:
+    class Context:
+        @property
+        def applicationId(self) -> str:  # noqa: N802 - PySpark's name
+            raise Py4JError("Answer from Java side is empty")
+
+    assert has_ended(SimpleNamespace(sparkContext=Context()))
+
+
+def test_what_the_process_does_not_tell_is_absent(gateway: Callable[..., Any], absent: Any) -> None:
+    made = gateway()
+    made.jvm.java.lang.management = SimpleNamespace(
+        ManagementFactory=SimpleNamespace(getThreadMXBean=lambda: absent)
+    )
+    process = SimpleNamespace(current=lambda: SimpleNamespace(pid=lambda: 42))
+    made.jvm.java.lang.ProcessHandle = process
+    assert DriverProcess(made).thread_cpu_s() is None
+    assert DriverProcess(made).process_id() == 42
