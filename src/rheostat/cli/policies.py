@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rheostat.cli.output import out_option, write_out
+from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
     from rheostat.policies.description import Description
@@ -32,9 +33,8 @@ def policies(
     Example: rheostat policies measured-throughput
     """
     from rheostat.policies.description import describe
-    from rheostat.policies.registry import POLICIES
 
-    found = [describe(each) for each in ([name] if name else POLICIES)]
+    found = [describe(name)] if name else _all()
     text = json.dumps(asdict(found[0]) if name else [asdict(each) for each in found], indent=2)
     if out:
         write_out(out, [text])
@@ -46,13 +46,29 @@ def policies(
         _list(found)
 
 
+def _all() -> list[Description]:
+    """Describe ours and those of installed packages; one that is broken hides no other."""
+    from rheostat.policies.description import describe
+    from rheostat.policies.registry import POLICIES
+    from rheostat.policies.third_party import third_party
+
+    found = [describe(each) for each in POLICIES]
+    for each in third_party():
+        try:
+            found += [describe(each)] if each not in POLICIES else []
+        except BadInput as broken:
+            typer.echo(f"rheostat: left out: {broken}", err=True)
+    return found
+
+
 def _list(found: list[Description]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table("policy", "what it does", box=None, header_style="bold")
     for each in found:
-        table.add_row(each.name, each.title)
+        from_elsewhere = "" if each.origin == "rheostat" else f" ({each.origin})"
+        table.add_row(each.name, each.title + from_elsewhere)
     Console().print(table)
     typer.echo("\nMore about one: rheostat policies NAME")
 

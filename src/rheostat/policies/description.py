@@ -9,7 +9,8 @@ import inspect
 from dataclasses import dataclass
 
 from rheostat.policies.parameters import parameters
-from rheostat.policies.registry import find
+from rheostat.policies.registry import POLICIES, find
+from rheostat.policies.third_party import origin, third_party
 
 NOT_SAID = "not said"
 
@@ -31,6 +32,9 @@ class Description:
     """What ``rheostat policies NAME`` prints and ``docs/policies`` holds."""
 
     name: str
+    origin: str
+    """The distribution that it comes from; ``own`` for ``module:Class``."""
+
     title: str
     """The first paragraph of what its file says."""
 
@@ -52,6 +56,7 @@ def describe(name: str) -> Description:
     module = inspect.getmodule(policy)
     return Description(
         name=name,
+        origin=_origin(name),
         title=_first_sentence(module.__doc__ if module else None),
         summary=inspect.getdoc(policy) or NOT_SAID,
         formula=getattr(about, "formula", NOT_SAID),
@@ -59,6 +64,13 @@ def describe(name: str) -> Description:
         fails_when=getattr(about, "fails_when", NOT_SAID),
         parameters=tuple(_parameter(field) for field in parameters(policy)),
     )
+
+
+def _origin(name: str) -> str:
+    others = third_party()
+    if name in POLICIES:
+        return "rheostat"
+    return origin(others[name]) if name in others else "own"
 
 
 def _first_sentence(text: str | None) -> str:

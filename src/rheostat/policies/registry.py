@@ -23,6 +23,7 @@ from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.policies.parameters import parameters, values
 from rheostat.policies.pid import Pid
 from rheostat.policies.spark_batch_ratio import SparkBatchRatio
+from rheostat.policies.third_party import third_party
 from rheostat.policies.threshold import Threshold
 from rheostat.policies.varga import VargaV1, VargaV2
 from rheostat.ports import Policy
@@ -50,17 +51,20 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 def find(name: str) -> type[Policy]:
-    """Return the class of a policy by its registered name or as ``module:Class``; raises BadInput
-    if there is none.
+    """Return the class of a policy by its registered name, by the name that an installed package
+    gives it, or as ``module:Class``; raises BadInput if there is none.
     """
     if ":" in name:
         return _load(name)
-    if name not in POLICIES:
-        raise BadInput(
-            f"unknown policy {name!r}; there are {', '.join(POLICIES)} (or your own as"
-            " module:Class)"
-        )
-    return POLICIES[name]
+    if name in POLICIES:
+        return POLICIES[name]
+    others = third_party()
+    if name in others:
+        return _load(others[name].value)
+    raise BadInput(
+        f"unknown policy {name!r}; there are {', '.join([*POLICIES, *others])} (or your own as"
+        " module:Class)"
+    )
 
 
 def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = None) -> Policy:
