@@ -6,7 +6,7 @@ PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
 
-.PHONY: help setup demo demo-full test thorough docs check matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
+.PHONY: help setup demo demo-full test thorough docs check dist matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -39,6 +39,9 @@ check: .venv/.ready ## style, types, layers, version
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python scripts/same_version.py
+
+dist: ## wheels and source archives into dist/, checked, installed with each extra alone
+	@scripts/dist.sh
 
 matrix: $(MATRIX:%=matrix-%) matrix-newest ## the end-to-end tests on each PySpark: 3.5.7, 4.0.0, 4.2.0 and the newest
 

@@ -1,23 +1,35 @@
-"""Check that the newest entry of CHANGELOG.md is the version in pyproject.toml."""
+"""Check that the newest entry of CHANGELOG.md is the version that the newest tag leads to.
+
+A tag ``v0.1.0`` is version 0.1.0. Commits after it, or no tag at all, make a development version
+of the entry that is being written.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
 
-def first(pattern: str, name: str) -> str:
-    """Return the first match of a pattern in a file of the project."""
-    found = re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+def newest_entry() -> str:
+    """Return the version of the changelog's newest entry."""
+    found = re.search(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     return found[1] if found else "none"
 
 
-package, changelog = (
-    first(r'^version = "(.+)"', "pyproject.toml"),
-    first(r"^## \[(\d.+?)\]", "CHANGELOG.md"),
-)
-if package != changelog:
-    sys.exit(f"pyproject.toml says version {package}, CHANGELOG.md says {changelog}")
+def tag() -> str | None:
+    """Return the tag of the commit that is checked out, None if it has none."""
+    told = subprocess.run(
+        ["git", "describe", "--tags", "--exact-match", "--match", "v*"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    return told.stdout.strip() or None
+
+
+if tag() not in (None, f"v{newest_entry()}"):
+    sys.exit(f"the tag is {tag()}, but the newest entry of CHANGELOG.md is {newest_entry()}")

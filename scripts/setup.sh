@@ -76,7 +76,7 @@ failed() {
 }
 : >"$log"
 say "packages of $lock (PySpark $pyspark is 400 MB and is built here: some minutes the first time)"
-pip_install --retries 1 --constraint "$lock" pip setuptools wheel || failed
+pip_install --retries 1 --constraint "$lock" pip setuptools setuptools-scm wheel || failed
 pip_install --requirement "$lock" || failed
 pip_install --no-deps --no-build-isolation --editable . --editable rheostat-lab || failed
 

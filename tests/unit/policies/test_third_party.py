@@ -46,11 +46,11 @@ class TestInstalled:
         assert describe("hpa").origin == "rheostat"
 
     def test_one_that_cannot_be_loaded_is_said_in_one_line(self):
-        with pytest.raises(BadInput, match="their_policies:Nothing.*cannot be loaded"):
+        with pytest.raises(BadInput, match=r"their_policies:Nothing.*cannot be loaded"):
             find("broken")
 
     def test_an_unknown_name_lists_theirs_too(self):
-        with pytest.raises(BadInput, match="varga-v2, .*per-executor"):
+        with pytest.raises(BadInput, match=r"varga-v2, .*per-executor"):
             find("nope")
 
     @pytest.mark.parametrize(("promise", "check"), policy_checks())
