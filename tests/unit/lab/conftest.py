@@ -1,13 +1,25 @@
-"""A run that was made up: a compressed day, batches every second, executors that follow the load a
-little late."""
+"""Runs that were made up: a compressed day, batches every second, executors that follow the load a
+little late; and the same day with executors that took long to come in the steep ramp."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from rheostat.lab.demo.finished_run import Batch, ExecutorLife, Overhead, Ramp, Run, Verdict
+from rheostat.lab.demo.finished_run import (
+    Batch,
+    ExecutorLife,
+    MachineSample,
+    Overhead,
+    Ramp,
+    Run,
+    Verdict,
+)
+from rheostat.lab.demo.miss_causes import standing
+from rheostat.lab.demo.rows_over_time import rows_at
 from rheostat.model import Decision, Limits, Observation, Record, Rescaling, Slo
 from rheostat.workloads.day import Day
 
@@ -18,6 +30,40 @@ PER_EXECUTOR = 600.0
 @pytest.fixture(scope="session")
 def day_run() -> Run:
     return made_up_run()
+
+
+@pytest.fixture(scope="session")
+def late_run() -> Run:
+    """Return the day on which the executors of the ramp came fourteen seconds later, with all that
+    can be recorded of a run."""
+    run = made_up_run()
+    lives = [
+        replace(life, registered_s=life.registered_s + 14)
+        if 130 < life.registered_s - START_S < 165
+        else life
+        for life in run.executors
+    ]
+    late = replace(run, executors=lives, journal=Path("out/demo/journal"), machine=idle_machine())
+    return replace(late, batches=batches_of(late))
+
+
+def idle_machine(cpu: float = 0.4) -> list[MachineSample]:
+    return [MachineSample(START_S + second, cpu, 0.35, 0.5) for second in range(0, 240, 2)]
+
+
+def batches_of(run: Run) -> list[Batch]:
+    """Return the batches of a run by its arrivals and executors: each takes all that waits."""
+    found: list[Batch] = []
+    done, now = 0, run.start_s + 1
+    while now < run.end_s - 1:
+        size = max(1, standing(run, now))
+        rows = int(rows_at(run, now)) - done
+        took = 0.25 + rows / (PER_EXECUTOR * size)
+        if rows:
+            spent = {"addBatch": took - 0.2, "walCommit": 0.1, "triggerExecution": took}
+            found.append(Batch(done, done + rows, now, now + took, rows, spent))
+        done, now = done + rows, now + max(1.0, took)
+    return found
 
 
 def made_up_run(seconds: int = 240) -> Run:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rheostat.model import Limits, Record, Slo
 
@@ -21,6 +22,8 @@ class Batch:
     start_s: float
     commit_s: float
     rows: int
+    parts_s: Mapping[str, float] = field(default_factory=dict)
+    """What it spent its time on, as Spark names the parts; empty where that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,23 @@ class Ramp:
 
     start_s: float
     end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSample:
+    """How busy this computer was up to ``t_s`` (Unix seconds), each number per core: 1 is every
+    core in use.
+    """
+
+    t_s: float
+    cpu: float
+    """CPU in use by anybody, since the sample before."""
+
+    own_cpu: float | None
+    """The part of it that the run's own processes used; None where that cannot be told."""
+
+    load: float | None
+    """Processes that run or wait for a CPU, mean of a minute (``getloadavg``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,17 @@ class Run:
     """More settings in words, for the report."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
+    machine: Sequence[MachineSample] = ()
+    """How busy the computer was, in order of time."""
+
+    journal: Path | None = None
+    """Folder of the journal; the report links to it."""
+
+    driver_log: Path | None = None
+    """Where Spark's own log lines went."""
+
+    price_per_slot_hour: float | None = None
+    """Money for an hour of one slot, in any currency; None where nobody asked for it."""
 
     @property
     def duration_s(self) -> float:

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-from collections.abc import Mapping
+import os
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from rheostat.lab.demo.batch_parts import parts
 from rheostat.lab.demo.finished_run import Run
+from rheostat.lab.demo.machine_load import machine_load
+from rheostat.lab.demo.miss_causes import in_force
+from rheostat.lab.demo.plot_theme import DARK, LIGHT, NARROW, WIDE
 from rheostat.lab.demo.rescalings import Change, rescalings
-from rheostat.lab.demo.result_text import core_share, figures, headline, table
-from rheostat.lab.demo.run_plot import DARK, LIGHT, svg
-from rheostat.lab.demo.summary import Summary
+from rheostat.lab.demo.result_text import (
+    cells,
+    columns,
+    core_share,
+    figures,
+    findings,
+    headline,
+    objective,
+    seconds,
+    table,
+    utc,
+)
+from rheostat.lab.demo.run_plot import clock, svg
+from rheostat.lab.demo.summary import Missed, Summary
+from rheostat.model import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +46,56 @@ class Step:
     evidence: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A time in which rows waited too long, in words."""
+
+    when: str
+    how_many: str
+    causes: tuple[str, ...]
+    decision: str
+    """The decision in force when it began; empty where there was none."""
+
+    explain: str
+    """The command that says more; empty without a journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The run's picture as SVG, for the screens that a media query names; the last has none."""
+
+    media: str
+    svg: bytes
+
+    @property
+    def address(self) -> str:
+        """The picture itself as an address."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode("ascii")
+
+
 def write_report(run: Run, summary: Summary, path: Path) -> None:
-    """Write the report; it holds its pictures and styles and refers to nothing outside."""
+    """Write the report; it holds its pictures and styles, and refers only to the journal beside
+    it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        html(run, summary, svg(run, summary, LIGHT), svg(run, summary, DARK)), encoding="utf-8"
+    beside = Path(os.path.relpath(run.journal, path.parent)).as_posix() if run.journal else ""
+    path.write_text(html(run, summary, pictures(run), beside), encoding="utf-8")
+
+
+def pictures(run: Run) -> tuple[Picture, ...]:
+    """Return the pictures for narrow and wide, dark and light screens; paper takes the last."""
+    dark, narrow = "(prefers-color-scheme: dark)", "(max-width: 40rem)"
+    return (
+        Picture(f"screen and {dark} and {narrow}", svg(run, DARK, NARROW)),
+        Picture(f"screen and {narrow}", svg(run, LIGHT, NARROW)),
+        Picture(f"screen and {dark}", svg(run, DARK, WIDE)),
+        Picture("", svg(run, LIGHT, WIDE)),
     )
 
 
-def html(run: Run, summary: Summary, light: bytes, dark: bytes) -> str:
-    """Return the report as HTML with the picture as SVG for light and dark screens; every text of
-    the run is escaped.
+def html(run: Run, summary: Summary, shown: Sequence[Picture], journal: str = "") -> str:
+    """Return the report as HTML with pictures, and a link to ``journal``, an address relative to
+    the report; every text of the run is escaped.
     """
     # PackageLoader finds the template in an installed package too; autoescape is on for all.
     environment = Environment(
@@ -48,22 +105,70 @@ def html(run: Run, summary: Summary, light: bytes, dark: bytes) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    load = machine_load(run.machine, run.start_s, run.end_s)
     return environment.get_template("report.html").render(
         run=run,
         summary=summary,
         verdict=run.verdict,
+        findings=findings(summary, run.verdict.detail if run.verdict else ""),
+        late=[late(run, summary, miss) for miss in summary.misses],
         headline=headline(run.title, summary),
-        when=dt.datetime.fromtimestamp(run.start_s, dt.timezone.utc).strftime(
-            "%d %B %Y, %H:%M UTC"
-        ),
+        when=f"{dt.datetime.fromtimestamp(run.start_s, dt.timezone.utc):%d %B %Y, %H:%M UTC}",
         figures=figures(summary),
-        rows=table(summary),
+        columns=columns(summary),
+        rows=[tuple(cells(row, summary)) for row in table(summary)],
         steps=[_step(run, change) for change in rescalings(run.records)],
         settings=settings(run),
-        overhead=_overhead(run),
-        light=_data(light),
-        dark=_data(dark),
+        overhead=overhead(run),
+        parts=parts(run.batches),
+        machine=load,
+        pictures=shown,
+        journal=journal,
+        explain=_explain(run),
     )
+
+
+def late(run: Run, summary: Summary, miss: Missed) -> Late:
+    """Return in words when rows waited too long, why, and what was decided then."""
+    record = in_force(run, miss.start_s)
+    return Late(
+        when=(
+            f"From {utc(miss.start_s)} to {utc(miss.end_s)} UTC"
+            f" ({_at(run, miss.start_s)} to {_at(run, miss.end_s)} of the run)"
+        ),
+        how_many=(
+            f"{miss.rows:,} rows waited longer than {objective(summary)}, the longest"
+            f" {seconds(miss.worst_s)}"
+        ),
+        causes=miss.causes,
+        decision=_decision(record) if record else "",
+        explain=_explain(run, miss.start_s),
+    )
+
+
+def _decision(record: Record) -> str:
+    """Return a decision as needed, allowed, decided, in this order."""
+    wanted = "" if record.raw is None else f"needed {record.raw.target}: {record.raw.reason}"
+    guards = [f"{change.guard} allowed {change.after}: {change.reason}" for change in record.guards]
+    decided = "nothing decided" if record.target is None else f"decided {record.target}"
+    return f"{utc(record.t_s)} UTC: " + "; ".join(
+        part for part in (wanted, *guards, decided) if part
+    )
+
+
+def _explain(run: Run, at_s: float | None = None) -> str:
+    """Return the command that explains the run's decisions, or the one at a moment."""
+    if run.journal is None:
+        return ""
+    command = f"rheostat explain {shlex.quote(str(run.journal))}"
+    if at_s is None:
+        return command
+    at = dt.datetime.fromtimestamp(at_s, dt.timezone.utc)
+    return f"{command} --at {at:%Y-%m-%dT%H:%M:%S}"
+
+
+def _at(run: Run, t_s: float) -> str:
+    return clock(max(0.0, t_s - run.start_s))
 
 
 def settings(run: Run) -> Mapping[str, str]:
@@ -107,9 +212,8 @@ def _slots(count: int) -> str:
 
 
 def _step(run: Run, change: Change) -> Step:
-    at = max(0, round(change.t_s - run.start_s))
     evidence = tuple((name, _number(value)) for name, value in change.evidence.items())
-    return Step(f"{at // 60}:{at % 60:02d}", change.before, change.after, change.reason, evidence)
+    return Step(_at(run, change.t_s), change.before, change.after, change.reason, evidence)
 
 
 def _number(value: float | int | str | None) -> str:
@@ -124,14 +228,28 @@ def _number(value: float | int | str | None) -> str:
     )
 
 
-def _overhead(run: Run) -> tuple[tuple[str, str], ...]:
+OVERHEAD_PARTS = {
+    "loop": "looking at the job and deciding",
+    "steward": "carrying out changes of size",
+    "bridge": "the JVM's side of their calls",
+    "rest": "the driver's UI, which answers polls",
+    "broker": "asking Kafka for its newest offsets",
+}
+
+
+def overhead(run: Run) -> list[tuple[str, str, str, str]]:
+    """Return the parts of the autoscaler's cost, the dearest first: name, CPU seconds, share of a
+    core, what it does.
+    """
     if run.overhead is None or run.overhead.elapsed_s <= 0:
-        return ()
-    return tuple(
-        (part, core_share(cpu_s / run.overhead.elapsed_s))
-        for part, cpu_s in run.overhead.cpu_s.items()
-    )
-
-
-def _data(picture: bytes) -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(picture).decode("ascii")
+        return []
+    dearest = sorted(run.overhead.cpu_s.items(), key=lambda part: -part[1])
+    return [
+        (
+            name,
+            f"{cpu_s:.2f} s",
+            core_share(cpu_s / run.overhead.elapsed_s),
+            OVERHEAD_PARTS.get(name, ""),
+        )
+        for name, cpu_s in dearest
+    ]

@@ -1,229 +1,166 @@
-"""The picture of a run: load, executors and latency over one time axis."""
+"""The picture of a run: load, executors, latency and what explains them over one time axis."""
 
 from __future__ import annotations
 
 import io
+import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
+from rheostat.lab.demo import plot_panels as panels
+from rheostat.lab.demo.batch_parts import parts
 from rheostat.lab.demo.finished_run import Run
+from rheostat.lab.demo.misses import misses
+from rheostat.lab.demo.plot_theme import LIGHT, WIDE, Paper, Theme
 from rheostat.lab.demo.result_text import headline
-from rheostat.lab.demo.sizes_over_time import Steps, paid, registered
-from rheostat.lab.demo.summary import Summary, batch_latencies
-from rheostat.signals.latency import mean_s, quantile_s
+from rheostat.lab.demo.summary import Summary
+
+_LEFT_IN, _RIGHT_IN = 0.68, 0.24
+_TITLE_IN, _LEGEND_IN, _TICKS_IN = 0.34, 0.2, 0.34
+_PATH = re.compile(rb'\bd="[^"]*"')
+_DIGITS = re.compile(rb"(\.\d\d)\d+")
+_SMALL = 9.0
+"""Points of the smallest letters: 8 pixels where the wide picture is shown 640 pixels wide."""
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
-    """The colours of a picture."""
+class Panel:
+    """A panel: its title, its unit, its height without title and ticks, and what draws it."""
 
-    paper: str
-    ink: str
-    faint: str
-    grid: str
-    load: str
-    size: str
-    late: str
-
-
-LIGHT = Theme(
-    paper="#ffffff",
-    ink="#1f2933",
-    faint="#7b8794",
-    grid="#e4e7eb",
-    load="#2f6f9f",
-    size="#2f8f6b",
-    late="#b4531f",
-)
-DARK = Theme(
-    paper="#161b22",
-    ink="#e6edf3",
-    faint="#8b949e",
-    grid="#2a313c",
-    load="#79b8e8",
-    size="#63c7a0",
-    late="#f0a36b",
-)
-
-_BIN_S = 2.0
+    title: str
+    unit: str
+    height_in: float
+    draw: panels.Draw
+    legend: int
+    """Entries of its legend at most."""
 
 
 def draw_png(run: Run, summary: Summary, path: Path) -> None:
-    """Write the picture as a PNG of 1650 x 1275 pixels."""
+    """Write the picture as a PNG that is 1350 pixels wide, with the result as its title."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    FigureCanvasAgg(figure(run, summary, LIGHT)).print_png(path)
+    FigureCanvasAgg(figure(run, LIGHT, WIDE, headline(run.title, summary))).print_png(path)
 
 
-def svg(run: Run, summary: Summary, theme: Theme) -> bytes:
-    """Return the picture as an SVG that refers to nothing outside it; the same run gives the same
-    bytes.
+def svg(run: Run, theme: Theme, paper: Paper = WIDE) -> bytes:
+    """Return the picture, without a title, as an SVG that refers to nothing outside it; the same
+    run gives the same bytes.
     """
     out = io.BytesIO()
     with rc_context({"svg.fonttype": "path", "svg.hashsalt": "rheostat"}):
-        figure(run, summary, theme).savefig(
+        figure(run, theme, paper).savefig(
             out, format="svg", metadata={"Date": None, "Creator": None}
         )
-    return out.getvalue()
+    return _PATH.sub(_shortened, out.getvalue())
 
 
-def figure(run: Run, summary: Summary, theme: Theme) -> Figure:
-    """Return the picture: three panels, the marked ramp shaded in all of them."""
-    drawn = Figure(figsize=(11, 8.5), dpi=150, facecolor=theme.paper)
-    panels = drawn.subplots(3, 1, sharex=True, height_ratios=(1.05, 1, 1))
-    drawn.subplots_adjust(left=0.085, right=0.87, top=0.875, bottom=0.07, hspace=0.32)
-    drawn.text(
-        0.027, 0.955, headline(run.title, summary), color=theme.ink, fontsize=15, fontweight="bold"
+def _shortened(path: re.Match[bytes]) -> bytes:
+    """Two digits after the point of a path's coordinates are enough, and half of the bytes."""
+    return _DIGITS.sub(rb"\1", path[0])
+
+
+def shown(run: Run) -> list[Panel]:
+    """Return the panels of which something is known, from top to bottom."""
+    found = [
+        Panel("Load", "rows per second", 1.5, panels.load, 4 if panels.has_forecast(run) else 2),
+        Panel("Executors", "how many", 1.35, panels.size, 3),
+        Panel("Latency of rows", "seconds from append to commit", 1.35, panels.latency, 3),
+        Panel("Lag", "rows that wait", 1.0, panels.lag, 0),
+    ]
+    if parts(run.batches):
+        found.append(Panel("Batch", "seconds, by Spark's parts", 1.2, panels.batch_parts, 7))
+    if run.machine:
+        found.append(Panel("This computer", "per core: 1 is all in use", 1.1, panels.machine, 3))
+    return found
+
+
+def figure(run: Run, theme: Theme, paper: Paper, title: str = "") -> Figure:
+    """Return the picture, under a title if there is one; in all panels the marked ramp is grey and
+    the times in which rows waited longer than the objective are red.
+    """
+    head = _head(run, paper, title)
+    rows = shown(run)
+    height_in = _head_in(head) + sum(_height_in(row, paper) for row in rows) + 0.22
+    drawn = Figure(figsize=(paper.width_in, height_in), dpi=150, facecolor=theme.paper)
+    _write_head(drawn, head, theme)
+    top_in = height_in - _head_in(head)
+    for row in rows:
+        _place(drawn, row, run, theme, paper, top_in)
+        top_in -= _height_in(row, paper)
+    drawn.axes[-1].set_xlabel(
+        "minutes:seconds since the start", color=theme.faint, fontsize=_SMALL, loc="right"
     )
-    drawn.text(0.027, 0.926, _subtitle(run), color=theme.faint, fontsize=10.5)
-    for panel, draw in zip(panels, (_load, _size, _late), strict=True):
-        _dress(panel, theme)
-        draw(panel, run, theme)
-        _mark(panel, run, theme)
-
-    panels[-1].set_xlim(0, run.duration_s)
-    panels[-1].set_xlabel("time since the start", color=theme.faint, fontsize=9.5, loc="right")
-    panels[-1].xaxis.set_major_formatter(FuncFormatter(_minutes))
-    panels[-1].xaxis.set_major_locator(MaxNLocator(9, steps=(1, 2, 3, 6), integer=True))
     return drawn
+
+
+def _head(run: Run, paper: Paper, title: str) -> list[tuple[str, bool]]:
+    """Return the lines above the panels; True: in large letters."""
+    if not title:
+        return []
+    large = textwrap.wrap(title, paper.title_signs)
+    small = textwrap.wrap(_subtitle(run), round(1.4 * paper.title_signs))
+    return [*((line, True) for line in large), *((line, False) for line in small)]
+
+
+def _head_in(head: list[tuple[str, bool]]) -> float:
+    return 0.3 * len(head) + (0.12 if head else 0.0)
+
+
+def _write_head(drawn: Figure, head: list[tuple[str, bool]], theme: Theme) -> None:
+    for number, (line, large) in enumerate(head, 1):
+        drawn.text(
+            0.12 / drawn.get_figwidth(),
+            1 - 0.3 * number / drawn.get_figheight(),
+            line,
+            color=theme.ink if large else theme.faint,
+            fontsize=14 if large else 9.5,
+            fontweight="bold" if large else "normal",
+        )
 
 
 def _subtitle(run: Run) -> str:
     return (
-        f"{run.title} · {run.query} · policy {run.policy} · {run.limits.min_executors} to"
-        f" {run.limits.max_executors} executors"
+        f"{run.title} · policy {run.policy} · {run.limits.min_executors} to"
+        f" {run.limits.max_executors} executors{_shades(run)}"
     )
 
 
-def _load(panel: Any, run: Run, theme: Theme) -> None:
-    edges = np.append(np.arange(0, run.duration_s, _BIN_S), run.duration_s)
-    times, rows = zip(*run.curve, strict=True)
-    arriving = _rate(edges, np.array(times) - run.start_s, np.array(rows))
-    commits = [(batch.commit_s - run.start_s, batch.end_row) for batch in run.batches]
-    committed = (
-        _rate(
-            edges,
-            *(
-                np.array(column)
-                for column in zip(*[(0.0, run.batches[0].first_row), *commits], strict=True)
-            ),
+def _shades(run: Run) -> str:
+    ramp = " · grey: the steep ramp" if run.ramp else ""
+    return ramp + (" · red: rows waited too long" if misses(run) else "")
+
+
+def _legend_rows(row: Panel, paper: Paper) -> int:
+    return -(-row.legend // paper.legend_columns)
+
+
+def _height_in(row: Panel, paper: Paper) -> float:
+    return _TITLE_IN + _LEGEND_IN * _legend_rows(row, paper) + row.height_in + _TICKS_IN
+
+
+def _place(drawn: Figure, row: Panel, run: Run, theme: Theme, paper: Paper, top_in: float) -> None:
+    """Draw a panel whose upper edge is ``top_in`` inches above the picture's lower one."""
+    width_in, height_in = drawn.get_size_inches()
+    low_in = top_in - _height_in(row, paper) + _TICKS_IN
+    panel: Any = drawn.add_axes(
+        (
+            _LEFT_IN / width_in,
+            low_in / height_in,
+            (width_in - _LEFT_IN - _RIGHT_IN) / width_in,
+            row.height_in / height_in,
         )
-        if commits
-        else None
     )
-    middles = (edges[:-1] + edges[1:]) / 2
-    _title(panel, "Load", "rows per second", theme)
-    if committed is not None:
-        panel.plot(middles, committed, color=theme.load, linewidth=1, alpha=0.55)
-    panel.plot(middles, arriving, color=theme.ink, linewidth=1.8)
-    panel.set_ylim(
-        0, 1.15 * float(max(arriving.max(), 1 if committed is None else committed.max()))
-    )
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    if run.ramp:
-        middle = (run.ramp.start_s + run.ramp.end_s) / 2 - run.start_s
-        panel.text(
-            middle,
-            1.0,
-            "steep ramp",
-            transform=panel.get_xaxis_transform(),
-            color=theme.faint,
-            fontsize=9,
-            ha="center",
-            va="bottom",
-        )
-    _label(panel, 0.90, "arriving", theme.ink)
-    _label(panel, 0.76, "committed", theme.load)
-
-
-def _size(panel: Any, run: Run, theme: Theme) -> None:
-    _title(panel, "Executors", "", theme)
-    most = max(
-        *registered(run).counts,
-        *paid(run).counts,
-        *(record.target or 0 for record in run.records),
-        1,
-    )
-    _stairs(panel, run, paid(run), baseline=0, fill=True, color=theme.size, alpha=0.20, linewidth=0)
-    _stairs(panel, run, registered(run), baseline=None, color=theme.size, linewidth=2)
-    wanted = _wanted(run)
-    if wanted:
-        _stairs(
-            panel, run, wanted, baseline=None, color=theme.ink, linewidth=1.2, linestyle=(0, (2, 2))
-        )
-    panel.set_ylim(0, most + 0.8)
-    panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    _label(panel, 0.90, "wanted", theme.ink)
-    _label(panel, 0.76, "registered", theme.size)
-    _label(panel, 0.62, "paid for (area)", theme.size, alpha=0.75)
-
-
-def _late(panel: Any, run: Run, theme: Theme) -> None:
-    known = [
-        (batch.commit_s - run.start_s, spreads)
-        for batch, spreads in zip(run.batches, batch_latencies(run), strict=True)
-        if spreads
-    ]
-    times = [time for time, _ in known]
-    means, tails = (
-        [mean_s(spreads) or 0.0 for _, spreads in known],
-        [quantile_s(spreads, 0.99) or 0.0 for _, spreads in known],
-    )
-    objective = run.slo.latency_s
-    _title(panel, "Latency of rows", "seconds, from append to commit, each batch", theme)
-    panel.axhline(objective, color=theme.late, linewidth=1.1, linestyle=(0, (5, 3)))
-    panel.fill_between(times, means, tails, color=theme.late, alpha=0.16, linewidth=0)
-    panel.plot(times, tails, color=theme.late, linewidth=1.3)
-    panel.plot(times, means, color=theme.ink, linewidth=1.3)
-    most = max([*tails, objective])
-    panel.yaxis.set_major_locator(MaxNLocator(5))
-    if most > 6 * objective:
-        panel.set_yscale("symlog", linthresh=objective)
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.set_ylim(0, 1.18 * most)
-    panel.text(
-        1.01,
-        objective,
-        f"objective {objective:g} s",
-        transform=panel.get_yaxis_transform(),
-        color=theme.late,
-        fontsize=9.5,
-        va="center",
-    )
-    top = 0.92 if objective < 0.65 * 1.18 * most else 0.42
-    _label(panel, top, "99 % of rows", theme.late)
-    _label(panel, top - 0.14, "mean", theme.ink)
-
-
-def _rate(
-    edges: NDArray[np.float64], times: NDArray[np.float64], rows: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return rows per second between edges of a count that is known at some times."""
-    return np.diff(np.interp(edges, times, rows)) / np.diff(edges)
-
-
-def _wanted(run: Run) -> Steps | None:
-    """Return the target over time; None if there never was one."""
-    targets = [
-        (record.t_s, record.target)
-        for record in run.records
-        if record.target is not None and run.start_s <= record.t_s < run.end_s
-    ]
-    if not targets:
-        return None
-    times, counts = zip(*targets, strict=True)
-    return Steps((*times, run.end_s), counts)
-
-
-def _stairs(panel: Any, run: Run, steps: Steps, **how: Any) -> None:
-    panel.stairs(steps.counts, [time - run.start_s for time in steps.times_s], **how)
+    _dress(panel, theme)
+    row.draw(panel, run, theme)
+    _time_axis(panel, run, paper)
+    _mark(panel, run, theme)
+    _title(panel, row, theme, paper)
 
 
 def _dress(panel: Any, theme: Theme) -> None:
@@ -232,50 +169,64 @@ def _dress(panel: Any, theme: Theme) -> None:
     panel.set_axisbelow(True)
     panel.spines[["top", "right", "left"]].set_visible(False)
     panel.spines["bottom"].set_color(theme.grid)
-    panel.tick_params(colors=theme.faint, labelsize=9.5, length=0, pad=6, labelbottom=True)
+    panel.tick_params(colors=theme.faint, labelsize=_SMALL, length=0, pad=5)
+    panel.tick_params(axis="x", pad=7)
+
+
+def _time_axis(panel: Any, run: Run, paper: Paper) -> None:
+    panel.set_xlim(0, run.duration_s)
+    panel.xaxis.set_major_formatter(FuncFormatter(clock))
+    steps = (1, 2, 3, 6, 10)
+    panel.xaxis.set_major_locator(MaxNLocator(paper.time_ticks, steps=steps, integer=True))
 
 
 def _mark(panel: Any, run: Run, theme: Theme) -> None:
     if run.ramp:
-        panel.axvspan(
-            run.ramp.start_s - run.start_s,
-            run.ramp.end_s - run.start_s,
-            color=theme.faint,
-            alpha=0.16,
-            linewidth=0,
-            zorder=0.5,
+        low, high = run.ramp.start_s - run.start_s, run.ramp.end_s - run.start_s
+        panel.axvspan(low, high, color=theme.faint, alpha=0.14, linewidth=0, zorder=0.5)
+    for miss in misses(run):
+        low, high = miss.start_s - run.start_s, miss.end_s - run.start_s
+        panel.axvspan(low, high, color=theme.late, alpha=0.2, linewidth=0, zorder=0.5)
+
+
+def _title(panel: Any, row: Panel, theme: Theme, paper: Paper) -> None:
+    """Write title and unit above the panel and its legend between them and the panel."""
+    legend_in = _LEGEND_IN * _legend_rows(row, paper)
+    at: dict[str, Any] = {"textcoords": "offset points", "va": "baseline"}
+    corner = (-72 * _LEFT_IN + 9, 72 * legend_in + 8)
+    title = panel.annotate(
+        row.title,
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=corner,
+        color=theme.ink,
+        fontsize=11.5,
+        fontweight="bold",
+        **at,
+    )
+    beside = {"xycoords": title, "xytext": (7, 0), "color": theme.faint, "fontsize": _SMALL}
+    panel.annotate(row.unit, (1, 0), **beside, **(at | {"va": "bottom"}))
+    handles, labels = panel.get_legend_handles_labels()
+    if row.legend and handles:
+        panel.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(-(_LEFT_IN - 0.1) / (paper.width_in - _LEFT_IN - _RIGHT_IN), 0.99),
+            ncols=paper.legend_columns,
+            frameon=False,
+            fontsize=_SMALL,
+            labelcolor=theme.ink,
+            handlelength=1.7,
+            handletextpad=0.5,
+            columnspacing=1.3,
+            borderpad=0.1,
+            labelspacing=0.2,
         )
 
 
-def _title(panel: Any, text: str, unit: str, theme: Theme) -> None:
-    at = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    title = panel.annotate(
-        text, (0, 1), xytext=(-46, 9), color=theme.ink, fontsize=11.5, fontweight="bold", **at
-    )
-    panel.annotate(
-        unit,
-        (1, 0),
-        xytext=(6, 0),
-        xycoords=title,
-        textcoords="offset points",
-        va="bottom",
-        color=theme.faint,
-        fontsize=9.5,
-    )
-
-
-def _label(panel: Any, height: float, text: str, color: str, alpha: float = 1.0) -> None:
-    panel.text(
-        1.01,
-        height,
-        text,
-        transform=panel.transAxes,
-        color=color,
-        fontsize=9.5,
-        va="center",
-        alpha=alpha,
-    )
-
-
-def _minutes(seconds: float, _: int) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+def clock(seconds: float, _: int = 0) -> str:
+    """Return seconds as minutes:seconds, with hours where there are some."""
+    whole = int(seconds)
+    minutes = f"{whole // 60 % 60}:{whole % 60:02d}"
+    return f"{whole // 3600}:{minutes.zfill(5)}" if whole >= 3600 else minutes

@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from rheostat.lab.demo.finished_run import Run
+from rheostat.lab.demo.miss_causes import causes
+from rheostat.lab.demo.misses import misses, rows_lost
 from rheostat.lab.demo.rescalings import rescalings
+from rheostat.lab.demo.rows_over_time import rows_at
 from rheostat.lab.demo.sizes_over_time import paid, registered
 from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
 
 RECOVERED_BATCHES = 3
 RECOVERED_LAG_S = 1.0
+WANTED_SHARE = 0.99
+"""The share of rows that the latency objective is about (``Slo``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,20 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """A time (Unix seconds) in which rows waited longer than the objective, and why, a clause
+    each; ``arrived_s`` is when the first of them arrived.
+    """
+
+    arrived_s: float
+    start_s: float
+    end_s: float
+    rows: int
+    worst_s: float
+    causes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """A run in numbers; None is unknown."""
 
@@ -59,6 +76,12 @@ class Summary:
     latency_p99_s: float | None
     latency_objective_s: float
     share_within_slo: float | None
+    """Rows that were never committed count as late once they are older than the objective."""
+
+    objective_met: bool | None
+    """Whether 99 % of rows were within the objective; None where no latency is known."""
+
+    misses: tuple[Missed, ...]
     warm_up_s: float
     lag_recovery_s: float | None
     overhead_core_share: float | None
@@ -71,6 +94,8 @@ class Summary:
 
     duration_s: float
     baselines: tuple[Baseline, ...]
+    price_per_slot_hour: float | None = None
+    """Money, where a price was asked for: slot-hours times it."""
 
 
 def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summary:
@@ -78,6 +103,7 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
     executors.
     """
     size, took, verdict = registered(run), latency(run), run.verdict
+    in_time = share_in_time(run)
     slot_hours = paid(run).integral_s * run.slots_per_executor / 3600
     fixed = baselines(run, max(size.counts), size.mean, measured or {})
     return Summary(
@@ -93,7 +119,9 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
         latency_mean_s=took.mean_s,
         latency_p99_s=took.p99_s,
         latency_objective_s=run.slo.latency_s,
-        share_within_slo=took.share_within_slo,
+        share_within_slo=in_time,
+        objective_met=None if in_time is None else in_time >= WANTED_SHARE,
+        misses=tuple(missed(run)),
         warm_up_s=run.warm_up_s,
         lag_recovery_s=lag_recovery_s(run),
         overhead_core_share=run.overhead.core_share if run.overhead else None,
@@ -104,19 +132,48 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
         ),
         duration_s=run.duration_s,
         baselines=fixed,
+        price_per_slot_hour=run.price_per_slot_hour,
     )
 
 
 def latency(run: Run) -> Latency:
-    """Return the latency over rows: commit time of a row's batch minus its append time; rows of the
-    warm-up are left out.
+    """Return the latency over the rows that were committed: commit time of a row's batch minus its
+    append time; rows of the warm-up are left out.
     """
-    spreads = [
-        spread for part in batch_latencies(run, run.start_s + run.warm_up_s) for spread in part
-    ]
+    spreads = _spreads(run)
     return Latency(
         mean_s(spreads), quantile_s(spreads, 0.99), share_within(spreads, run.slo.latency_s)
     )
+
+
+def share_in_time(run: Run) -> float | None:
+    """Return the share of rows within the objective, of all rows: those that were never committed
+    were not in time once they were older than the objective. None without rows.
+    """
+    spreads, lost = _spreads(run), rows_lost(run)
+    rows = math.fsum(spread.rows for spread in spreads)
+    if rows + lost == 0:
+        return None
+    return (share_within(spreads, run.slo.latency_s) or 0.0) * rows / (rows + lost)
+
+
+def _spreads(run: Run) -> list[Spread]:
+    return [spread for part in batch_latencies(run, run.start_s + run.warm_up_s) for spread in part]
+
+
+def missed(run: Run) -> list[Missed]:
+    """Return the times in which rows waited longer than the objective, each with its causes."""
+    return [
+        Missed(
+            arrived_s=miss.arrived_s,
+            start_s=miss.start_s,
+            end_s=miss.end_s,
+            rows=round(miss.rows),
+            worst_s=miss.worst_s,
+            causes=tuple(causes(run, miss)),
+        )
+        for miss in misses(run)
+    ]
 
 
 def batch_latencies(run: Run, from_s: float = -math.inf) -> list[list[Spread]]:
@@ -150,14 +207,6 @@ def lag_recovery_s(run: Run) -> float | None:
         if in_a_row == RECOVERED_BATCHES:
             return batch.commit_s - run.ramp.end_s
     return None
-
-
-def rows_at(run: Run, t_s: float) -> float:
-    """Return the rows that had arrived at a moment, by the arrival curve; 0 without one."""
-    if not run.curve:
-        return 0.0
-    times, rows = zip(*run.curve, strict=True)
-    return float(np.interp(t_s, times, rows))
 
 
 def baselines(

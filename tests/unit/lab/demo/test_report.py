@@ -1,16 +1,12 @@
-import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from rheostat.lab.demo.finished_run import Run, Verdict
-from rheostat.lab.demo.report import html, write_report
-from rheostat.lab.demo.result_text import figures, headline, percent, printed, table
-from rheostat.lab.demo.run_plot import LIGHT, draw_png, svg
+from rheostat.lab.demo.report import html, overhead, write_report
 from rheostat.lab.demo.summary import summarize
 
 
@@ -35,11 +31,15 @@ class Addresses(HTMLParser):
         ]
 
 
-def test_the_report_refers_to_nothing_outside(page: str) -> None:
+def addresses(page: str) -> list[str]:
     parser = Addresses()
     parser.feed(page)
-    assert len(parser.found) == 2
-    assert all(address.startswith("data:image/svg+xml;base64,") for address in parser.found)
+    return parser.found
+
+
+def test_the_report_refers_to_nothing_outside(page: str) -> None:
+    assert len(addresses(page)) == 4
+    assert all(one.startswith("data:image/svg+xml;base64,") for one in addresses(page))
     assert "@import" not in page
     assert "url(" not in page
 
@@ -50,7 +50,7 @@ def test_texts_are_escaped(page: str) -> None:
 
 
 def test_the_report_tells_every_rescaling_with_its_reason(page: str, day_run: Run) -> None:
-    changes = re.findall(r'class="change[^"]*">(\d+) → (\d+)</td>', page)
+    changes = re.findall(r'class="change[^>]*>(\d+) → (\d+)</td>', page)
     assert len(changes) == summarize(day_run).rescalings > 5
     assert page.count("rows/s an executor need") == len(changes)
 
@@ -66,7 +66,7 @@ def test_the_report_says_when_the_output_is_wrong_or_was_not_checked(day_run: Ru
         (wrong, "Output not exact"),
         (replace(day_run, verdict=None), "Output not verified"),
     ):
-        assert said in html(run, summarize(run), b"", b"")
+        assert said in html(run, summarize(run), ())
 
 
 def test_a_run_in_which_nothing_happened_has_a_report(day_run: Run, tmp_path: Path) -> None:
@@ -77,35 +77,54 @@ def test_a_run_in_which_nothing_happened_has_a_report(day_run: Run, tmp_path: Pa
     assert "The size never changed." in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_plot_is_a_png_of_its_size(day_run: Run, tmp_path: Path) -> None:
-    draw_png(day_run, summarize(day_run), tmp_path / "out" / "plot.png")
-    head = (tmp_path / "out" / "plot.png").read_bytes()[:24]
-    assert head[:8] == b"\x89PNG\r\n\x1a\n"
-    assert (int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) == (1650, 1275)
-
-
-def test_the_same_run_gives_the_same_picture(day_run: Run) -> None:
-    assert svg(day_run, summarize(day_run), LIGHT) == svg(day_run, summarize(day_run), LIGHT)
-
-
-def test_the_headline_states_a_loss_too(day_run: Run) -> None:
-    summary = summarize(day_run)
-    assert headline("t", replace(summary, slot_hours_saved_share=0.41)).startswith(
-        "41 % fewer slot-hours than 8 executors"
+def test_a_missed_objective_is_said_in_the_headline_in_a_finding_and_with_its_reason(
+    late_run: Run,
+) -> None:
+    page = html(late_run, summarize(late_run), ()).replace("\u00a0", "&nbsp;")
+    assert re.search(r'<h1 class="bad">Objective missed: [\d.]+&nbsp;% of rows within 10 s', page)
+    assert re.search(
+        r'class="finding bad"><b aria-hidden="true">✗</b> <b>Objective missed</b>', page
     )
-    assert headline("t", replace(summary, slot_hours_saved_share=-0.05)).startswith(
-        "5 % more slot-hours"
-    )
+    assert re.search(r'class="finding good"><b aria-hidden="true">✓</b> <b>Output exact</b>', page)
+    assert "<li>3 executors stood, 8 were needed</li>" in page
+    assert "<li>new ones took 16 s to come</li>" in page
+    assert "Decision in force when it began" in page
 
 
-def test_a_share_below_one_is_never_said_to_be_all() -> None:
-    assert (percent(1.0), percent(0.999999), percent(0.985)) == ("100 %", "99.99 %", "98.5 %")
+def test_a_run_that_kept_its_promises_has_no_alarm(page: str) -> None:
+    assert 'class="finding bad"' not in page
+    assert "Why the objective was missed" not in page
+    assert "✓</b> <b>Objective met</b>" in page
 
 
-def test_the_table_puts_this_run_beside_the_fixed_sizes(day_run: Run) -> None:
-    summary = summarize(day_run)
-    assert [row.name for row in table(summary)] == ["Rheostat", "fixed maximum", "fixed mean"]
-    console = Console(file=io.StringIO(), width=80)
-    console.print(printed("t", summary))
-    assert "\x1b" not in console.file.getvalue()  # type: ignore[attr-defined]
-    assert all(name in console.file.getvalue() for name, _, _ in figures(summary)[2:])  # type: ignore[attr-defined]
+def test_the_report_leads_to_the_journal_and_to_the_command_that_explains_it(
+    late_run: Run, tmp_path: Path
+) -> None:
+    run = replace(late_run, journal=tmp_path / "my run" / "journal")
+    write_report(run, summarize(run), tmp_path / "my run" / "report.html")
+    page = (tmp_path / "my run" / "report.html").read_text(encoding="utf-8")
+    assert [one for one in addresses(page) if not one.startswith("data:")] == ["journal"]
+    assert "rheostat explain &#39;" in page
+    assert "--at 2023-11-14T22:15:" in page
+
+
+def test_the_report_shows_the_parts_of_the_batches_and_of_the_overhead(late_run: Run) -> None:
+    page = html(late_run, summarize(late_run), ())
+    assert all(f'<th scope="row">{part}</th>' in page for part in ("addBatch", "walCommit", "rest"))
+    assert all(f'<th scope="row">{part}</th>' in page for part in ("loop", "REST", "py4j"))
+
+
+def test_the_dearest_part_of_the_autoscaler_comes_first(day_run: Run) -> None:
+    assert [name for name, *_ in overhead(day_run)] == ["loop", "REST", "py4j"]
+
+
+def test_a_busy_computer_is_told_apart_from_a_bad_run(late_run: Run) -> None:
+    busy = replace(late_run, machine=[replace(one, cpu=0.97) for one in late_run.machine])
+    assert "Busy computer" in html(busy, summarize(busy), ())
+    assert "Busy computer" not in html(late_run, summarize(late_run), ())
+
+
+def test_money_is_shown_only_on_request(late_run: Run) -> None:
+    priced = replace(late_run, price_per_slot_hour=0.05)
+    assert "Price" not in html(late_run, summarize(late_run), ())
+    assert "Price of this run" in html(priced, summarize(priced), ())
