@@ -291,7 +291,7 @@ def test_a_query_that_is_started_again_is_spread_again():
     assert world.shares() == [4, 4]
     world.run(15, target=4)
     assert world.shares() == [2, 2, 2, 2]
-    assert {run_id for run_id, _ in world.steward._holders} == {"again"}
+    assert {run_id for run_id, _ in world.steward._facts(world.now).holders} == {"again"}
 
 
 def test_several_queries_are_balanced_together():

@@ -1,0 +1,54 @@
+"""Carries out what the protocol orders for executors: all but where state is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.spark.resizing.resize_terms import Terms
+from rheostat.spark.resizing.steward_ports import Executors, Warmth
+
+
+class ExecutorOrders:
+    """Lets executors come, be warmed, be hidden, and leave; ``warmth`` is None where they cannot be
+    warmed.
+    """
+
+    def __init__(self, executors: Executors, warmth: Warmth | None, terms: Terms) -> None:
+        self._executors, self._warmth, self._terms = executors, warmth, terms
+
+    def carry_out(self, order: Order, hosts: Mapping[str, str]) -> None:
+        """Carry out an order; ``hosts`` are those of the executors that can be reached."""
+        if isinstance(order, Request):
+            self._executors.request_total(order.total)
+        elif isinstance(order, WarmUp):
+            self._warm_up(order.executor, hosts)
+        elif isinstance(order, Hide):
+            self._executors.hide(list(order.executors))
+        elif isinstance(order, Decommission):
+            self._let_go(list(order.executors))
+        elif isinstance(order, Kill):
+            self._executors.kill(list(order.executors))
+
+    def cold(self, executors: Collection[str]) -> set[str]:
+        """Return those of the executors that are not warm yet; none where none can be warmed."""
+        if self._warmth is None or not self._warmth.available:
+            return set()
+        return set(executors) - self._warmth.ready()
+
+    def end(self) -> None:
+        """Warm no more executors."""
+        if self._warmth:
+            self._warmth.close()
+
+    def _warm_up(self, executor: str, hosts: Mapping[str, str]) -> None:
+        if self._warmth and self._warmth.available and executor in hosts:
+            self._warmth.begin(executor, hosts[executor])
+
+    def _let_go(self, executors: list[str]) -> None:
+        if not self._terms.graceful:
+            self._executors.kill_idle(executors)
+            return
+        self._executors.decommission(executors)
+        for executor in executors:
+            self._terms.leaving(executor)

@@ -1,0 +1,71 @@
+"""The thread in which the steward looks: a batch boundary has to be met within milliseconds while
+something is under way.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from rheostat.spark.resizing.pace import CALM_S
+
+_log = logging.getLogger("rheostat")
+TICK_S = 5.0
+"""So often ``tick`` is called."""
+
+
+class LookThread:
+    """Calls ``look`` again and again, ``pause_s`` apart, both with the time in Unix seconds; it
+    never keeps the application from ending.
+
+    A look that fails is tried again: a fault of ours never reaches the job. It ends after one where
+    the application has ``ended``.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[float], None],
+        pause_s: Callable[[float], float],
+        ended: Callable[[], bool],
+    ) -> None:
+        self._look, self._pause_s, self._ended = look, pause_s, ended
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._said: set[str] = set()
+
+    def start(self, tick: Callable[[], None]) -> None:
+        """Look from now on; ``tick`` is called in the same thread every ``TICK_S``."""
+        self._thread = threading.Thread(
+            target=self._run, args=(tick,), name="rheostat-steward", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more, and wait for the end of a look that is under way."""
+        self._end.set()
+        if self._thread:
+            self._thread.join(timeout=10)
+
+    def _run(self, tick: Callable[[], None]) -> None:
+        ticked_s = float("-inf")
+        while not self._end.wait(self._pause_s(time.time())):
+            try:
+                self._look(time.time())
+                if time.time() - ticked_s >= TICK_S:
+                    ticked_s = time.time()
+                    tick()
+            except Exception as fault:
+                if self._ended():
+                    return
+                self._say_once(fault)
+                self._end.wait(CALM_S)
+
+    def _say_once(self, fault: Exception) -> None:
+        kind = f"{type(fault).__name__}: {fault}"
+        if kind in self._said:
+            return
+        self._said.add(kind)
+        _log.warning("rheostat: a step of the change of size failed, it is tried again: %s", kind)
+        _log.debug("rheostat: where it failed", exc_info=True)

@@ -1,0 +1,45 @@
+"""Leaves a Kafka source no executor to prefer while executors arrive.
+
+A source task that waits for a cold or leaving executor holds up a batch for
+``spark.locality.wait``, and that wait cannot be shortened where state is placed. There is no way
+back: an executor that was hidden stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rheostat.spark.resizing.steward_ports import Executors
+
+
+class SourceHiding:
+    """Hides executors from the Kafka source; ``works`` is false where none may be hidden, and after
+    Spark has refused it.
+    """
+
+    def __init__(self, executors: Executors, works: bool) -> None:
+        self._executors = executors
+        self._newcomers: bool | None = None
+        """Whether executors are hidden as they come; None before that was asked for."""
+        self.works = works
+
+    def hide_newcomers(self) -> None:
+        """Hide executors from now on as they come, where that can be."""
+        if self.works and self._newcomers is None:
+            self._newcomers = self._executors.hide_newcomers(True)
+
+    def hide(self, cold: Collection[str]) -> None:
+        """Hide the ``cold`` executors, and all others where none is: as long as the source prefers
+        the others, the cold ones are spared its tasks.
+        """
+        if not self.works:
+            return
+        preferred = self._executors.preferred()
+        hidden = [executor for executor in preferred if not cold or executor in cold]
+        if hidden:
+            self.works = self._executors.hide(hidden)
+
+    def end(self) -> None:
+        """Hide no more executors as they come."""
+        if self._newcomers:
+            self._executors.hide_newcomers(False)
