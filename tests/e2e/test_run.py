@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -237,7 +238,10 @@ def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceba
 def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(  # noqa: E501
     tmp_path: Path,
 ) -> None:
-    moving = 'builder = builder.config("spark.dynamicAllocation.executorIdleTimeout", "60s")'
+    moving = (
+        'builder = builder.config("spark.dynamicAllocation.enabled", "true")'
+        '.config("spark.dynamicAllocation.executorIdleTimeout", "60s")'
+    )
     files = tmp_path / "files"
     files.mkdir()
     with Run(
@@ -270,7 +274,8 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(
             lambda: any(each.observation and each.observation.batch_s for each in run.records()),
         )
         assert (run.finished(), run.output) == (0, "running\n"), run.errors
-    watches, local, _ = run.own_lines
+    unused, watches, local, _ = run.own_lines
+    assert unused.startswith("rheostat: spark.master=local[2] (the script): --master spark://")
     assert "watches this application" in watches
     assert local.startswith("rheostat: master local[2] has no executors to scale; ")
     assert {record.target for record in run.records()} == {None}
@@ -289,3 +294,67 @@ def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlive
             host.removeprefix("::ffff:") for process in java for host in listening(process)
         } == {"127.0.0.1"}
         assert run.ended_by(signal.SIGKILL) == -signal.SIGKILL
+
+
+def settings_inside(folder: Path, *command: str, **variables: str) -> tuple[dict[str, str], str]:
+    """Run a script with settings of its own and of a file, and return those that its sessions have
+    inside, and what was said."""
+    (folder / "conf").mkdir(exist_ok=True)
+    (folder / "conf" / "spark-defaults.conf").write_text(OWN_DEFAULTS)
+    (folder / "own.py").write_text(OWN_SCRIPT)
+    environment = {
+        **os.environ,
+        "SPARK_CONF_DIR": str(folder / "conf"),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "PYSPARK_SUBMIT_ARGS": QUICK_START,
+        **variables,
+    }
+    done = subprocess.run(
+        [*command, str(folder / "own.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(line.split(" = ") for line in done.stdout.splitlines()), done.stderr
+
+
+OWN_DEFAULTS = "spark.cores.max 4\nspark.executor.memory=600m\nspark.ui.port 0\n"
+OWN_SCRIPT = """
+from pyspark.sql import SparkSession
+
+NAMES = ("cores.max", "executor.memory", "executor.cores", "app.name", "decommission.enabled")
+for number, cores in enumerate((2, 1)):
+    builder = SparkSession.builder.appName("own").config("spark.executor.cores", cores)
+    spark = builder.getOrCreate()
+    settings = spark.sparkContext.getConf()
+    for name in NAMES:
+        print(number, name, "=", settings.get("spark." + name, "none"))
+    spark.newSession().range(1).count()
+    spark.stop()
+"""
+
+
+def test_what_the_user_has_set_is_the_same_inside_and_each_application_is_sized_in_its_room(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    variables = {**cluster.driver_environment(), "MASTER": cluster.url}
+    before, _ = settings_inside(tmp_path, sys.executable, **variables)
+    rheostat = (sys.executable, "-m", "rheostat.cli", "run", "--interval", "1", "--json")
+    after, said = settings_inside(tmp_path, *rheostat, **variables)
+    assert before["0 cores.max"] == "4"
+    assert before["1 executor.cores"] == "1"
+    added = {name for name, value in before.items() if value == "none"}
+    assert added == {"0 decommission.enabled", "1 decommission.enabled"}
+    assert after == before | dict.fromkeys(added, "true")
+    told = json.loads(said.splitlines()[-1])
+    limits = [each["limits"] for each in told["applications"]]
+    assert limits == [{"min": 1, "max": 2}, {"min": 1, "max": 4}]
+    assert len({each["journal"] for each in told["applications"]}) == 2
+    own = [line for line in said.splitlines() if line.startswith("rheostat: ")]
+    assert (
+        sum("has room for 2 executors of 2: 1 to 2 executors, not 1 to 8" in line for line in own)
+        == 1
+    )
+    assert sum("has started another application" in line for line in own) == 1

@@ -20,8 +20,9 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
     that name.
 
     ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the
-    parameter ``loop``: a unit at the end of a field's name is not part of its option. Raises what
-    the group raises for its values.
+    parameter ``loop``: a unit at the end of a field's name is not part of its option. ``help`` in
+    a field's metadata is that of the option; ``flag`` names it otherwise, ``least`` is its lowest
+    value. Raises what the group raises for its values.
     """
 
     def decorate(command: _Command) -> _Command:
@@ -31,7 +32,11 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
             for name, parameter in inspect.signature(command).parameters.items()
             if name not in groups
         ]
-        added = [_parameter(field) for group in groups.values() for field in fields(group)]
+        added = [
+            _parameter(field, get_type_hints(group)[field.name])
+            for group in groups.values()
+            for field in fields(group)
+        ]
 
         @wraps(command)
         def whole(**given: Any) -> Any:
@@ -51,13 +56,18 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def _parameter(field: Field[Any]) -> inspect.Parameter:
+def _parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
+    told = field.metadata
     option = typer.Option(
-        _flag(field), help=field.metadata["help"][:1].upper() + field.metadata["help"][1:] + "."
+        told.get("flag") or _flag(field),
+        help=told["help"][:1].upper() + told["help"][1:] + ".",
+        min=told.get("least"),
     )
-    kind = Annotated[type(field.default), option]  # type: ignore[valid-type]
     return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=kind
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=field.default,
+        annotation=Annotated[kind, option],
     )
 
 

@@ -1,24 +1,26 @@
-"""The static Spark options of a session whose executors come and go: the one place that says what
-cannot be set later.
+"""The static Spark options of a session on the local cluster: executors that are small, and come
+and go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.model import Limits
+from rheostat.spark.scaling_settings import (
+    LINGER_S,
+    allocation,
+    beginning,
+    ceiling,
+    leaving,
+    shape,
+)
+from rheostat.spark.static_settings import Given, Wanted
 
-NEVER = "1000000s"
-LINGER_S = 5.0
-"""Longer than most batches.
-
-With Spark's own 1 s, six cycles 3 -> 1 of an aggregation failed 0 to 2 tasks each; with 5 s none.
-"""
-
-_LINGER = "spark.test.executor.decommission.initial.sleep.millis"
 EXECUTOR_MEMORY_MIB = 512
 """Heap of an executor; Spark refuses less than 450."""
 
@@ -63,28 +65,47 @@ def session_options(
     does.
     """
     user = user or {}
-    options = {
-        "spark.driver.host": LOOPBACK,
-        "spark.driver.bindAddress": LOOPBACK,
-        "spark.executor.memory": f"{memory_mib}m",
-        "spark.ui.enabled": "true",
-        "spark.ui.port": "0",
-        "spark.ui.showConsoleProgress": "false",
-        **({"spark.driver.memory": f"{driver_memory_mib}m"} if driver_memory_mib else {}),
-    }
-    options = {name: user.get(name, value) for name, value in options.items()}
-    options[_FLAGS] = _join(
-        " ", map(_quoted, [*EXECUTOR_FLAGS, _LOG_SETTINGS, *archive_flags]), user.get(_FLAGS)
-    )
+    wanted = local_settings(jars=jars, archive_flags=archive_flags, memory_mib=memory_mib)
+    wanted[_FLAGS] = replace(wanted[_FLAGS], joins=" ")
+    if driver_memory_mib:
+        wanted["spark.driver.memory"] = Wanted(f"{driver_memory_mib}m", "room for this driver")
     if quiet:
-        options[_DRIVER_FLAGS] = _join(
-            " ",
-            map(_quoted, [_LOG_SETTINGS, "-Drheostat.log.level=error"]),
-            user.get(_DRIVER_FLAGS),
-        )
-    if jars:
-        options |= {name: _join(":", map(str, jars), user.get(name)) for name in _CLASS_PATHS}
+        flags = _flags([_LOG_SETTINGS, "-Drheostat.log.level=error"])
+        wanted[_DRIVER_FLAGS] = Wanted(flags, "its log says errors only", joins=" ")
+    options = {
+        name: _joined(each.value, each.joins, user.get(name)) for name, each in wanted.items()
+    }
     return {**options, **scaling_options(limits, initial, linger_s=linger_s, user=user)}
+
+
+def local_settings(
+    given: Mapping[str, Given] | None = None,
+    *,
+    jars: Sequence[Path] = (),
+    archive_flags: Sequence[str] = (),
+    memory_mib: int = EXECUTOR_MEMORY_MIB,
+) -> dict[str, Wanted]:
+    """Return what a session on the local cluster wants beside the settings of its scaling, and why.
+
+    ``given`` is what the user has set: a driver of another address listens where the user says.
+    """
+    here = "the cluster is on this computer"
+    own_host = "spark.driver.host" in (given or {})
+    flags = _flags([*EXECUTOR_FLAGS, _LOG_SETTINGS, *archive_flags])
+    return {
+        "spark.driver.host": Wanted(LOOPBACK, here),
+        **({} if own_host else {"spark.driver.bindAddress": Wanted(LOOPBACK, here)}),
+        "spark.executor.memory": Wanted(f"{memory_mib}m", "many executors share one computer"),
+        "spark.ui.enabled": Wanted("true", "how busy executors are is asked of it"),
+        "spark.ui.port": Wanted("0", "any free port"),
+        "spark.ui.showConsoleProgress": Wanted("false", "it hides the script's own lines"),
+        _FLAGS: Wanted(flags, "executors start fast and share one computer"),
+        **{
+            name: Wanted(":".join(map(str, jars)), "Spark's Kafka source", joins=":")
+            for name in _CLASS_PATHS
+            if jars
+        },
+    }
 
 
 def scaling_options(
@@ -94,57 +115,41 @@ def scaling_options(
     linger_s: float = LINGER_S,
     user: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the options without which executors cannot come and go, on any cluster.
+    """Return the options without which executors cannot come and go, as ``scaling_settings`` has
+    them, with reasons.
 
-    ``initial`` defaults to the floor of ``limits``. Spark's dynamic allocation is on with time-outs
-    that never end: only so does a Standalone application start with fewer executors than the
-    cluster has room for, and then it never moves by itself. Its floor is the initial size because
-    its target falls to the floor otherwise
-    (``ExecutorAllocationManager.updateAndSyncNumExecutorsTarget``); what we ask for later is not
-    bound by it. ``linger_s`` is how long an executor that was asked to leave stays at least: while
-    a batch with a shuffle runs, its tasks still read what this executor has written. Raises
-    ``BadInput`` if ``initial`` is out of the limits or the user's number of cores is no number.
+    ``initial`` defaults to the floor of ``limits``; ``linger_s`` is how long an executor that was
+    asked to leave stays at least. Raises ``BadInput`` if ``initial`` is out of the limits or the
+    user's number of cores is no number.
     """
-    user = user or {}
     first = limits.min_executors if initial is None else initial
     if not limits.min_executors <= first <= limits.max_executors:
         raise BadInput(
             f"{first} initial executors are outside of the limits {limits.min_executors} to"
             f" {limits.max_executors}"
         )
-    cores = user.get("spark.executor.cores", "1")
+    cores = (user or {}).get("spark.executor.cores", "1")
     if not cores.isdecimal() or int(cores) < 1:
         raise BadInput(f"spark.executor.cores must be a number from 1, but it is {cores!r}")
-    allocation = {
-        "enabled": "true",
-        "initialExecutors": str(first),
-        "minExecutors": str(first),
-        "maxExecutors": str(limits.max_executors),
-        "shuffleTracking.enabled": "true",
-        **dict.fromkeys(
-            ("schedulerBacklogTimeout", "sustainedSchedulerBacklogTimeout", "executorIdleTimeout"),
-            NEVER,
-        ),
-        **dict.fromkeys(("cachedExecutorIdleTimeout", "shuffleTracking.timeout"), NEVER),
+    wanted = {
+        **shape(int(cores)),
+        **ceiling(limits.max_executors, int(cores)),
+        **beginning(first),
+        **leaving(linger_s),
+        **allocation(limits, first),
     }
-    return {
-        "spark.executor.cores": cores,
-        "spark.executor.instances": str(first),
-        # The ceiling is Standalone's too: whatever goes wrong, the application gets no more.
-        "spark.cores.max": str(limits.max_executors * int(cores)),
-        # Migrating blocks keeps leaving executors alive for many batches, so only the executors are
-        # decommissioned.
-        "spark.decommission.enabled": "true",
-        _LINGER: str(round(linger_s * 1000)),
-        **{f"spark.dynamicAllocation.{name}": value for name, value in allocation.items()},
-    }
+    return {name: each.value for name, each in wanted.items()}
 
 
-def _quoted(flag: str) -> str:
-    """Quote a JVM option with a space in it, as Spark's own command parser reads it."""
-    return f'"{flag}"' if " " in flag else flag
+def _flags(flags: Iterable[str]) -> str:
+    """Join JVM options; one with a space in it is quoted as Spark's own command parser reads it."""
+    return " ".join(f'"{flag}"' if " " in flag else flag for flag in flags)
 
 
-def _join(separator: str, ours: Iterable[str], theirs: str | None) -> str:
-    """Join both: theirs come last, where they win (JVM options) or follow (class paths)."""
-    return separator.join([*ours, *([theirs] if theirs else [])])
+def _joined(ours: str, separator: str, theirs: str | None) -> str:
+    """Join both where there is a separator: theirs come last, where they win (JVM options) or
+    follow (class paths); without one theirs stand alone.
+    """
+    if theirs is None:
+        return ours
+    return f"{ours}{separator}{theirs}" if separator else theirs

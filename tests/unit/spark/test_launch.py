@@ -1,18 +1,18 @@
+"""A script as its own main program, and how it ends."""
+
 from __future__ import annotations
 
 import logging
-import os
-import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from rheostat.errors import BadInput
-from rheostat.spark.launch import _hook, master_of_environment, run_script, submit_arguments
+from rheostat.errors import BadInput, RheostatError
+from rheostat.spark.launch import run_script
 
 NO_SESSION = "the script made no session"
 
@@ -20,17 +20,25 @@ NO_SESSION = "the script made no session"
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
     """Puts back what a script's own process is allowed to keep."""
-    kept = sys.argv, list(sys.path), dict(os.environ), SparkSession.Builder.getOrCreate
+    kept = sys.argv, list(sys.path), SparkSession.Builder.getOrCreate
     yield
     sys.argv, sys.path[:] = kept[0], kept[1]
-    os.environ.clear()
-    os.environ.update(kept[2])
-    SparkSession.Builder.getOrCreate = kept[3]
+    SparkSession.Builder.getOrCreate = kept[2]
+
+
+class Nothing:
+    """Sets nothing and watches nothing."""
+
+    def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
+        return {}
+
+    def session(self, spark: Any) -> Any:
+        return None
 
 
 def ended(tmp_path: Path, text: str, *arguments: str) -> int:
     (tmp_path / "app.py").write_text(text)
-    return run_script(tmp_path / "app.py", arguments, {}, lambda _: None)
+    return run_script(tmp_path / "app.py", arguments, Nothing())
 
 
 @pytest.mark.parametrize(
@@ -79,68 +87,17 @@ def test_a_script_without_a_session_is_told_so(tmp_path, caplog):
 
 def test_a_script_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(BadInput, match="there is no script"):
-        run_script(tmp_path / "app.py", (), {}, lambda _: None)
+        run_script(tmp_path / "app.py", (), Nothing())
 
 
-def test_options_go_before_those_of_the_environment_and_survive_quoting():
-    options = {"spark.b": "-Da=1 -Db='x y'", "spark.a": "$HOME"}
-    words = shlex.split(submit_arguments(options, "--master yarn pyspark-shell"))
-    assert words == [
-        "--conf",
-        "spark.a=$HOME",
-        "--conf",
-        "spark.b=-Da=1 -Db='x y'",
-        "--master",
-        "yarn",
-        "pyspark-shell",
-    ]
-    assert submit_arguments({}) == "pyspark-shell"
+class Ending:
+    def __init__(self, name: str, ends: list[str]) -> None:
+        self.name, self.ends = name, ends
+        self.sparkContext = self
+        self.applicationId = "app-1"
 
-
-@pytest.mark.parametrize(
-    ("arguments", "master"),
-    [
-        (None, None),
-        ("pyspark-shell", None),
-        ("--master yarn pyspark-shell", "yarn"),
-        ("--conf a=b --conf spark.master=k8s://x pyspark-shell", "k8s://x"),
-    ],
-)
-def test_the_master_of_the_environment_is_found(tmp_path, monkeypatch, arguments, master):
-    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
-    if arguments:
-        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
-    assert master_of_environment() == master
-
-
-@pytest.mark.parametrize(
-    ("line", "master"),
-    [
-        ("spark.master  spark://a:1", "spark://a:1"),
-        ("spark.master=yarn", "yarn"),
-        ("# spark.master x", None),
-        ("spark.master.rest.enabled true", None),
-    ],
-)
-def test_the_master_of_the_defaults_file_is_found(tmp_path, monkeypatch, line, master):
-    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
-    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    (tmp_path / "spark-defaults.conf").write_text(f"spark.app.name x\n{line}\n")
-    assert master_of_environment() == master
-
-
-def sessions(made: list[Any]) -> None:
-    """Let ``getOrCreate`` hand out the given objects."""
-    SparkSession.Builder.getOrCreate = lambda _: made.pop(0)
-
-
-def test_the_hook_is_told_of_the_first_session_only():
-    sessions(["first", "second"])
-    told: list[Any] = []
-    _hook(told.append)
-    assert [SparkSession.builder.getOrCreate() for _ in range(2)] == ["first", "second"]
-    assert told == ["first"]
+    def stop(self) -> None:
+        self.ends.append(self.name)
 
 
 def test_what_watches_is_stopped_before_the_session_that_the_script_left_open(
@@ -148,32 +105,35 @@ def test_what_watches_is_stopped_before_the_session_that_the_script_left_open(
 ):
     ends: list[str] = []
 
-    class Ending:
-        def __init__(self, name: str) -> None:
-            self.name = name
+    class Watched(Nothing):
+        def session(self, spark: Any) -> Any:
+            return Ending("watching", ends)
 
-        def stop(self) -> None:
-            ends.append(self.name)
-
-    sessions([Ending("session")])
-    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: Ending("session"))
+    SparkSession.Builder.getOrCreate = lambda _: Ending("session", ends)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: Ending("session", ends))
     (tmp_path / "app.py").write_text(
         "from pyspark.sql import SparkSession\nSparkSession.builder.getOrCreate()\nraise"
         " SystemExit(143)"
     )
-    assert run_script(tmp_path / "app.py", (), {}, lambda _: Ending("watching")) == 143
+    assert run_script(tmp_path / "app.py", (), Watched()) == 143
     assert ends == ["watching", "session"]
 
 
-@pytest.mark.parametrize("fault", [BadInput("no such thing"), ValueError("a fault of ours")])
-def test_a_hook_that_fails_leaves_the_script_alone(fault, caplog):
-    def fail(_: Any) -> None:
-        raise fault
+def test_what_keeps_an_application_from_starting_is_no_fault_of_the_script(tmp_path, caplog):
+    class Broken(Nothing):
+        def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
+            raise RheostatError("no cluster starts here")
 
-    sessions(["first"])
-    _hook(fail)
-    with caplog.at_level(logging.WARNING, logger="rheostat"):
-        assert SparkSession.builder.getOrCreate() == "first"
-    assert len(caplog.messages) == 1
-    assert "not attached, the job runs on as it is" in caplog.messages[0]
-    assert str(fault) in caplog.messages[0]
+    (tmp_path / "app.py").write_text("from pyspark import SparkContext\nSparkContext()")
+    with (
+        caplog.at_level(logging.WARNING, logger="rheostat"),
+        pytest.raises(RheostatError, match="no cluster starts here"),
+    ):
+        run_script(tmp_path / "app.py", (), Broken())
+    assert not caplog.messages
+
+
+def test_an_error_of_ours_that_the_script_itself_meets_is_its_own(tmp_path, capsys):
+    text = "from rheostat import BadInput\nraise BadInput('no such policy')"
+    assert ended(tmp_path, text) == 1
+    assert "BadInput: no such policy" in capsys.readouterr().err

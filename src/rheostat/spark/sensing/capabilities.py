@@ -169,3 +169,8 @@ def _seconds(text: str) -> float:
     """Return a Spark duration in seconds; infinite for what cannot be read, which no default is."""
     match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
     return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")
+
+
+def never_ends(duration: str) -> bool:
+    """Tell whether a duration of Spark is so long that nothing happens by it in a day."""
+    return _seconds(duration) >= _FOREVER_S

@@ -1,0 +1,234 @@
+"""A PySpark script that is run with the autoscaler around it: where its applications run, what is
+set for them, and who sizes them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rheostat.journal.folder import STOP_FILE
+from rheostat.kafka.jars import source_jars
+from rheostat.local.executor_options import local_settings
+from rheostat.local.standalone import DEFAULT_MEMORY_MIB, Cluster
+from rheostat.local.warm_arrivals import arrivals
+from rheostat.model import Limits
+from rheostat.spark import session
+from rheostat.spark.handle import Handle
+from rheostat.spark.run_settings import Plan, executor_shape, planned
+from rheostat.spark.scaling_settings import CORES
+from rheostat.spark.sensing.capabilities import application_id, slots_per_executor
+from rheostat.spark.session import Settings
+from rheostat.spark.static_settings import Given, Wanted
+from rheostat.spark.user_settings import SUBMIT, with_master
+from rheostat.spark.warming.warm_start import of_script
+
+_log = logging.getLogger("rheostat")
+MASTER = "spark.master"
+EXECUTOR_FLAGS = "spark.executor.extraJavaOptions"
+SCRIPT = "the script"
+LOCAL = "spark://a cluster on this computer"
+NO_MASTER = "no master is named anywhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked for: a script, how it is to be sized or (``shadow``) watched, and where it
+    runs.
+
+    ``master`` and ``local``, the room in executors of a cluster of our own, are what the command
+    line says, None where it says nothing; ``given`` are the settings that the user has made before
+    the script runs.
+    """
+
+    script: Path
+    settings: Settings
+    shadow: bool = False
+    master: str | None = None
+    local: int | None = None
+    given: Mapping[str, Given] = field(default_factory=dict)
+
+    def master_of(self, own: Mapping[str, Given]) -> str | None:
+        """Return the master of an application of which the script has set ``own``; None is a
+        cluster of ours.
+        """
+        if MASTER in own:
+            return own[MASTER].value
+        if self.master or self.local:
+            return self.master
+        return self.given[MASTER].value if MASTER in self.given else None
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """An application of the script that is watched, with the limits that hold for it."""
+
+    id: str
+    handle: Handle
+    limits: Limits
+    slots_per_executor: int
+    since_s: float
+
+
+def plan(
+    request: Request, own: Mapping[str, Given], local: Mapping[str, Wanted] | None = None
+) -> Plan:
+    """Return what is set for an application of the script and what is said; nothing is started.
+
+    ``local`` is what an application on a cluster of ours wants beside (default: what can be told
+    before there is one).
+    """
+    master = request.master_of(own)
+    asked = request.master or request.local
+    outside = {name: each for name, each in request.given.items() if name != MASTER or not asked}
+    given = {**outside, **own}
+    beside: Mapping[str, Wanted] = {}
+    if master is None:
+        beside = local or _local_before(given, request.settings.kafka is not None)
+    elif request.master:
+        beside = {MASTER: Wanted(request.master, "named on the command line")}
+    scales = not request.shadow or master is None
+    limits = request.settings.limits
+    found = planned(limits, given, (master or LOCAL) if scales else "local", beside)
+    return replace(found, said=(*_unused(request, own), *found.said))
+
+
+def _local_before(given: Mapping[str, Given], kafka: bool) -> dict[str, Wanted]:
+    """Return what an application on a cluster of ours wants, as far as it is known before."""
+    jars = [Path("the JARs of Spark's Kafka source")] if kafka else []
+    return {MASTER: Wanted(LOCAL, NO_MASTER), **local_settings(given, jars=jars)}
+
+
+def _set_for(found: Plan) -> tuple[str, ...]:
+    """Say that settings are made for an application on a cluster of the user's."""
+    ours = {name: value for name, value in found.settings.items() if name != MASTER}
+    if not ours:
+        return ()
+    shape = f", {CORES}={ours[CORES]} among them" if CORES in ours else ""
+    return (
+        f"sets {len(ours)} settings of Spark that you have not set{shape}; they are shown by:"
+        " rheostat run --show-settings",
+    )
+
+
+def _unused(request: Request, own: Mapping[str, Given]) -> tuple[str, ...]:
+    if MASTER not in own or own[MASTER].value == request.master:
+        return ()
+    asked = {"--master": request.master, "--local": request.local}
+    return tuple(
+        f"{MASTER}={own[MASTER].value} ({own[MASTER].origin}): {option} {value} is not used"
+        for option, value in asked.items()
+        if value
+    )
+
+
+class AppRun:
+    """What stands around the applications of a script, as ``spark.session_hook`` asks for it.
+
+    A cluster of ours starts when an application needs it, and ends with this.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.applications: list[Application] = []
+        self._request = request
+        self._limits = request.settings.limits
+        self._said: set[str] = set()
+        self._cluster: Cluster | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> AppRun:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what to set for the next application, and start a cluster for it if it has no
+        other; raises RheostatError where that does not start.
+        """
+        request = self._request
+        before = {name: each.value for name, each in request.given.items()}
+        scripts = {
+            name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
+        }
+        local = None
+        if request.master_of(scripts) is None:
+            local = self._local({**request.given, **scripts})
+        elif request.master and MASTER not in scripts:
+            os.environ[SUBMIT] = with_master(os.environ.get(SUBMIT), request.master)
+        found = plan(request, scripts, local)
+        self._say((*(_set_for(found) if local is None else ()), *found.said))
+        self._limits = found.limits
+        return found.settings
+
+    def session(self, spark: Any) -> Handle | None:
+        """Size or watch an application, each with a journal of its own; none once the kill switch
+        was there.
+        """
+        application = application_id(spark)
+        settings = replace(
+            self._request.settings, limits=self._limits, journal=self._journal(application)
+        )
+        if self.applications:
+            _log.info("rheostat: the script has started another application, %s", application)
+            stopped = self.applications[-1].handle.journal / STOP_FILE
+            if stopped.exists():
+                _log.warning("rheostat: %s is there: it is left alone", stopped)
+                return None
+        since_s = time.time()
+        way = session.watch if self._request.shadow else session.size
+        handle = way(spark, settings)
+        slots = 1 if application == "connect" else slots_per_executor(spark)
+        self.applications.append(Application(application, handle, self._limits, slots, since_s))
+        return handle
+
+    def _say(self, lines: Sequence[str]) -> None:
+        """Say each line once, however many applications there are."""
+        for line in (each for each in lines if each not in self._said):
+            _log.warning("rheostat: %s", line)
+            self._said.add(line)
+
+    def _journal(self, application: str) -> Path | None:
+        """Return the folder that was asked for; later applications have theirs in it."""
+        folder = self._request.settings.journal
+        return folder / application if folder and self.applications else folder
+
+    def _local(self, given: Mapping[str, Given]) -> dict[str, Wanted]:
+        """Return what an application on a cluster of ours wants, once that runs."""
+        cluster, warm = self._started(given), None
+        jars = source_jars().paths if self._request.settings.kafka else ()
+        if EXECUTOR_FLAGS not in given:
+            warm, cold = arrivals(of_script(self._request.script), cluster.folder, jars)
+            if cold:
+                _log.info("rheostat: %s", cold)
+        return {
+            MASTER: Wanted(cluster.url, NO_MASTER),
+            **local_settings(given, jars=jars, archive_flags=warm.flags if warm else ()),
+            **_arriving(warm.settings if warm else {}),
+        }
+
+    def _started(self, given: Mapping[str, Given]) -> Cluster:
+        if self._cluster is None:
+            room = self._request.local or self._request.settings.limits.max_executors
+            cores, memory_mib = executor_shape(given, DEFAULT_MEMORY_MIB)
+            self._cluster = self._stack.enter_context(
+                Cluster(cores=room * cores, memory_mib=-(-memory_mib // cores))
+            )
+            os.environ.update(self._cluster.driver_environment())
+        return self._cluster
+
+
+def _arriving(settings: Mapping[str, str]) -> dict[str, Wanted]:
+    return {name: Wanted(value, "executors arrive warm") for name, value in settings.items()}

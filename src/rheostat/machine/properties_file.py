@@ -1,0 +1,67 @@
+"""Files of properties as Java reads them: ``spark-defaults.conf`` and those of Kafka's clients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_NAME = re.compile(r"(?:\\.|[^\\=:\s])*")
+_SEPARATOR = re.compile(r"\s*[=:]\s*|\s+")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A name and its value, and the number of the line where it begins; no value where nothing
+    separates one from the name.
+    """
+
+    line: int
+    name: str
+    value: str | None
+
+
+def properties(text: str) -> Iterator[Property]:
+    """Yield what ``java.util.Properties`` reads from a text: ``name=value``, ``name: value`` or
+    ``name value``, comments after # and !, a line that ends with a backslash goes on.
+
+    A name that is there twice is yielded twice; to Java the last one counts.
+    """
+    for number, line in _logical(text):
+        name = _NAME.match(line)
+        end = name.end() if name else 0
+        separator = _SEPARATOR.match(line, end)
+        value = line[separator.end() :].rstrip() if separator else None
+        yield Property(number, _plain(line[:end]), None if value is None else _plain(value))
+
+
+def _logical(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that say something, each with those that it goes on in."""
+    begun, first = "", 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.lstrip()
+        if not begun and (not line or line[0] in "#!"):
+            continue
+        first = first if begun else number
+        if _goes_on(line):
+            begun += line[:-1]
+            continue
+        yield first, begun + line
+        begun = ""
+    if begun:
+        yield first, begun
+
+
+def _goes_on(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _plain(text: str) -> str:
+    return _ESCAPE.sub(_unescaped, text)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    told = match[1]
+    return chr(int(told[1:], 16)) if len(told) == 5 else _NAMED.get(told, told)

@@ -1,0 +1,175 @@
+"""What stands around the applications of a script: settings, cluster, journals."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rheostat.local import app_run
+from rheostat.local.app_run import AppRun, Request, plan
+from rheostat.model import Limits
+from rheostat.spark import session
+from rheostat.spark.session import Settings
+from rheostat.spark.static_settings import Given
+
+URL = "spark://user:7077"
+CORES, CORES_MAX, MASTER = "spark.executor.cores", "spark.cores.max", "spark.master"
+
+
+class FakeCluster:
+    """A cluster that notes what it was started with."""
+
+    started: list[tuple[int, int]]
+    url = "spark://127.0.0.1:1"
+
+    def __init__(self, cores: int, memory_mib: int) -> None:
+        self.started.append((cores, memory_mib))
+        self.folder = Path()
+
+    def driver_environment(self) -> dict[str, str]:
+        return {}
+
+    def __enter__(self) -> FakeCluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.started.append((0, 0))
+
+
+@pytest.fixture(autouse=True)
+def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    kept = dict(os.environ)
+    FakeCluster.started = []
+    monkeypatch.setattr(app_run, "Cluster", FakeCluster)
+    monkeypatch.setattr(app_run, "arrivals", lambda *_: (None, None))
+    monkeypatch.setattr(app_run, "source_jars", lambda: SimpleNamespace(paths=[Path("/k.jar")]))
+    yield
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+def request(tmp_path: Path, given: Mapping[str, str] | None = None, **more: Any) -> Request:
+    (tmp_path / "app.py").touch()
+    origins = {name: Given(value, "a file") for name, value in (given or {}).items()}
+    made = {"settings": Settings(), **more}
+    return Request(script=tmp_path / "app.py", given=origins, **made)
+
+
+def test_without_a_master_a_cluster_is_started_once_with_the_users_executors(
+    tmp_path: Path,
+) -> None:
+    given = {CORES: "2", "spark.executor.memory": "3g"}
+    with AppRun(request(tmp_path, given, local=3)) as around:
+        made = around.settings({})
+        around.settings({CORES: "2"})
+    assert FakeCluster.started == [(6, 1536), (0, 0)]
+    assert made[MASTER] == FakeCluster.url
+    assert not set(given) & set(made)
+
+
+@pytest.mark.parametrize(("own", "given"), [({}, {MASTER: URL}), ({MASTER: "local[2]"}, {})])
+def test_no_cluster_is_started_where_there_is_a_master(
+    tmp_path: Path, own: dict[str, str], given: dict[str, str]
+) -> None:
+    with AppRun(request(tmp_path, given)) as around:
+        assert MASTER not in around.settings(own)
+    assert FakeCluster.started == []
+
+
+def test_the_master_of_the_command_line_goes_before_the_environments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master yarn pyspark-shell")
+    with AppRun(request(tmp_path, {MASTER: "yarn"}, master=URL)) as around:
+        made = around.settings({})
+    assert made[MASTER] == URL
+    assert made[CORES_MAX] == "8"
+    assert os.environ["PYSPARK_SUBMIT_ARGS"].endswith(f"--master {URL} pyspark-shell")
+
+
+def test_the_scripts_own_master_goes_before_the_command_lines_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="rheostat")
+    with AppRun(request(tmp_path, master=URL)) as around:
+        assert around.settings({MASTER: "local[2]"}) == {}
+    assert caplog.messages == [
+        f"rheostat: spark.master=local[2] (the script): --master {URL} is not used"
+    ]
+
+
+def test_in_shadow_nothing_is_set_on_a_cluster_of_the_users(tmp_path: Path) -> None:
+    assert plan(request(tmp_path, {MASTER: URL}, shadow=True), {}).settings == {}
+    assert plan(request(tmp_path, master=URL, shadow=True), {}).settings == {MASTER: URL}
+
+
+def test_kafkas_source_stands_in_front_of_the_users_class_path(tmp_path: Path) -> None:
+    path = "spark.driver.extraClassPath"
+    asked = request(tmp_path, {path: "/u.jar"}, settings=Settings(kafka={"bootstrap.servers": "a"}))
+    with AppRun(asked) as around:
+        assert around.settings({})[path] == "/k.jar:/u.jar"
+
+
+def test_settings_on_a_cluster_of_the_users_are_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="rheostat")
+    with AppRun(request(tmp_path, {MASTER: URL})) as around:
+        for _ in range(2):
+            around.settings({})
+    (line,) = caplog.messages
+    assert "settings of Spark that you have not set, spark.executor.cores=1 among them" in line
+
+
+class FakeSession:
+    """A session of an application."""
+
+    def __init__(self, application: str) -> None:
+        self.sparkContext = self
+        self.applicationId = application
+
+    def getConf(self) -> dict[str, str]:  # noqa: N802
+        return {CORES: "2"}
+
+
+def test_every_application_is_sized_within_its_own_room_and_has_its_own_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sized: list[tuple[str, Limits, Path | None]] = []
+
+    def size(spark: FakeSession, settings: Settings) -> Any:
+        sized.append((spark.applicationId, settings.limits, settings.journal))
+        return SimpleNamespace(journal=settings.journal)
+
+    monkeypatch.setattr(session, "size", size)
+    journal = tmp_path / "journal"
+    asked = request(tmp_path, {MASTER: URL, CORES_MAX: "8"}, settings=Settings(journal=journal))
+    with AppRun(asked) as around:
+        around.settings({CORES: "4"})
+        around.session(FakeSession("app-1"))
+        around.settings({CORES: "2"})
+        around.session(FakeSession("app-2"))
+    assert sized == [
+        ("app-1", Limits.between(1, 2), journal),
+        ("app-2", Limits.between(1, 4), journal / "app-2"),
+    ]
+    assert [each.slots_per_executor for each in around.applications] == [2, 2]
+
+
+def test_after_the_kill_switch_no_further_application_is_sized(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(
+        session, "size", lambda _, settings: SimpleNamespace(journal=settings.journal)
+    )
+    (tmp_path / "STOP").touch()
+    with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=tmp_path))) as around:
+        around.session(FakeSession("app-1"))
+        assert around.session(FakeSession("app-2")) is None
+    assert "STOP is there: it is left alone" in caplog.messages[-1]
