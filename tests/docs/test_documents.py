@@ -2,12 +2,12 @@
 
 import re
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
 from rheostat.model import Limits, Slo
-from rheostat.policies.registry import POLICIES
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rheostat"
@@ -52,7 +52,8 @@ def test_every_link_to_a_file_leads_somewhere(document):
 
 
 def test_the_example_of_the_readme_uses_settings_that_are_accepted():
-    example = re.findall(r"```python\n(.*?)```", text("README.md"), re.DOTALL)[0]
+    blocks = re.findall(r"```python\n(.*?)```", text("README.md"), re.DOTALL)
+    example = dedent(next(block for block in blocks if "rheostat.attach(" in block))
     given: dict[str, Any] = {}
     call = example[example.index("rheostat.attach(") : example.index("\n)") + 2]
     exec(
@@ -64,8 +65,7 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
             "spark": None,
         },
     )
-    assert set(given) == {"policy", "slo", "limits", "kafka"}
-    assert given["policy"] in POLICIES
+    assert set(given) == {"slo", "limits", "kafka"}
     assert Slo(latency_s=given["slo"])
     assert Limits(min_executors=given["limits"][0], max_executors=given["limits"][1])
 
