@@ -1,1 +1,3 @@
-"""What changes the size of a live application: the protocol at batch boundaries, and its hands."""
+"""What changes the size of a live application: the steward, which runs the protocol at batch
+boundaries, and its parts.
+"""
