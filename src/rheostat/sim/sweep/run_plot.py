@@ -8,6 +8,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from rheostat.sim.sweep.sweep_cell import Cell
 SAMPLE_S = 30.0
 _DIGEST = re.compile(r"series sha256 ([0-9a-f]{16})")
 _LATENCY_S = (3.0, 5000.0)
+_TICK_S = 1200.0
+"""Twenty minutes: seven labels in the 140 minutes of a policy's page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +50,82 @@ class Course:
         course gives the same bytes.
         """
         import matplotlib as mpl
-        from matplotlib.figure import Figure
 
-        minutes = np.arange(len(self.executors)) * SAMPLE_S / 60
-        latency = [np.nan if value is None else value for value in self.latency_s]
         with mpl.rc_context(
             {
                 "svg.hashsalt": path.stem,
                 "svg.fonttype": "none",
-                "font.size": 8.0,
+                "font.size": 9.0,
                 "font.family": "sans-serif",
             }
         ):
-            figure = Figure(figsize=(7, 4))
-            figure.subplots_adjust(left=0.11, right=0.98, top=0.97, bottom=0.1, hspace=0.12)
-            rate, executors, late = figure.subplots(3, 1, sharex=True)
-            rate.step(
-                minutes, np.array(self.rate_per_s) / 1000, where="post", color="0.4", linewidth=1
-            )
-            rate.set(ylabel="1,000 rows/s", ylim=(0, None), xlim=(0, minutes[-1]))
-            executors.step(minutes, self.executors, where="post", color="tab:blue", linewidth=1)
-            executors.set(ylabel="executors", ylim=(0, max(self.high, *self.executors) + 1))
-            late.plot(minutes, latency, color="tab:red", linewidth=1)
-            late.axhline(self.objective_s, color="0.4", linestyle=":", linewidth=1)
-            late.set(ylabel="latency (s)", xlabel="minutes", yscale="log", ylim=_LATENCY_S)
-            late.minorticks_off()
             described = {
                 "Date": None,
                 "Creator": None,
                 "Description": f"series sha256 {self.digest}",
             }
-            figure.savefig(path, format="svg", metadata=described)
+            self.figure(path.stem).savefig(path, format="svg", metadata=described)
+
+    def figure(self, policy: str) -> Any:
+        """Return the picture: the load, the executors and the latency under the policy's name."""
+        from matplotlib.figure import Figure
+
+        drawn = Figure(figsize=(7.4, 5.6))
+        drawn.subplots_adjust(left=0.09, right=0.98, top=0.875, bottom=0.085, hspace=0.5)
+        drawn.text(0.014, 0.96, policy, fontsize=12, fontweight="bold")
+        rate, executors, late = drawn.subplots(3, 1, sharex=True)
+        seconds = np.arange(len(self.executors)) * SAMPLE_S
+        rate.step(seconds, self.rate_per_s, where="post", color="0.3", linewidth=1.2)
+        rate.set(ylim=(0, 1.1 * max(*self.rate_per_s, 1)), xlim=(0, seconds[-1]))
+        executors.step(seconds, self.executors, where="post", color="tab:blue", linewidth=1.4)
+        executors.axhline(self.high, color="0.4", linestyle=":", linewidth=1)
+        executors.set(ylim=(0, max(self.high, *self.executors) + 1.5))
+        latency = [np.nan if value is None else value for value in self.latency_s]
+        late.plot(seconds, latency, color="tab:red", linewidth=1.2)
+        late.axhline(self.objective_s, color="0.4", linestyle=":", linewidth=1)
+        late.set(yscale="log", ylim=_LATENCY_S)
+        for panel, title, unit in (
+            (rate, "Load", "rows per second"),
+            (executors, "Executors", f"how many; dotted: the ceiling of {self.high}"),
+            (late, "Latency", f"seconds, log scale; dotted: objective {self.objective_s:g} s"),
+        ):
+            _dress(panel, title, unit)
+        _axes(rate, executors, late)
+        return drawn
+
+
+def _dress(panel: Any, title: str, unit: str) -> None:
+    """Write title and unit above a panel, and leave of its frame what is needed."""
+    panel.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=5, x=-0.078)
+    panel.annotate(
+        unit, (0, 1), (32, 5), xycoords="axes fraction", textcoords="offset points", color="0.4"
+    )
+    panel.grid(axis="y", color="0.9", linewidth=0.8)
+    panel.set_axisbelow(True)
+    panel.spines[["top", "right", "left"]].set_visible(False)
+    panel.spines["bottom"].set_color("0.7")
+    panel.tick_params(length=0, pad=5, labelbottom=True)
+    panel.tick_params(axis="x", pad=8)
+
+
+def _axes(rate: Any, executors: Any, late: Any) -> None:
+    """Write plain numbers at all axes, and hours and minutes at the time."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
+
+    for panel in (rate, executors):
+        panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    late.yaxis.set_minor_locator(NullLocator())
+    late.set_yticks([10, 100, 1000])
+    for panel in (rate, executors, late):
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        panel.xaxis.set_major_locator(MultipleLocator(_TICK_S))
+        panel.xaxis.set_major_formatter(FuncFormatter(_hours_minutes))
+    late.set_xlabel("hours:minutes since the start", loc="right", color="0.4")
+
+
+def _hours_minutes(seconds: float, _: int) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60}:{minutes % 60:02d}"
 
 
 def course(cell: Cell) -> Course:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 from rheostat.sim.sweep.run_plot import SAMPLE_S, Course, course, digest_in
 from rheostat.sim.sweep.runner import play
@@ -60,3 +64,36 @@ def test_rows_that_wait_at_the_end_have_no_latency(shown: Course) -> None:
     behind = course(plain_cell("ds2"))
     assert behind.latency_s[0] is not None
     assert behind.latency_s[-1] is None
+
+
+def texts(course_: Course) -> list[tuple[str, Any]]:
+    """Return every text that the picture of a course shows, with the box that it takes."""
+    drawn = course_.figure("a-policy")
+    canvas = FigureCanvasAgg(drawn)
+    canvas.draw()
+    hidden = {
+        tick.label1
+        for panel in drawn.axes
+        for axis in (panel.xaxis, panel.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        if not axis.get_view_interval()[0] <= tick.get_loc() <= axis.get_view_interval()[1]
+    }
+    return [
+        (text.get_text(), text.get_window_extent(canvas.get_renderer()))
+        for text in drawn.findobj(Text)
+        if text.get_visible() and text.get_text() and text not in hidden
+    ]
+
+
+def test_no_text_of_a_picture_overlaps_another(shown: Course) -> None:
+    for each in (shown, course(plain_cell("ds2"))):
+        pairs = combinations(texts(each), 2)
+        assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b.padded(-1))] == []
+
+
+def test_a_picture_has_titles_units_plain_numbers_and_hours(shown: Course) -> None:
+    many = dataclasses.replace(shown, rate_per_s=tuple(rate * 1000 for rate in shown.rate_per_s))
+    found = [text for text, _ in texts(many)]
+    assert {"a-policy", "Load", "Executors", "Latency", "rows per second"} <= set(found)
+    assert {"0:00", "1:20", "1,000", "45,000,000"} <= set(found)
+    assert not [text for text in found if "1e" in text or "mathdefault" in text]
