@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from rheostat.lab.demo.rescalings import reason_of
+from rheostat.lab.demo.rescalings import allowances, reason_of
 from rheostat.lab.demo.result_text import UNKNOWN
 from rheostat.model import Record
 
@@ -150,12 +150,22 @@ class Dashboard:
         return "" if phase == "steady" else f" {phase}"
 
     def _decisions(self, width: int) -> list[Text]:
-        last = (
-            [Text.assemble(("now       ", "dim"), reason_of(self.record))]
-            if self.record and self.record.raw
-            else []
-        )
-        return last + [decision(one) for one in reversed(tuple(self.decided))]
+        """What the last tick wanted, allowed and decided, in this order, then the last changes."""
+        last = self._now(self.record) if self.record and self.record.raw else []
+        changes = [decision(one) for one in reversed(tuple(self.decided))]
+        return [*last, *([Text("")] if last and changes else []), *changes]
+
+    def _now(self, record: Record) -> list[Text]:
+        wanted, size = record.raw, record.observation.size if record.observation else None
+        lines = [("wanted", wanted.target, wanted.reason)] if wanted else []
+        lines += [("allowed", change.after, why) for change, why in allowances(record)]
+        if record.target is not None:
+            stays = "the size stays" if size in (None, record.target) else f"instead of {size}"
+            lines.append(("decided", record.target, stays))
+        return [
+            Text.assemble((f"{name:<10}", "dim"), (f"{number:>3}", "bold"), "  ", words)
+            for name, number, words in lines
+        ]
 
 
 def decision(one: Decided) -> Text:
@@ -175,8 +185,8 @@ def plain_line(record: Record, elapsed_s: float, total_s: float) -> str:
     if seen is None:
         return f"{at}  {record.rescaling.detail}"
     size = (
-        f"executors {UNKNOWN if seen.executors is None else seen.executors} of"
-        f" {UNKNOWN if record.target is None else record.target} wanted"
+        f"executors {UNKNOWN if seen.executors is None else seen.executors},"
+        f" {UNKNOWN if record.target is None else record.target} decided"
     )
     numbers = (
         f"in {rows(seen.input_rows_per_s, '/s')}",

@@ -11,6 +11,7 @@ from rheostat.lab.demo.batch_parts import longest
 from rheostat.lab.demo.finished_run import Batch, Run
 from rheostat.lab.demo.machine_load import machine_load
 from rheostat.lab.demo.misses import Miss
+from rheostat.lab.demo.rescalings import allowances
 from rheostat.model import Record
 
 _LONG_BATCH = 0.3
@@ -99,8 +100,13 @@ def _held(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
 
 def _guard(records: Sequence[Record], below: int) -> str:
     """Return the guard that last left fewer than ``below``, in brackets; empty if none did."""
-    cut = [change for record in records for change in record.guards if change.after < below]
-    return f" ({cut[-1].guard}: {cut[-1].reason})" if cut else ""
+    cut = [
+        why
+        for record in records
+        for change, why in allowances(record)
+        if change.after < min(below, change.before)
+    ]
+    return f" ({cut[-1]})" if cut else ""
 
 
 def _coming(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:

@@ -165,7 +165,12 @@ class Pipeline:
                 end = sum(batch.committed.values())
                 if batch.rows:
                     found[batch.batch_id] = Batch(
-                        end - batch.rows, end, batch.start_s, batch.commit_s, batch.rows
+                        end - batch.rows,
+                        end,
+                        batch.start_s,
+                        batch.commit_s,
+                        batch.rows,
+                        batch.parts_s,
                     )
         return [found[batch_id] for batch_id in sorted(found)]
 

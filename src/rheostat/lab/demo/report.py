@@ -17,7 +17,7 @@ from rheostat.lab.demo.finished_run import Run
 from rheostat.lab.demo.machine_load import machine_load
 from rheostat.lab.demo.miss_causes import in_force
 from rheostat.lab.demo.plot_theme import DARK, LIGHT, NARROW, WIDE
-from rheostat.lab.demo.rescalings import Change, rescalings
+from rheostat.lab.demo.rescalings import Change, reason_of, rescalings
 from rheostat.lab.demo.result_text import (
     cells,
     columns,
@@ -147,13 +147,9 @@ def late(run: Run, summary: Summary, miss: Missed) -> Late:
 
 
 def _decision(record: Record) -> str:
-    """Return a decision as needed, allowed, decided, in this order."""
-    wanted = "" if record.raw is None else f"needed {record.raw.target}: {record.raw.reason}"
-    guards = [f"{change.guard} allowed {change.after}: {change.reason}" for change in record.guards]
+    """Return a decision as wanted, allowed, decided, in this order."""
     decided = "nothing decided" if record.target is None else f"decided {record.target}"
-    return f"{utc(record.t_s)} UTC: " + "; ".join(
-        part for part in (wanted, *guards, decided) if part
-    )
+    return f"{utc(record.t_s)} UTC: {reason_of(record)}; {decided}"
 
 
 def _explain(run: Run, at_s: float | None = None) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.model import Evidence, Record
+from rheostat.model import Evidence, GuardChange, Record
 
 _NOT_EXECUTED = ("advised", "halted", "idle")
 
@@ -51,9 +51,22 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
 
 
 def reason_of(record: Record) -> str:
-    """Return why the target is what it is, in words: the policy's, or the last guard's that changed
-    it.
+    """Return why the target is what it is: what the policy wanted, then what each guard allowed of
+    it; where nothing was decided, where the rescaling stands.
     """
-    if record.guards:
-        return record.guards[-1].reason
-    return record.raw.reason if record.raw else record.rescaling.detail
+    if record.raw is None:
+        return record.rescaling.detail
+    allowed = (f"allowed {change.after} ({why})" for change, why in allowances(record))
+    return "; ".join([f"wanted {record.raw.target}: {record.raw.reason}", *allowed])
+
+
+def allowances(record: Record) -> list[tuple[GuardChange, str]]:
+    """Return the guards that changed the target, each with its name and its own reason: a guard
+    appends that to the reason before it, which is left out.
+    """
+    found, before = [], record.raw.reason if record.raw else ""
+    for change in record.guards:
+        own = change.reason.removeprefix(before).removeprefix("; ")
+        found.append((change, f"{change.guard}: {own}"))
+        before = change.reason
+    return found

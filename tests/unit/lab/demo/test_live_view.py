@@ -7,7 +7,7 @@ from rich.console import Console
 from rheostat.lab.demo.dashboard import Dashboard, bar, sparkline
 from rheostat.lab.demo.finished_run import Run
 from rheostat.lab.demo.live_view import PlainView, ScreenView, open_view
-from rheostat.model import Observation, Record, Rescaling
+from rheostat.model import GuardChange, Observation, Record, Rescaling
 
 IDLE = Record(
     t_s=0,
@@ -60,6 +60,22 @@ def test_the_last_five_decisions_are_shown_newest_first(day_run: Run) -> None:
     assert decisions == sorted(decisions, reverse=True)
 
 
+def test_the_last_tick_is_told_as_wanted_allowed_decided(day_run: Run) -> None:
+    record = day_run.records[0]
+    assert record.raw is not None
+    before = replace(record.raw, target=9, reason="lag is rising: 1399 rows/s need 9")
+    held = GuardChange(
+        guard="bounds", before=9, after=8, reason=f"{before.reason}; max executors is 8"
+    )
+    run = replace(day_run, records=[replace(record, raw=before, guards=(held,), target=8)])
+    told = [line.split(maxsplit=2) for line in seen(run, 1)]
+    assert [line for line in told if line and line[0] in ("wanted", "allowed", "decided")] == [
+        ["wanted", "9", "lag is rising: 1399 rows/s need 9"],
+        ["allowed", "8", "bounds: max executors is 8"],
+        ["decided", "8", "instead of 1"],
+    ]
+
+
 def test_executors_on_their_way_are_shown_as_room_to_fill(day_run: Run) -> None:
     waiting = next(i for i, record in enumerate(day_run.records) if record.target == 2)
     line = next(line for line in seen(day_run, waiting + 1) if line.startswith("executors"))
@@ -95,7 +111,7 @@ def test_without_a_terminal_there_are_plain_lines_without_control_codes(day_run:
         view.finish("done")
     assert "\x1b" not in out.getvalue()
     assert out.getvalue().startswith(
-        "... the broker starts [1/3]\n0:00/4:00  executors 1 of 1 wanted"
+        "... the broker starts [1/3]\n0:00/4:00  executors 1, 1 decided"
     )
 
 

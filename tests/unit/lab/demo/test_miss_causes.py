@@ -17,7 +17,7 @@ def decided(
     t_s: float, wanted: int, target: int | None = None, guard: tuple[str, str] = COOLDOWN
 ) -> Record:
     target = wanted if target is None else target
-    cut = (GuardChange(guard=guard[0], before=wanted, after=target, reason=guard[1]),)
+    cut = (GuardChange(guard=guard[0], before=wanted, after=target, reason=f"because; {guard[1]}"),)
     return Record(
         t_s=t_s,
         observation=Observation(t_s=t_s),

@@ -119,7 +119,9 @@ def test_a_lag_that_never_went_has_no_recovery_time() -> None:
 
 
 def test_a_rescaling_is_an_executed_change_of_target_with_the_reason_that_decided() -> None:
-    held = GuardChange(guard="bounds", before=9, after=4, reason="max executors is 4")
+    held = GuardChange(
+        guard="bounds", before=9, after=4, reason="the policy's reason; max executors is 4"
+    )
     records = [
         record(0, 1, 1),
         record(3, 1, 3),
@@ -130,9 +132,9 @@ def test_a_rescaling_is_an_executed_change_of_target_with_the_reason_that_decide
     ]
     seen = [(change.before, change.after, change.reason) for change in rescalings(records)]
     assert seen == [
-        (1, 3, "the policy's reason"),
-        (3, 4, "max executors is 4"),
-        (4, 2, "the policy's reason"),
+        (1, 3, "wanted 3: the policy's reason"),
+        (3, 4, "wanted 4: the policy's reason; allowed 4 (bounds: max executors is 4)"),
+        (4, 2, "wanted 2: the policy's reason"),
     ]
 
 
