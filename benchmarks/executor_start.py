@@ -28,7 +28,8 @@ from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone import Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.executors import Executors
+from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.warming.warm_start import WarmStart
 from rheostat_lab.rescale.rate_query import start_rate_query
 
@@ -46,16 +47,16 @@ def measure(cluster: Cluster, executors: int, flags: Sequence[str]) -> list[dict
     options = session_options(Limits(max_executors=executors), archive_flags=flags, quiet=True)
     spark = start_session(cluster.url, options, "executor start")
     try:
-        jvm = Jvm(spark)
-        return [_measure_one(cluster, jvm, total) for total in range(1, executors + 1)]
+        asked = internals_of(spark).executors
+        return [_measure_one(cluster, asked, total) for total in range(1, executors + 1)]
     finally:
         spark.stop()
         _wait(lambda: not cluster.executors())
 
 
-def _measure_one(cluster: Cluster, jvm: Jvm, total: int) -> dict[str, float]:
-    jvm.request_total(total)
-    _wait(lambda: len(jvm.executor_ids()) >= total and len(cluster.executors()) >= total)
+def _measure_one(cluster: Cluster, executors: Executors, total: int) -> dict[str, float]:
+    executors.request_total(total)
+    _wait(lambda: executors.registered() >= total and len(cluster.executors()) >= total)
     process = cluster.executors()[-1]
     _wait(lambda: _is_idle(process))
     return {"cpu_s": _cpu_s(process), "memory_mib": _memory_bytes(process) / MIB}

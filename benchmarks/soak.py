@@ -141,15 +141,16 @@ def play_moves(
     given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool
 ) -> dict[str, int]:
     """Deal all partitions anew at every batch boundary until the round has its moves."""
-    queries, placement = RunningQueries(job.spark, job.jvm), Placement(job.jvm)
-    rhythms = Rhythms(job.jvm)
-    preload = Preload(job.jvm, lambda: job.spark.streams.active, rhythms)
+    internals = job.internals
+    rhythms, placement = Rhythms(internals.queries), Placement(internals.coordinator)
+    queries = RunningQueries(job.spark, internals.queries, internals.files, rhythms)
+    preload = Preload(internals.state_loads, lambda: job.spark.streams.active, rhythms)
     kills, last, until, run_id = 0, job.last_batch, time.monotonic() + ROUND_DEADLINE_S / 2, ""
     while job.follow_log().moves(given.partitions) < given.per_round and time.monotonic() < until:
         last = await_boundary(job, last)
         if run_id != str(job.query.runId):
             run_id = learn(queries, placement)
-        hosts = job.jvm.hosts()
+        hosts = internals.executors.hosts()
         if hosts:
             dealt = {unit: chance.choice(list(hosts)) for unit in placement.units}
             placement.assign(dealt, hosts)
@@ -158,7 +159,7 @@ def play_moves(
             rehearse(job, rhythms, *chance.choice(sorted(hosts.items())))
         if chance.random() < given.kill_share:
             kills += kill_one(cluster, chance)
-        job.jvm.request_total(given.executors)
+        internals.executors.request_total(given.executors)
     return {"kills": kills, "rescales": 0}
 
 
@@ -167,7 +168,7 @@ def rehearse(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> No
     time.sleep(BOUNDARY_S)
     with suppress(Py4JError):  # it may be killed meanwhile
         if rhythms.pause_left_s(job.query, time.time()) >= ROOM_S:
-            job.jvm.rehearse_state_on(job.query, executor, host, WARMING)
+            job.internals.rehearsal.compute_again(job.query, executor, host, WARMING)
 
 
 def learn(queries: RunningQueries, placement: Placement) -> str:
@@ -184,7 +185,7 @@ def learn(queries: RunningQueries, placement: Placement) -> str:
 def await_boundary(job: StatefulJob, last: int) -> int:
     """Return the number of the batch that has just ended."""
     deadline = time.monotonic() + SETTLE_S
-    while (now := job.jvm.last_batch(job.query)) <= last:
+    while (now := job.internals.queries.last_batch(job.query)) <= last:
         if time.monotonic() > deadline:
             raise RheostatError(f"no batch for {SETTLE_S:.0f} s after batch {last}")
         time.sleep(BOUNDARY_POLL_S)

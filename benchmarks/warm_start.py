@@ -64,8 +64,9 @@ class Bench:
         self._job, self._cluster, self._warm = job, cluster, warm
         context = job.spark.sparkContext
         self._rest = Rest(context.uiWebUrl, context.applicationId)
-        self._placement = Placement(job.jvm)
-        queries = RunningQueries(job.spark, job.jvm)
+        self._executors = job.internals.executors
+        self._placement = Placement(job.internals.coordinator)
+        queries = RunningQueries(job.spark, job.internals.queries, job.internals.files)
         (self._run_id,) = queries.refresh()
         self._placement.learn(self._run_id, *(queries.state(self._run_id) or ("", ())))
 
@@ -138,18 +139,20 @@ class Bench:
 
     def _come(self) -> str:
         known = set(self._job.executors())
-        self._job.jvm.request_total(len(known) + 1)
+        self._executors.request_total(len(known) + 1)
         while not set(self._job.executors()) - known:
             time.sleep(0.02)
         return str((set(self._job.executors()) - known).pop())
 
     def _rehearse(self, executor: str) -> None:
         """Warm it as the steward does, and wait for the end."""
-        warmup = Warmup(self._job.jvm, lambda: [self._job.query], Rhythms(self._job.jvm))
-        host = self._job.jvm.hosts().get(executor)
+        parts = self._job.internals
+        rhythms = Rhythms(parts.queries)
+        warmup = Warmup(parts.tasks, parts.rehearsal, rhythms, lambda: [self._job.query])
+        host = self._executors.hosts().get(executor)
         while host is None:
             time.sleep(0.02)
-            host = self._job.jvm.hosts().get(executor)
+            host = self._executors.hosts().get(executor)
         warmup.begin(executor, host)
         while executor not in warmup.ready():
             time.sleep(0.02)
@@ -158,18 +161,18 @@ class Bench:
         """Give it its share of the state right after a batch has ended."""
         self._job.run_on(1)
         units = sorted(self._placement.units)[: PARTITIONS // (OLD + 1)]
-        self._placement.assign(dict.fromkeys(units, executor), self._job.jvm.hosts())
+        self._placement.assign(dict.fromkeys(units, executor), self._executors.hosts())
 
     def _leave(self, executor: str) -> None:
         old = [each for each in self._job.executors() if each != executor]
         self._job.run_on(1)
         units = sorted(self._placement.units)[: PARTITIONS // (OLD + 1)]
         self._placement.assign(
-            {unit: old[i % len(old)] for i, unit in enumerate(units)}, self._job.jvm.hosts()
+            {unit: old[i % len(old)] for i, unit in enumerate(units)}, self._executors.hosts()
         )
         self._job.run_on(2)
-        self._job.jvm.request_total(len(old))
-        self._job.jvm.decommission([executor])
+        self._executors.request_total(len(old))
+        self._executors.decommission([executor])
         self._job.until("an executor left", lambda: executor not in self._job.executors())
         self._job.run_on(2)
 

@@ -25,7 +25,8 @@ from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.rescaling.life import GOING, KEEPABLE
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.executors import Executors
+from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.warmup import GROUP
@@ -159,8 +160,9 @@ class Places:
     """Who holds the state, asked for beside the autoscaler."""
 
     def __init__(self, spark: SparkSession) -> None:
-        jvm = Jvm(spark)
-        self._running, self._placement = RunningQueries(spark, jvm), Placement(jvm, jvm.bytes_in)
+        parts = internals_of(spark)
+        self._running = RunningQueries(spark, parts.queries, parts.files)
+        self._placement = Placement(parts.coordinator, parts.files.bytes_in)
         for run_id in self._running.refresh():
             state = self._running.state(run_id)
             assert state is not None
@@ -228,7 +230,7 @@ def one_stands_by(handle: Handle, executors: int) -> bool:
 
 
 def registered(spark: SparkSession) -> set[str]:
-    return set(Jvm(spark).hosts())
+    return set(internals_of(spark).executors.hosts())
 
 
 def differ(places: Places, shares: list[int]) -> bool:
@@ -293,37 +295,39 @@ def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(
 def test_an_executor_is_held_by_tasks_that_sleep_on_it(
     spark: SparkSession, failed_tasks: Callable[[], int]
 ) -> None:
-    jvm, failed = Jvm(spark), failed_tasks()
-    before = {executor: jvm.tasks_done(executor) for executor in jvm.hosts()}
-    executor, host = min(jvm.hosts().items())
+    parts, failed = internals_of(spark), failed_tasks()
+    tasks, hosts = parts.tasks, parts.executors.hosts()
+    before = {executor: tasks.tasks_done(executor) for executor in hosts}
+    executor, host = min(hosts.items())
     began_s = time.monotonic()
-    held = jvm.hold(executor, host, 0.5, GROUP)
+    held = tasks.hold(executor, host, 0.5, GROUP)
     assert held == 1
     assert time.monotonic() - began_s >= 0.5
-    until("its end is known", lambda: jvm.tasks_done(executor) > before[executor])
-    assert {e: jvm.tasks_done(e) for e in before} == before | {executor: before[executor] + held}
+    until("its end is known", lambda: tasks.tasks_done(executor) > before[executor])
+    assert {e: tasks.tasks_done(e) for e in before} == before | {executor: before[executor] + held}
     assert failed_tasks() == failed
 
 
 def test_an_executor_is_hidden_from_sources_in_the_moment_in_which_it_comes_and_no_longer_when_that_is_over(  # noqa: E501
     spark: SparkSession, cluster: Cluster
 ) -> None:
-    jvm = Jvm(spark)
-    assert jvm.hide_newcomers(True)
-    newcomer = one_after(cluster, jvm)
-    until("it is hidden", lambda: newcomer not in jvm.preferred())
-    assert jvm.hide_newcomers(False)
-    newcomer = one_after(cluster, jvm)
+    parts = internals_of(spark)
+    managers, executors = parts.block_managers, parts.executors
+    assert managers.hide_newcomers(True)
+    newcomer = one_after(cluster, executors)
+    until("it is hidden", lambda: newcomer not in managers.preferred())
+    assert managers.hide_newcomers(False)
+    newcomer = one_after(cluster, executors)
     time.sleep(1)  # the listener would have hidden it by now
-    assert newcomer in jvm.preferred()
+    assert newcomer in managers.preferred()
 
 
-def one_after(cluster: Cluster, jvm: Jvm) -> str:
+def one_after(cluster: Cluster, executors: Executors) -> str:
     """End an executor, and return the one that Spark starts in its place."""
-    before = set(jvm.hosts())
+    before = set(executors.hosts())
     os.kill(cluster.executors()[0].pid, signal.SIGKILL)
-    until("another one has come", lambda: len(set(jvm.hosts()) - before) == 1)
-    return (set(jvm.hosts()) - before).pop()
+    until("another one has come", lambda: len(set(executors.hosts()) - before) == 1)
+    return (set(executors.hosts()) - before).pop()
 
 
 @pytest.mark.thorough

@@ -16,7 +16,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.standalone import Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.warming.warm_start import WarmStart, of_session
 from rheostat_lab.rescale.rate_query import start_rate_query
 
@@ -52,14 +52,14 @@ def spark(cluster: Cluster, warm: WarmStart) -> Iterator[SparkSession]:
 def test_an_executor_trains_and_the_next_arrives_warm(
     cluster: Cluster, spark: SparkSession
 ) -> None:
-    jvm, warm = Jvm(spark), of_session(spark)
+    executors, warm = internals_of(spark).executors, of_session(spark)
     assert warm is not None
     query = start_rate_query(spark)
     until(lambda: len(query.recentProgress) >= 4)
     warm.train_soon(spark.sparkContext.applicationId, "0")
     until(lambda: warm.trained and "SharedArchiveFile" in warm.options.read_text())
-    jvm.request_total(2)
-    until(lambda: jvm.executor_ids() == ["0", "1"])
+    executors.request_total(2)
+    until(lambda: executors.ids() == ["0", "1"])
     second = cluster.executors()[-1]
     assert str(warm.archive) in mapped(second)
     (line,) = warm.classes.with_name("warm-start.log").read_text().splitlines()

@@ -7,7 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from rheostat.spark.assembly import placement_verdict
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.coordinator import Coordinator
+from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.internals.queries import Queries
 from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
 from rheostat.spark.sensing.progress import Batch, batch_of
 from rheostat.spark.sensing.shape import (
@@ -31,16 +33,19 @@ def examine(spark: Any) -> tuple[Finding, ...]:
     settings = {
         name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None
     }
-    jvm = None if is_connect(spark) else Jvm(spark)
+    internals = None if is_connect(spark) else internals_of(spark)
+    known_by = internals.queries if internals else None
     queries: list[Query | None] = [
-        known for query in spark.streams.active if (known := _query(spark, jvm, query))
+        known for query in spark.streams.active if (known := _query(spark, known_by, query))
     ]
     found = [
         finding
         for query in queries or [None]
         for finding in shape(settings, query, spark_version=spark.version)
     ]
-    fleet = (*_placement(spark, jvm), *_arrivals(spark)) if jvm and not is_local(spark) else ()
+    fleet: tuple[Finding, ...] = ()
+    if internals and not is_local(spark):
+        fleet = (*_placement(spark, internals.coordinator), *_arrivals(spark))
     return (*_scaling(spark), *fleet, *dict.fromkeys(found))
 
 
@@ -57,9 +62,9 @@ def _scaling(spark: Any) -> list[Finding]:
     ]
 
 
-def _placement(spark: Any, jvm: Jvm) -> list[Finding]:
+def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
     """Say whether state moves with the executors."""
-    said = placement_verdict(spark, jvm, "auto")
+    said = placement_verdict(spark, coordinator, "auto")
     return [
         Finding(topic="state placement", state="good" if said.places else "idle", line=said.why)
     ]
@@ -82,7 +87,7 @@ def _arrivals(spark: Any) -> list[Finding]:
     return [Finding(topic=topic, state="good", line=said)]
 
 
-def _query(spark: Any, jvm: Jvm | None, query: Any) -> Query | None:
+def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
     """Return what the progress of a stateful query tells; None for one without state or before its
     first batch.
     """
@@ -93,7 +98,7 @@ def _query(spark: Any, jvm: Jvm | None, query: Any) -> Query | None:
         name=batches[-1].query,
         state_partitions=batches[-1].state_partitions,
         slots=_slots(spark),
-        trigger_s=jvm.trigger_s(query) if jvm else None,
+        trigger_s=known_by.trigger_s(query) if known_by else None,
         reads_all=_reads_all(batches),
     )
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.coordinator import Coordinator
+from rheostat.spark.internals.internals import Internals
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.soaked import Verdict, verdict
 from rheostat.spark.resizing.state_placement import Placement
@@ -29,13 +30,13 @@ _DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
-def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
+def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
     """Tell whether state is placed in this session in the mode ``auto``, ``force`` or ``off``, and
     why.
     """
     provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
     said = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
-    missing = jvm.cannot_place() if said.places else None
+    missing = coordinator.cannot_place() if said.places else None
     return (
         said
         if missing is None
@@ -45,7 +46,7 @@ def placement_verdict(spark: Any, jvm: Jvm, mode: str) -> Verdict:
 
 def steward(
     spark: Any,
-    jvm: Jvm,
+    internals: Internals,
     rhythms: Rhythms,
     places: bool,
     objective_s: float,
@@ -69,8 +70,9 @@ def steward(
         (f"{STATE_WAIT_S:g}s" if short else None),
         f"{max(STATE_WAIT_S, own_s, objective_s):g}s",
     )
+    waits = internals.locality_waits
     if short:
-        jvm.set_process_wait(usual)
+        waits.set_process_wait(usual)
     terms = Terms(
         objective_s=objective_s,
         graceful=can_decommission,
@@ -79,17 +81,29 @@ def steward(
         standby=standby if places else 0,
         max_executors=max_executors,
         leaving=_training(spark),
-        ended=jvm.stopped,
-        hold=lambda changes: jvm.set_process_wait(longer if changes else usual),
-        at_end=lambda: jvm.set_process_wait(None) if short else None,
+        ended=internals.gateway.stopped,
+        hold=lambda changes: waits.set_process_wait(longer if changes else usual),
+        at_end=lambda: waits.set_process_wait(None) if short else None,
     )
     placement = (
-        Placement(jvm, jvm.bytes_in if shares == "bytes" else None, shares == "ranges")
+        Placement(
+            internals.coordinator,
+            internals.files.bytes_in if shares == "bytes" else None,
+            shares == "ranges",
+        )
         if places
         else None
     )
-    queries = RunningQueries(spark, jvm, rhythms)
-    return Steward(jvm, queries, placement, warmth if places else None, terms, preload)
+    queries = RunningQueries(spark, internals.queries, internals.files, rhythms)
+    return Steward(
+        internals.executors,
+        internals.block_managers,
+        queries,
+        placement,
+        warmth if places else None,
+        terms,
+        preload,
+    )
 
 
 def _training(spark: Any) -> Callable[[str], None]:

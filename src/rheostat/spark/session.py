@@ -20,13 +20,13 @@ from rheostat.policies.registry import create
 from rheostat.ports import Policy
 from rheostat.spark.assembly import placement_verdict, steward
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.gateway import has_ended
+from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
 from rheostat.spark.resizing.locality_wait import Patience
 from rheostat.spark.sensing.capabilities import (
     application_id,
-    has_ended,
     initial_executors,
     is_connect,
     is_local,
@@ -216,20 +216,20 @@ def watch(spark: Any, settings: Settings) -> Handle:
 def size(spark: Any, settings: Settings) -> Handle:
     """Do what ``attach`` says, with settings that are ready."""
     found = obstacles(spark)
-    jvm = None if is_connect(spark) else Jvm(spark)
-    if found.blocking or jvm is None:
+    internals = None if is_connect(spark) else internals_of(spark)
+    if found.blocking or internals is None:
         return start(
             spark,
             settings,
-            jvm,
+            internals,
             Adviser(Capabilities(can_scale=False, cannot=(*found.blocking, *found.degrading))),
         )
-    if not jvm.can_request:
+    if not internals.executors.can_request:
         missing = "this Spark's scheduler has no calls to change the number of executors"
         return start(
-            spark, settings, jvm, Adviser(Capabilities(can_scale=False, cannot=(missing,)))
+            spark, settings, internals, Adviser(Capabilities(can_scale=False, cannot=(missing,)))
         )
-    placement = placement_verdict(spark, jvm, settings.state.placement)
+    placement = placement_verdict(spark, internals.coordinator, settings.state.placement)
     lacks = not placement.places and settings.state.placement != "off"
     cannot = (*found.degrading, placement.why) if lacks else found.degrading
     if not lacks:  # what it lacks is said with all that it cannot
@@ -240,15 +240,23 @@ def size(spark: Any, settings: Settings) -> Handle:
             *cannot,
             "no executor stands by: that would bring nothing where state is not placed",
         )
-    graceful = jvm.can_decommission and found.can_decommission
-    rhythms = Rhythms(jvm)
+    graceful = internals.executors.can_decommission and found.can_decommission
+    rhythms = Rhythms(internals.queries)
+
+    def active() -> Any:
+        return spark.streams.active
+
     warmth = Warmup(
-        jvm, lambda: spark.streams.active, rhythms, loads=placement.loads and not standby
+        internals.tasks,
+        internals.rehearsal,
+        rhythms,
+        active,
+        loads=placement.loads and not standby,
     )
-    preload = Preload(jvm, lambda: spark.streams.active, rhythms) if placement.loads else None
+    preload = Preload(internals.state_loads, active, rhythms) if placement.loads else None
     hands = steward(
         spark,
-        jvm,
+        internals,
         rhythms,
         placement.places,
         settings.slo.latency_s,
@@ -263,11 +271,14 @@ def size(spark: Any, settings: Settings) -> Handle:
         hands, Capabilities(can_scale=True, cannot=cannot), application_id(spark), standby
     )
     actuator.target = initial_executors(spark)
-    return start(spark, settings, jvm, actuator)
+    return start(spark, settings, internals, actuator)
 
 
 def start(
-    spark: Any, settings: Settings, jvm: Jvm | None, actuator: Adviser | SparkActuator
+    spark: Any,
+    settings: Settings,
+    internals: Internals | None,
+    actuator: Adviser | SparkActuator,
 ) -> Handle:
     """Put the loop together, say what it will do, and start it."""
     options, capabilities = settings.loop, actuator.capabilities()
@@ -279,10 +290,10 @@ def start(
         endpoint=endpoint,
         offsets=offsets,
         target=lambda: actuator.target,
-        trigger_s=jvm.trigger_s if jvm else lambda _: None,
+        trigger_s=internals.queries.trigger_s if internals else lambda _: None,
         registered=(
-            (lambda: actuator.at_work(len(jvm.executor_ids())))
-            if jvm and isinstance(actuator, SparkActuator)
+            (lambda: actuator.at_work(internals.executors.registered()))
+            if internals and isinstance(actuator, SparkActuator)
             else None
         ),
         local=LocalUsage(LocalExecutors(application_id(spark))) if endpoint else None,
@@ -292,8 +303,8 @@ def start(
             else None
         ),
     )
-    if jvm and isinstance(actuator, SparkActuator):
-        actuator.patience = Patience(jvm.set_locality_wait, lambda: sensor.stateful)
+    if internals and isinstance(actuator, SparkActuator):
+        actuator.patience = Patience(internals.locality_waits.set_wait, lambda: sensor.stateful)
     loop = Loop(
         sensor=sensor,
         policy=policy,
@@ -301,8 +312,11 @@ def start(
         actuator=actuator,
         journal=journal,
     )
-    overhead = Overhead(jvm.thread_cpu_s if jvm else None, jvm.process_id() if jvm else None)
-    ended = jvm.stopped if jvm else lambda: has_ended(spark)
+    process = internals.process if internals else None
+    overhead = Overhead(
+        process.thread_cpu_s if process else None, process.process_id() if process else None
+    )
+    ended = internals.gateway.stopped if internals else lambda: has_ended(spark)
 
     def close() -> None:
         if offsets:

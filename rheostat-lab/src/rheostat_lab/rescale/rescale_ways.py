@@ -163,13 +163,13 @@ class Restart:
         """
         job, before, requested_s = self._job, self._executors, time.time()
         self._executors = executors
-        job.jvm.request_total(executors)
+        job.internals.executors.request_total(executors)
         if executors > before:
             job.until(f"{executors} executors", lambda: len(job.executors()) >= executors)
         job.run_on(1)
         job.stop_query()
         if executors < before:
-            job.jvm.kill_idle(job.executors()[executors:])
+            job.internals.executors.kill_idle(job.executors()[executors:])
         job.start_query()
         job.run_on(1)
         job.until(f"{executors} executors", lambda: len(job.executors()) == executors)

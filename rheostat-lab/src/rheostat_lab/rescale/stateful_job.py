@@ -24,7 +24,7 @@ from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
-from rheostat.spark.internals.jvm import Jvm
+from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
 from rheostat.spark.sensing.shape import FILES, SHUFFLE_PARTITIONS, checkpoint_files_class
 from rheostat_lab.rescale import event_log
@@ -123,7 +123,7 @@ class StatefulJob:
         self.log = event_log.EventLog()
         self.spark: Any = None
         self.query: Any = None
-        self.jvm: Any = None
+        self.internals: Any = None
 
     def start(self) -> None:
         """Make the topics, start the session and the query, load the state and wait until its
@@ -137,7 +137,7 @@ class StatefulJob:
             self._cluster.url, self._options(), f"rheostat {self.shape.query}"
         )
         self.spark.sparkContext.setLogLevel("OFF")
-        self.jvm = Jvm(self.spark)
+        self.internals = internals_of(self.spark)
         self.start_query()
         self.until("the loaded rows are processed", lambda: self.processed() >= self.rows.written)
         self.feed.start()
@@ -254,7 +254,7 @@ class StatefulJob:
 
     def executors(self) -> list[str]:
         """Return the registered executors, oldest first."""
-        ids: list[str] = self.jvm.executor_ids()
+        ids: list[str] = self.internals.executors.ids()
         return ids
 
     def follow_log(self) -> event_log.EventLog:

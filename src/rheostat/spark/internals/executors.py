@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from py4j.protocol import Py4JError
-
 from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.internals.executor_ids import oldest_first
 from rheostat.spark.internals.gateway import Gateway
@@ -18,7 +16,7 @@ class Executors:
 
     * Calls: ``SparkContext.getExecutorIds``, ``SparkContext.requestTotalExecutors``,
       ``CoarseGrainedSchedulerBackend.decommissionExecutors``,
-      ``CoarseGrainedSchedulerBackend.killExecutors``, ``AppStatusStore.executorSummary``.
+      ``CoarseGrainedSchedulerBackend.killExecutors``.
     * Told by their names on the objects: ``can_request``, ``can_decommission``.
     * Without them: the session is watched, not sized; without decommissioning, executors leave
       while they are idle.
@@ -86,12 +84,3 @@ class Executors:
         (``killExecutors``, forced).
         """
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, True)
-
-    def tasks_done(self, executor: str) -> int:
-        """Return how many tasks an executor has ended (``AppStatusStore.executorSummary``); 0 where
-        that cannot be told.
-        """
-        try:
-            return int(self._scala_context.statusStore().executorSummary(executor).completedTasks())
-        except Py4JError:
-            return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from py4j.protocol import Py4JError
+
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.sensing.capabilities import slots_per_executor
 
@@ -17,8 +19,8 @@ class PlacedTasks:
     """Runs tasks that prefer an executor.
 
     * Calls: ``SparkContext.makeRDD`` with preferences, ``SparkPlan.execute``,
-      ``JavaRDD.collectPartitions``, SQL's ``java_method``.
-    * Without them: what is called raises, and the executor is not warmed.
+      ``JavaRDD.collectPartitions``, SQL's ``java_method``, ``AppStatusStore.executorSummary``.
+    * Without them: what is called raises, and the executor is not warmed; tasks count as 0.
     * Spark 3.5 to 4.3; ``run`` and ``hold`` on 4.3.0.
 
     Fails when: the executor is busy for longer than ``spark.locality.wait``: another one then runs
@@ -57,6 +59,17 @@ class PlacedTasks:
         RDD(self.rows_on(executor, host), self._context, UTF8Deserializer()).foreach(
             lambda _: work()
         )
+
+    def tasks_done(self, executor: str) -> int:
+        """Return how many tasks an executor has ended (``AppStatusStore.executorSummary``); 0 where
+        that cannot be told.
+        """
+        try:
+            return int(
+                self._gateway.scala_context.statusStore().executorSummary(executor).completedTasks()
+            )
+        except Py4JError:
+            return 0
 
     def run(self, plan: Any, executor: str, host: str, numbers: Iterable[int]) -> None:
         """Run tasks of a plan on an executor and drop what they return; numbers beyond the number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from typing import Any
 
@@ -11,15 +10,12 @@ from py4j.protocol import Py4JError
 from rheostat.signals.rhythm import BatchTime
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 
-_PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
-
 
 class Queries:
     """The streaming queries behind PySpark's handles.
 
     * Calls: ``StreamExecution.trigger``, ``StreamExecution.resolvedCheckpointRoot``,
-      ``StreamExecution.lastExecution``, ``StreamingQuery.explainInternal``, and the progress events
-      of the Java object.
+      ``StreamExecution.lastExecution``, and the progress events of the Java object.
     * Without them: None, or no; each method says which. Told by the calls themselves.
     * Spark 3.5 to 4.3.
     """
@@ -80,15 +76,6 @@ class Queries:
             return str(self._jvm.org.apache.hadoop.fs.Path(root, "state").toString())
         except ABSENT:
             return None
-
-    def uses_python(self, query: Any) -> bool:
-        """Tell whether tasks of a running query need Python workers, by the operators of its plan
-        (``StreamingQuery.explainInternal``); False if that cannot be told.
-        """
-        try:
-            return bool(_PYTHON_OPERATORS.search(str(query._jsq.explainInternal(False))))
-        except ABSENT:
-            return False
 
 
 def _unix_s(timestamp: Any) -> float:

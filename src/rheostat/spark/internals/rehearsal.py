@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from rheostat.spark.internals import plans
 from rheostat.spark.internals.executors import Executors
-from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.gateway import ABSENT, Gateway
 from rheostat.spark.internals.placed_tasks import PlacedTasks
 
+_PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 READS = "rheostat rehearses a source"
 COMPUTES = "rheostat rehearses state"
 """What Spark's UI, and its event log, call these jobs."""
@@ -26,7 +28,7 @@ class Rehearsal:
 
     The plan of a running batch counts rows, and must not count them twice: to be called in a pause.
 
-    * Calls: those of ``plans`` and ``PlacedTasks``.
+    * Calls: those of ``plans`` and ``PlacedTasks``, ``StreamingQuery.explainInternal``.
     * Without them: what is called raises, and the first tasks of the executor are slow.
     * Spark 4.3.0 tried.
     """
@@ -36,7 +38,16 @@ class Rehearsal:
         self._tasks = tasks
         self._executors = executors
 
-    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+    def uses_python(self, query: Any) -> bool:
+        """Tell whether tasks of a running query need Python workers, by the operators of its plan
+        (``StreamingQuery.explainInternal``); False if that cannot be told.
+        """
+        try:
+            return bool(_PYTHON_OPERATORS.search(str(query._jsq.explainInternal(False))))
+        except ABSENT:
+            return False
+
+    def read_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Let an executor run tasks of a query's last batch again, of those that read its source;
         what they read is dropped.
 
@@ -52,7 +63,7 @@ class Rehearsal:
         self._tasks.rows_on(executor, host).repartition(1).count()
         return True
 
-    def rehearse_state_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+    def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Let an executor load the state of one partition and compute what the last batch computed
         from it, but write nothing.
 
@@ -60,7 +71,7 @@ class Rehearsal:
         together take different ones. Its stores are then open there, as they were before the last
         batch, and the coordinator knows. Only where everything that is stateful in the plan is an
         aggregation (the others read and write in one operator), and where no executor goes without
-        a partition. Else as ``rehearse_on``.
+        a partition. Else as ``read_again``.
         """
         parts = plans.below(plans.last_plan(query), plans.SAVING)
         operators = query._jsq.lastProgress().stateOperators()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.steward_ports import Executors, Warmth
+from rheostat.spark.resizing.steward_ports import BlockManagers, Executors, Warmth
 
 
 class ExecutorOrders:
@@ -14,8 +14,17 @@ class ExecutorOrders:
     warmed.
     """
 
-    def __init__(self, executors: Executors, warmth: Warmth | None, terms: Terms) -> None:
-        self._executors, self._warmth, self._terms = executors, warmth, terms
+    def __init__(
+        self,
+        executors: Executors,
+        block_managers: BlockManagers,
+        warmth: Warmth | None,
+        terms: Terms,
+    ) -> None:
+        self._executors = executors
+        self._block_managers = block_managers
+        self._warmth = warmth
+        self._terms = terms
 
     def carry_out(self, order: Order, hosts: Mapping[str, str]) -> None:
         """Carry out an order; ``hosts`` are those of the executors that can be reached."""
@@ -24,7 +33,7 @@ class ExecutorOrders:
         elif isinstance(order, WarmUp):
             self._warm_up(order.executor, hosts)
         elif isinstance(order, Hide):
-            self._executors.hide(list(order.executors))
+            self._block_managers.hide(list(order.executors))
         elif isinstance(order, Decommission):
             self._let_go(list(order.executors))
         elif isinstance(order, Kill):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rheostat.spark.resizing.steward_ports import Executors
+from rheostat.spark.resizing.steward_ports import BlockManagers
 
 
 class SourceHiding:
@@ -17,8 +17,8 @@ class SourceHiding:
     Spark has refused it.
     """
 
-    def __init__(self, executors: Executors, works: bool) -> None:
-        self._executors = executors
+    def __init__(self, block_managers: BlockManagers, works: bool) -> None:
+        self._block_managers = block_managers
         self._newcomers: bool | None = None
         """Whether executors are hidden as they come; None before that was asked for."""
         self.works = works
@@ -26,7 +26,7 @@ class SourceHiding:
     def hide_newcomers(self) -> None:
         """Hide executors from now on as they come, where that can be."""
         if self.works and self._newcomers is None:
-            self._newcomers = self._executors.hide_newcomers(True)
+            self._newcomers = self._block_managers.hide_newcomers(True)
 
     def hide(self, cold: Collection[str]) -> None:
         """Hide the ``cold`` executors, and all others where none is: as long as the source prefers
@@ -34,12 +34,12 @@ class SourceHiding:
         """
         if not self.works:
             return
-        preferred = self._executors.preferred()
+        preferred = self._block_managers.preferred()
         hidden = [executor for executor in preferred if not cold or executor in cold]
         if hidden:
-            self.works = self._executors.hide(hidden)
+            self.works = self._block_managers.hide(hidden)
 
     def end(self) -> None:
         """Hide no more executors as they come."""
         if self._newcomers:
-            self._executors.hide_newcomers(False)
+            self._block_managers.hide_newcomers(False)

@@ -29,7 +29,13 @@ from rheostat.spark.resizing.source_hiding import SourceHiding
 from rheostat.spark.resizing.state_loading import LoadRoom, StateLoading
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.state_watch import StateWatch
-from rheostat.spark.resizing.steward_ports import Executors, Preloading, Queries, Warmth
+from rheostat.spark.resizing.steward_ports import (
+    BlockManagers,
+    Executors,
+    Preloading,
+    Queries,
+    Warmth,
+)
 from rheostat.spark.resizing.task_hold import TaskHold
 from rheostat.state.units import Unit
 
@@ -58,6 +64,7 @@ class Steward:
     def __init__(
         self,
         executors: Executors,
+        block_managers: BlockManagers,
         queries: Queries,
         placement: Placement | None,
         warmth: Warmth | None,
@@ -74,9 +81,9 @@ class Steward:
         self._state = StateWatch(placement)
         self._moves = PendingMoves()
         self._loading = StateLoading(queries, preload, terms.objective_s)
-        self._hiding = SourceHiding(executors, terms.hides)
+        self._hiding = SourceHiding(block_managers, terms.hides)
         self._hold = TaskHold(terms.hold)
-        self._orders = ExecutorOrders(executors, warmth, terms)
+        self._orders = ExecutorOrders(executors, block_managers, warmth, terms)
         self._asked: Asked | None = None
         self._memory = Memory()
         self._rescaling = Rescaling(phase="steady")

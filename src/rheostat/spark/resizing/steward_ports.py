@@ -13,7 +13,7 @@ from rheostat.state.units import Unit
 
 
 class Executors(Protocol):
-    """The calls of the JVM that concern executors."""
+    """The executors of the application."""
 
     def hosts(self) -> Mapping[str, str]:
         """Return the host of each executor that can be reached, oldest first."""
@@ -25,22 +25,8 @@ class Executors(Protocol):
         """
         ...
 
-    def preferred(self) -> list[str]:
-        """Return the executors that a Kafka source may prefer."""
-        ...
-
     def request_total(self, executors: int) -> bool:
         """Ask for a total."""
-        ...
-
-    def hide(self, executors: list[str]) -> bool:
-        """Take executors out of the Kafka source's preferences."""
-        ...
-
-    def hide_newcomers(self, hides: bool) -> bool:
-        """Do so from now on, or no longer, with each executor in the moment in which it comes;
-        False where that cannot be.
-        """
         ...
 
     def decommission(self, executors: list[str]) -> None:
@@ -53,6 +39,24 @@ class Executors(Protocol):
 
     def kill(self, executors: list[str]) -> None:
         """End executors, their tasks too."""
+        ...
+
+
+class BlockManagers(Protocol):
+    """Which executors a Kafka source prefers."""
+
+    def preferred(self) -> list[str]:
+        """Return the executors that it may prefer."""
+        ...
+
+    def hide(self, executors: list[str]) -> bool:
+        """Take executors out of its preferences; False where that cannot be."""
+        ...
+
+    def hide_newcomers(self, hides: bool) -> bool:
+        """Do so from now on, or no longer, with each executor in the moment in which it comes;
+        False where that cannot be.
+        """
         ...
 
 

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from py4j.protocol import Py4JError
-
 _FOREVER_S = 86_400.0
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
 
@@ -128,20 +126,6 @@ def slots_per_executor(spark: Any) -> int:
         if cores.isdecimal() and cpus.isdecimal() and int(cpus)
         else 1
     )
-
-
-def has_ended(spark: Any) -> bool:
-    """Tell whether the session has been stopped, by public interfaces."""
-    if is_connect(spark):
-        return bool(getattr(spark, "is_stopped", False))
-    try:
-        return not spark.sparkContext.applicationId
-    except (
-        AttributeError,
-        Py4JError,
-        OSError,
-    ):  # PySpark's context lets go of its JVM when it is stopped
-        return True
 
 
 def application_id(spark: Any) -> str:

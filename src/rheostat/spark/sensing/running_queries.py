@@ -17,7 +17,7 @@ _AT_REST = 1.5
 """Trigger intervals without a batch."""
 
 
-class Streams(Files, BatchTimes, Protocol):
+class Streams(BatchTimes, Protocol):
     """The calls of the JVM that concern queries."""
 
     def state_folder(self, query: Any) -> str | None:
@@ -32,9 +32,12 @@ class RunningQueries:
     ``rhythms`` are those that others take, too; without them it keeps its own.
     """
 
-    def __init__(self, spark: Any, streams: Streams, rhythms: Rhythms | None = None) -> None:
+    def __init__(
+        self, spark: Any, streams: Streams, files: Files, rhythms: Rhythms | None = None
+    ) -> None:
         self._spark = spark
         self._streams = streams
+        self._files = files
         self._rhythms = rhythms or Rhythms(streams)
         self._queries: dict[str, Any] = {}
         self._stateless: set[str] = set()
@@ -81,4 +84,4 @@ class RunningQueries:
                 self._stateless.add(run_id)
             return None
         folder = self._streams.state_folder(query)
-        return None if folder is None else (folder, operators(self._streams, folder, read))
+        return None if folder is None else (folder, operators(self._files, folder, read))

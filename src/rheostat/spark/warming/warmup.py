@@ -49,18 +49,10 @@ GROUP = "rheostat-warm-up"
 
 
 class Tasks(Protocol):
-    """Sends tasks to executors, and knows which queries need Python."""
-
-    def uses_python(self, query: Any) -> bool:
-        """Tell whether tasks of a query need Python workers."""
-        ...
+    """Sends tasks to executors, and counts them."""
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
         """Run a function on an executor and wait for its end."""
-        ...
-
-    def tasks_done(self, executor: str) -> int:
-        """Return how many tasks an executor has ended."""
         ...
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
@@ -69,11 +61,23 @@ class Tasks(Protocol):
         """
         ...
 
-    def rehearse_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+    def tasks_done(self, executor: str) -> int:
+        """Return how many tasks an executor has ended."""
+        ...
+
+
+class Rehearsal(Protocol):
+    """Knows what tasks of a query need, and runs those of its last batch again."""
+
+    def uses_python(self, query: Any) -> bool:
+        """Tell whether tasks of a query need Python workers."""
+        ...
+
+    def read_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Run what reads the source again on an executor; False where that must not be."""
         ...
 
-    def rehearse_state_on(self, query: Any, executor: str, host: str, group: str) -> bool:
+    def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Load a partition of the state on an executor and compute with it, but write nothing;
         False where that must not be.
         """
@@ -105,14 +109,20 @@ class Warmup:
     def __init__(
         self,
         tasks: Tasks,
-        active: Callable[[], Iterable[Any]],
+        rehearsal: Rehearsal,
         rhythms: Rhythms,
+        active: Callable[[], Iterable[Any]],
         way: str = "auto",
         clock: Callable[[], float] = time.monotonic,
         loads: bool = True,
     ) -> None:
-        self._tasks, self._active, self._rhythms = tasks, active, rhythms
-        self._way, self._clock, self._loads = way, clock, loads
+        self._tasks = tasks
+        self._rehearsal = rehearsal
+        self._rhythms = rhythms
+        self._active = active
+        self._way = way
+        self._clock = clock
+        self._loads = loads
         self._known: set[str] = set()
         self._reading_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._unreadable: set[str] = set()
@@ -163,7 +173,7 @@ class Warmup:
     def _warm(self, executor: str, host: str) -> None:
         try:
             queries = self._begun()
-            ours = int(any(map(self._tasks.uses_python, queries)))
+            ours = int(any(map(self._rehearsal.uses_python, queries)))
             if ours:
                 self._tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
@@ -198,7 +208,7 @@ class Warmup:
             return
         read = has_read() or self._read(query, executor, host)
         if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
-            self._tasks.rehearse_state_on(query, executor, host, GROUP)
+            self._rehearsal.compute_again(query, executor, host, GROUP)
 
     @property
     def _reading_room_s(self) -> float:
@@ -225,7 +235,7 @@ class Warmup:
 
     def _read(self, query: Any, executor: str, host: str) -> bool:
         began_s = self._clock()
-        read = self._tasks.rehearse_on(query, executor, host, GROUP)
+        read = self._rehearsal.read_again(query, executor, host, GROUP)
         if read:
             self._reading_s.append(self._clock() - began_s)
             self._unreadable.discard(str(query.runId))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ class Job:
     def __init__(self, executors: int) -> None:
         self.done: list[str] = []
         self.running = [str(n) for n in range(executors)]
-        self.jvm: Any = self
+        self.internals: Any = SimpleNamespace(executors=self)
 
     def executors(self) -> list[str]:
         return list(self.running)

@@ -100,9 +100,3 @@ def test_what_can_be_asked_for_is_told_by_the_names_on_the_objects(
     )
     assert (can.can_request, can.can_decommission) == (True, True)
     assert (cannot.can_request, cannot.can_decommission) == (False, False)
-
-
-def test_tasks_that_cannot_be_counted_are_none(gateway: Callable[..., Any], absent: Any) -> None:
-    scala = SimpleNamespace(schedulerBackend=object, statusStore=lambda: absent)
-    hosts: Any = SimpleNamespace(reachable=dict)
-    assert Executors(gateway(scala), hosts).tasks_done("2") == 0

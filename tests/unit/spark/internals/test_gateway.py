@@ -69,6 +69,36 @@ def test_a_context_that_has_let_go_of_its_jvm_has_ended(gateway: Callable[..., A
     assert made.stopped()
 
 
+class LetGo:
+    """A context of PySpark's that is stopped: it has let go of its JVM."""
+
+    @property
+    def applicationId(self) -> str:  # noqa: N802 - PySpark's name
+        return str(None.sc())  # type: ignore[attr-defined]  # what PySpark's own does
+
+
+class Remote:
+    """A Spark Connect session."""
+
+    is_stopped = False
+
+
+Remote.__module__ = "pyspark.sql.connect.session"
+
+
+def test_a_session_has_ended_when_its_context_lets_go_of_the_jvm() -> None:
+    running = SimpleNamespace(sparkContext=SimpleNamespace(applicationId="app-1"))
+    assert not has_ended(running)
+    assert has_ended(SimpleNamespace(sparkContext=LetGo()))
+
+
+def test_a_session_of_spark_connect_says_itself_that_it_has_ended() -> None:
+    remote = Remote()
+    assert not has_ended(remote)
+    remote.is_stopped = True
+    assert has_ended(remote)
+
+
 def test_a_session_whose_connection_has_gone_has_ended() -> None:
     class Context:
         @property

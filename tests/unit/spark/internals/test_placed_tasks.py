@@ -105,3 +105,7 @@ def test_an_executor_is_held_by_one_sleeping_task_a_slot(
     assert slept == ["java_method('java.lang.Thread', 'sleep', 1250L)"]
     assert made.context.groups == [("a group", HOLDS)]
     assert [numbers for _, numbers in ran] == [[0, 1]]
+
+
+def test_tasks_that_cannot_be_counted_are_none(gateway: Callable[..., Any], absent: Any) -> None:
+    assert PlacedTasks(gateway(SimpleNamespace(statusStore=lambda: absent))).tasks_done("2") == 0

@@ -80,22 +80,10 @@ def test_only_a_trigger_by_processing_time_has_an_interval(
     assert queries.trigger_s(SimpleNamespace(_jsq=java)) == interval_s
 
 
-@pytest.mark.parametrize(
-    ("plan", "python"),
-    [("+- ArrowEvalPython [f(x)]", True), ("MapInPandas", True), ("+- HashAggregate", False)],
-)
-def test_a_plan_with_operators_of_python_needs_its_workers(
-    queries: Queries, plan: str, python: bool
-) -> None:
-    java = SimpleNamespace(explainInternal=lambda extended: plan)
-    assert queries.uses_python(SimpleNamespace(_jsq=java)) is python
-
-
 def test_what_a_spark_does_not_tell_is_absent(queries: Queries, absent: Any) -> None:
     unknown = SimpleNamespace(_jsq=absent)
     assert queries.trigger_s(unknown) is None
     assert queries.state_folder(unknown) is None
-    assert not queries.uses_python(unknown)
 
 
 def test_a_query_of_spark_connect_has_no_jvm_to_ask(queries: Queries) -> None:

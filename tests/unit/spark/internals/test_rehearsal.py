@@ -59,7 +59,7 @@ def made(tasks: Tasks, monkeypatch: pytest.MonkeyPatch) -> Rehearsal:
 def test_the_source_is_read_twice_on_the_new_executor_and_once_shuffled(
     made: Rehearsal, tasks: Tasks
 ) -> None:
-    assert made.rehearse_on(query(), "7", "a", GROUP)
+    assert made.read_again(query(), "7", "a", GROUP)
     assert tasks.jobs == [(GROUP, READS)]
     assert tasks.ran == [("source a", "7", "a", [0, 1]), ("source b", "7", "a", [0, 1])]
     assert tasks.shuffled == [("7", "a")]
@@ -68,15 +68,15 @@ def test_the_source_is_read_twice_on_the_new_executor_and_once_shuffled(
 def test_the_state_of_the_executors_own_number_is_computed_with(
     made: Rehearsal, tasks: Tasks
 ) -> None:
-    assert made.rehearse_state_on(query(), "7", "a", GROUP)
+    assert made.compute_again(query(), "7", "a", GROUP)
     assert tasks.jobs == [(GROUP, COMPUTES)]
     assert tasks.ran == [("counts", "7", "a", [7])]
 
 
 def test_a_large_batch_is_not_run_again(made: Rehearsal, tasks: Tasks) -> None:
     large = query(rows=rehearsal._ROWS + 1)
-    assert not made.rehearse_on(large, "7", "a", GROUP)
-    assert not made.rehearse_state_on(large, "7", "a", GROUP)
+    assert not made.read_again(large, "7", "a", GROUP)
+    assert not made.compute_again(large, "7", "a", GROUP)
     assert (tasks.ran, tasks.jobs) == ([], [])
 
 
@@ -85,8 +85,8 @@ def test_a_part_that_may_not_be_run_again_forbids_all(
 ) -> None:
     monkeypatch.setattr(plans, "reading_parts", lambda plan: ["source a", "user's"])
     monkeypatch.setattr(plans, "below", lambda plan, names: ["user's"])
-    assert not made.rehearse_on(query(), "7", "a", GROUP)
-    assert not made.rehearse_state_on(query(), "7", "a", GROUP)
+    assert not made.read_again(query(), "7", "a", GROUP)
+    assert not made.compute_again(query(), "7", "a", GROUP)
     assert tasks.ran == []
 
 
@@ -94,7 +94,7 @@ def test_a_plan_without_a_part_that_reads_is_not_rehearsed(
     made: Rehearsal, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "reading_parts", lambda plan: [])
-    assert not made.rehearse_on(query(), "7", "a", GROUP)
+    assert not made.read_again(query(), "7", "a", GROUP)
     assert tasks.shuffled == []
 
 
@@ -108,7 +108,7 @@ def test_a_plan_without_a_part_that_reads_is_not_rehearsed(
 def test_state_is_not_rehearsed_where_it_could_do_harm(
     made: Rehearsal, tasks: Tasks, partitions: tuple[int, ...]
 ) -> None:
-    assert not made.rehearse_state_on(query(partitions=partitions), "7", "a", GROUP)
+    assert not made.compute_again(query(partitions=partitions), "7", "a", GROUP)
     assert tasks.ran == []
 
 
@@ -116,4 +116,19 @@ def test_a_query_without_state_has_none_to_rehearse(
     made: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "below", lambda plan, names: [])
-    assert not made.rehearse_state_on(query(partitions=()), "7", "a", GROUP)
+    assert not made.compute_again(query(partitions=()), "7", "a", GROUP)
+
+
+@pytest.mark.parametrize(
+    ("plan", "python"),
+    [("+- ArrowEvalPython [f(x)]", True), ("MapInPandas", True), ("+- HashAggregate", False)],
+)
+def test_a_plan_with_operators_of_python_needs_its_workers(
+    made: Rehearsal, plan: str, python: bool
+) -> None:
+    java = SimpleNamespace(explainInternal=lambda extended: plan)
+    assert made.uses_python(SimpleNamespace(_jsq=java)) is python
+
+
+def test_a_plan_that_cannot_be_told_needs_no_python(made: Rehearsal, absent: Any) -> None:
+    assert not made.uses_python(SimpleNamespace(_jsq=absent))

@@ -37,7 +37,7 @@ class Warmth:
 
 
 def orders(cluster: Any, warmth: Any = None, **terms: Any) -> ExecutorOrders:
-    return ExecutorOrders(cluster, warmth, Terms(**terms))
+    return ExecutorOrders(cluster, cluster, warmth, Terms(**terms))
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class World:
             Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
         )
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
-        self.steward = Steward(self, self, placement, warmth, Terms(**terms), self)
+        self.steward = Steward(self, self, self, placement, warmth, Terms(**terms), self)
         return self.steward
 
     def begin(self, sent: Mapping[tuple[str, int], str]) -> None:
@@ -574,7 +574,7 @@ def test_stores_of_a_partition_that_stay_apart_are_looked_into_once():
             return dict.fromkeys(self.units, "elsewhere")
 
     world = World(executors=2)
-    world.steward = Steward(world, world, Apart(world), None, Terms())
+    world.steward = Steward(world, world, world, Apart(world), None, Terms())
     world.run(2 * RECONCILE_S, target=2)
     world.calls.clear()
     world.run(60, target=2)

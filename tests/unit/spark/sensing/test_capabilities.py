@@ -8,7 +8,6 @@ import pytest
 from rheostat.spark.sensing import capabilities
 from rheostat.spark.sensing.capabilities import (
     application_id,
-    has_ended,
     initial_executors,
     obstacles,
     unseen,
@@ -134,18 +133,3 @@ def test_a_cluster_with_a_ui_shows_all():
 )
 def test_the_first_size_is_that_of_the_settings(conf, executors):
     assert initial_executors(Session(**conf)) == executors
-
-
-def test_a_session_has_ended_when_its_context_lets_go_of_the_jvm():
-    class Stopped:
-        @property
-        def applicationId(self) -> str:  # noqa: N802
-            return str(None.sc())  # type: ignore[attr-defined]  # what PySpark's own does
-
-    stopped = Session()
-    stopped.sparkContext = Stopped()
-    assert [has_ended(Session()), has_ended(stopped)] == [False, True]
-    remote = CONNECT()
-    assert not has_ended(remote)
-    remote.is_stopped = True
-    assert has_ended(remote)

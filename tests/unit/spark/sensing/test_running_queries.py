@@ -57,9 +57,8 @@ class Streams:
 
 
 def running(*queries: Query) -> RunningQueries:
-    found = RunningQueries(
-        SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams()
-    )
+    session, streams = SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams()
+    found = RunningQueries(session, streams, streams)
     assert list(found.refresh()) == [query.runId for query in queries]
     return found
 

@@ -73,11 +73,11 @@ class Tasks:
         self.asked += 1
         return next(query.pauses)
 
-    def rehearse_state_on(self, query: Query, executor: str, host: str, group: str) -> bool:
+    def compute_again(self, query: Query, executor: str, host: str, group: str) -> bool:
         self.loaded.append((query.runId, executor, self.asked))
         return True
 
-    def rehearse_on(self, query: Query, executor: str, host: str, group: str) -> bool:
+    def read_again(self, query: Query, executor: str, host: str, group: str) -> bool:
         if self.clock:
             self.clock.now += self.takes_s
         if query.harmless:
@@ -114,7 +114,7 @@ def join(executor: str) -> None:
 
 def test_nothing_is_warmed_for_before_a_query_has_run_a_batch() -> None:
     query = Query(lastProgress=None)
-    warmup = Warmup(Tasks(), lambda: [query], Tasks())
+    warmup = Warmup(Tasks(), Tasks(), Tasks(), lambda: [query])
     assert not warmup.available
     query.lastProgress = "a batch"
     assert warmup.available
@@ -122,7 +122,7 @@ def test_nothing_is_warmed_for_before_a_query_has_run_a_batch() -> None:
 
 def test_python_workers_are_started_only_where_a_running_query_needs_them() -> None:
     tasks, queries = Tasks(), [Query("a", python=False)]
-    warmup = Warmup(tasks, lambda: queries, tasks)
+    warmup = Warmup(tasks, tasks, tasks, lambda: queries)
     assert warmed(warmup, tasks, "3") == {"3"}
     assert tasks.ran == []
     queries.append(Query("b"))
@@ -134,8 +134,9 @@ def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch(
     tasks = Tasks()
     warmup = Warmup(
         tasks,
-        lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")],
         tasks,
+        tasks,
+        lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")],
     )
     warmed(warmup, tasks, "3")
     assert tasks.rehearsed == [("a", "3", "h1"), ("d", "3", "h1")]
@@ -143,7 +144,7 @@ def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch(
 
 def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
     tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, FIRST_READING_S, ROOM_S / 2, 0.0, ROOM_S]
-    warmed(Warmup(tasks, lambda: [Query("a", pauses=iter(lasts_s))], tasks), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
     assert tasks.held == []
     assert tasks.rehearsed == [("a", "3", "h1")]
     assert tasks.loaded == [("a", "3", len(lasts_s))]
@@ -151,7 +152,7 @@ def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
 
 def test_an_executor_that_comes_in_a_pause_too_short_is_held_through_the_next_batch() -> None:
     tasks, pauses = Tasks(), itertools.chain([0.4, 0.0], itertools.repeat(FIRST_READING_S))
-    warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses)], tasks), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=pauses)]), tasks, "3")
     assert [(executor, host) for executor, host, _ in tasks.held] == [("3", "h1")]
     assert tasks.held[0][-1] == pytest.approx(0.4 + BATCH_S)
     assert (len(tasks.rehearsed), len(tasks.loaded)) == (1, 1)
@@ -168,7 +169,9 @@ def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(
     query = Query(
         "a", python=False, pauses=itertools.chain(pauses_s, itertools.repeat(pauses_s[-1]))
     )
-    warmed(Warmup(tasks, lambda: [query], tasks, clock=lambda: float(next(seconds))), tasks, "3")
+    warmed(
+        Warmup(tasks, tasks, tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3"
+    )
     assert (len(tasks.held), len(tasks.rehearsed)) == (held, read)
 
 
@@ -180,13 +183,13 @@ def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
             pauses=itertools.chain([0.4], itertools.repeat(FIRST_READING_S)),
         ),
     )
-    warmed(Warmup(tasks, lambda: [query], tasks), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [query]), tasks, "3")
     assert tasks.held == []
 
 
 def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> None:
     tasks, query = Tasks(), Query(python=False, harmless=False)
-    warmup = Warmup(tasks, lambda: [query], tasks)
+    warmup = Warmup(tasks, tasks, tasks, lambda: [query])
     for executor in ("3", "4"):
         query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
         warmed(warmup, tasks, executor)
@@ -196,7 +199,7 @@ def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> No
 def test_a_pause_needs_as_much_room_as_the_median_of_the_last_rehearsals_has_taken() -> None:
     clock = Clock()
     tasks, query = Tasks(clock=clock, takes_s=2.0), Query(python=False, longest_s=9.0)
-    warmup = Warmup(tasks, lambda: [query], tasks, clock=clock)
+    warmup = Warmup(tasks, tasks, tasks, lambda: [query], clock=clock)
     looks = []
     for executor in ("3", "4", "5"):
         query.pauses = itertools.chain(
@@ -211,7 +214,7 @@ def test_a_pause_needs_as_much_room_as_the_median_of_the_last_rehearsals_has_tak
 
 def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -> None:
     tasks = Tasks(given=1)
-    warmed(Warmup(tasks, lambda: [Query("a")], tasks), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a")]), tasks, "3")
     assert tasks.rehearsed == []
     assert [(query, executor) for query, executor, _ in tasks.loaded] == [("a", "3")]
 
@@ -224,19 +227,19 @@ def test_where_no_pause_is_long_enough_to_read_a_batch_gives_the_first_source_ta
         tasks.given = 1
         yield from (0.0, ROOM_S, 0.0, ROOM_S)
 
-    warmed(Warmup(tasks, lambda: [Query("a", pauses=pauses())], tasks), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
     assert (tasks.rehearsed, tasks.loaded) == ([], [("a", "3", 4)])
 
 
 def test_executors_that_are_to_stand_by_load_no_state() -> None:
     tasks = Tasks()
-    warmed(Warmup(tasks, lambda: [Query("a")], tasks, loads=False), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a")], loads=False), tasks, "3")
     assert (len(tasks.rehearsed), tasks.loaded) == (1, [])
 
 
 def test_no_state_is_rehearsed_where_the_source_must_not_be() -> None:
     tasks = Tasks()
-    warmed(Warmup(tasks, lambda: [Query("a", harmless=False)], tasks), tasks, "3")
+    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", harmless=False)]), tasks, "3")
     assert tasks.loaded == []
 
 
@@ -244,8 +247,9 @@ def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
     warmup = Warmup(
         tasks,
-        lambda: [Query("a", pauses=itertools.repeat(0.0))],
         tasks,
+        tasks,
+        lambda: [Query("a", pauses=itertools.repeat(0.0))],
         clock=lambda: float(next(seconds)),
     )
     warmup.begin("3", "h1")
@@ -257,13 +261,17 @@ def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
 
 def test_a_query_whose_last_batches_have_left_no_room_is_not_waited_for() -> None:
     tasks = Tasks()
-    warmed(Warmup(tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")], tasks), tasks, "3")
+    warmed(
+        Warmup(tasks, tasks, tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")]),
+        tasks,
+        "3",
+    )
     assert [query for query, *_ in tasks.rehearsed] == ["b"]
 
 
 def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
     tasks = Tasks()
-    warmup = Warmup(tasks, lambda: [Query()], tasks)
+    warmup = Warmup(tasks, tasks, tasks, lambda: [Query()])
     warmup.begin("3", "h1")
     assert warmup.ready() == frozenset()
     assert warmed(warmup, tasks, "3") == {"3"}
@@ -272,7 +280,7 @@ def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
 
 def test_where_executors_cannot_be_held_that_is_tried_once_and_they_rehearse_all_the_same() -> None:
     tasks, query = Tasks(forbidden=AnalysisException("java_method is off")), Query(python=False)
-    warmup = Warmup(tasks, lambda: [query], tasks)
+    warmup = Warmup(tasks, tasks, tasks, lambda: [query])
     for executor in ("3", "4"):
         query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
         warmed(warmup, tasks, executor)
@@ -283,12 +291,12 @@ def test_where_executors_cannot_be_held_that_is_tried_once_and_they_rehearse_all
 @pytest.mark.parametrize("fault", [Py4JError("it has gone"), AnalysisException("no such column")])
 def test_an_executor_whose_task_fails_gets_its_state_all_the_same(fault: Exception) -> None:
     tasks = Tasks(fault=fault)
-    assert warmed(Warmup(tasks, lambda: [Query()], tasks), tasks, "3") == {"3"}
+    assert warmed(Warmup(tasks, tasks, tasks, lambda: [Query()]), tasks, "3") == {"3"}
 
 
 def test_an_executor_is_waited_for_no_longer_than_the_deadline() -> None:
     tasks, clock = Tasks(), Clock()
-    warmup = Warmup(tasks, lambda: [Query()], tasks, clock=clock)
+    warmup = Warmup(tasks, tasks, tasks, lambda: [Query()], clock=clock)
     warmup.begin("3", "h1")
     clock.now = DEADLINE_S
     assert warmup.ready() == frozenset()
@@ -299,8 +307,8 @@ def test_an_executor_is_waited_for_no_longer_than_the_deadline() -> None:
 
 def test_off_and_closed_warm_nothing() -> None:
     tasks = Tasks()
-    assert not Warmup(tasks, lambda: [Query()], tasks, way="off").available
-    closed = Warmup(tasks, lambda: [Query()], tasks)
+    assert not Warmup(tasks, tasks, tasks, lambda: [Query()], way="off").available
+    closed = Warmup(tasks, tasks, tasks, lambda: [Query()])
     closed.close()
     assert not closed.available
     assert warmed(closed, tasks, "3") == frozenset()
