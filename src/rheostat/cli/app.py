@@ -77,8 +77,9 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except SystemExit:  # typer's answer to a reader that has gone, such as head
-        return GONE
+    except SystemExit as ended:
+        # A signal's end has a code of its own; else it is typer's answer to a reader that has gone.
+        return ended.code if isinstance(ended.code, int) and ended.code > 128 else GONE
     return code if isinstance(code, int) else 0
 
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from rheostat.cli.output import AsJson, tell
+
 app = typer.Typer(
     help="A Spark Standalone cluster on this computer: one master, one worker, loopback only.",
     no_args_is_help=True,
@@ -18,6 +20,7 @@ def up(
     port: Annotated[
         int | None, typer.Option(help="The master's port; default 7077, or a free one.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Start the cluster, print its URL and return; it runs until `rheostat cluster down`.
 
@@ -25,11 +28,12 @@ def up(
     """
     from rheostat.local import standalone as cluster
 
-    typer.echo(cluster.up(cores=cores, port=port))
+    url = cluster.up(cores=cores, port=port)
+    tell({"url": url, "cores": cores}, as_json, None, lambda: typer.echo(url))
 
 
 @app.command()
-def down() -> None:
+def down(as_json: AsJson = False) -> None:
     """End the cluster that `rheostat cluster up` started, with all its executors.
 
     Example: rheostat cluster down
@@ -37,4 +41,5 @@ def down() -> None:
     from rheostat.local import standalone as cluster
 
     ended = cluster.down()
-    typer.echo(f"ended {ended}" if ended else "no cluster was up")
+    said = f"ended {ended}" if ended else "no cluster was up"
+    tell({"ended": ended}, as_json, None, lambda: typer.echo(said))

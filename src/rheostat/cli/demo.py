@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +32,10 @@ def demo(
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print the summary as JSON; progress goes to standard error."),
+    ] = False,
     end_with_parent: Annotated[
         bool,
         typer.Option("--end-with-parent", hidden=True, help="End when the calling process does."),
@@ -43,11 +48,15 @@ def demo(
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
-    from rheostat.lab.demo.demo_run import Demo, perform
+    from rich.console import Console
+
+    from rheostat.lab.demo import results_folder as results
+    from rheostat.lab.demo.demo_options import Demo
+    from rheostat.lab.demo.demo_run import perform
     from rheostat.lab.demo.live_view import open_view
     from rheostat.lab.demo.result_text import printed
+    from rheostat.lab.demo.summary import to_json
     from rheostat.machine.signals import orderly_end
-    from rheostat.policies.registry import create
 
     wanted = Demo(
         query=query,
@@ -60,12 +69,17 @@ def demo(
         guards=guards,
         out=out,
     )
-    create(policy, None, wanted.slo)
-    with orderly_end(end_with_parent), open_view("Rheostat", maximum, wanted.slo_s) as view:
+    results.check(out)
+    console = Console(highlight=False, stderr=as_json)
+    view = open_view("Rheostat", maximum, wanted.slo_s, console)
+    with orderly_end(end_with_parent), view:
         run, summary = perform(wanted, view, full)
         view.finish(printed(run.title, summary))
     typer.echo(
-        f"report: {out / 'report.html'}   plot: {out / 'plot.png'}   numbers:"
-        f" {out / 'summary.json'}"
+        f"report: {out / results.REPORT}   plot: {out / results.PLOT}   numbers:"
+        f" {out / results.SUMMARY}",
+        err=as_json,
     )
+    if as_json:
+        typer.echo(json.dumps(to_json(summary), indent=2))
     return 0 if summary.exact else 1

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rheostat.cli.output import AsJson, tell
+
 app = typer.Typer(
     help="A real Kafka broker on this computer: one node, KRaft, loopback only.",
     no_args_is_help=True,
@@ -22,6 +24,7 @@ def up(
     ] = None,
     topic: Annotated[str | None, typer.Option(help="Create this topic, too.")] = None,
     partitions: Annotated[int, typer.Option(help="Partitions of that topic.", min=1)] = 8,
+    as_json: AsJson = False,
 ) -> None:
     """Start the broker, print its address and return; it runs until `rheostat kafka down`.
 
@@ -29,14 +32,14 @@ def up(
     """
     from rheostat.kafka import broker
 
-    address = broker.up(port=port, folder=folder)
-    if topic:
-        broker.create_topic(address, topic, partitions)
-    typer.echo(address)
+    topics = {} if topic is None else {topic: partitions}
+    address = broker.up(port=port, folder=folder, topics=topics)
+    told = {"bootstrap": address, "topic": topic}
+    tell(told, as_json, None, lambda: typer.echo(address))
 
 
 @app.command()
-def down() -> None:
+def down(as_json: AsJson = False) -> None:
     """End the broker that `rheostat kafka up` started; its data stay.
 
     Example: rheostat kafka down
@@ -44,4 +47,5 @@ def down() -> None:
     from rheostat.kafka import broker
 
     ended = broker.down()
-    typer.echo(f"ended {ended}" if ended else "no broker was up")
+    said = f"ended {ended}" if ended else "no broker was up"
+    tell({"ended": ended}, as_json, None, lambda: typer.echo(said))

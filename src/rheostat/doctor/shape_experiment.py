@@ -4,18 +4,17 @@ setting apart, in turns.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rheostat.errors import RheostatError
 from rheostat.local.local_files import CLASS, SETTING
+from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.spark.sensing.shape import (
     CHANGELOG,
     FILES,
@@ -148,7 +147,7 @@ def _batches_s(spark: Any, settings: Mapping[str, str]) -> list[float]:
     """
     with (
         _settings(spark, settings),
-        tempfile.TemporaryDirectory(prefix="rheostat-shape-") as folder,
+        ScratchFolder("shape") as folder,
     ):
         rows = (
             spark.readStream.format("rate-micro-batch")
@@ -160,7 +159,7 @@ def _batches_s(spark: Any, settings: Mapping[str, str]) -> list[float]:
         writer = (
             counted.writeStream.format("noop")
             .outputMode("update")
-            .option("checkpointLocation", str(Path(folder) / "checkpoint"))
+            .option("checkpointLocation", str(folder / "checkpoint"))
         )
         query = writer.start()
         try:

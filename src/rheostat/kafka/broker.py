@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
-import shutil
+import re
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -23,11 +22,15 @@ from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.own_folder import claim
 from rheostat.machine.process import Child
+from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.machine.signals import undisturbed
 
 NAME = "kafka"
 USUAL_PORT = 9092
 LOG = "broker.log"
 START_DEADLINE_S = 60.0
+MOST_PARTITIONS = 1000
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 # A small, short-lived JVM on a busy computer: one thread collects garbage, the quick compiler only.
 JVM_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 
@@ -68,10 +71,8 @@ class Broker:
 
     def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
         self.port = free_port() if port is None else claim_port(port, "Kafka")
-        self._temporary = folder is None
-        self.folder = (
-            Path(tempfile.mkdtemp(prefix="rheostat-kafka-")) if folder is None else folder.resolve()
-        )
+        self._scratch = ScratchFolder("kafka") if folder is None else None
+        self.folder = self._scratch.path / NAME if self._scratch else (folder or Path()).resolve()
         self._child: Child | None = None
 
     @property
@@ -95,7 +96,10 @@ class Broker:
             return self
         try:
             self._child = Child(
-                prepare(self.folder, self.port), log=self.folder / LOG, folder=self.folder
+                prepare(self.folder, self.port),
+                log=self.folder / LOG,
+                folder=self.folder,
+                holds=[self._scratch.lock] if self._scratch else (),
             )
             _wait(self.bootstrap, lambda: self.alive, self.folder / LOG)
         except BaseException:
@@ -111,8 +115,8 @@ class Broker:
     def stop(self) -> None:
         """End the broker and remove its data if the folder is a temporary one."""
         self._end()
-        if self._temporary:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        if self._scratch:
+            self._scratch.remove()
 
     def _end(self) -> None:
         if self._child:
@@ -133,16 +137,22 @@ class Broker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stop()
+        with undisturbed():
+            self.stop()
 
 
-def up(port: int | None = None, folder: Path | None = None) -> str:
+def up(
+    port: int | None = None, folder: Path | None = None, topics: Mapping[str, int] | None = None
+) -> str:
     """Start a broker that outlives this process and return its bootstrap address; ``down`` ends it.
 
     ``port`` defaults to 9092, or to a free one if that is taken; ``folder`` to one under the state
-    folder. The data are kept and found again by the next ``up`` with the same folder. Raises like
-    ``Broker``, and ``BadInput`` if one is up.
+    folder; ``topics`` are created, each with so many partitions. The data are kept and found again
+    by the next ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up
+    and for a topic that cannot be created; the broker does not stay up then.
     """
+    for name, partitions in (topics or {}).items():
+        check_topic(name, partitions)
     service.require_none(NAME)
     folder = (folder or folders.state_folder() / NAME).resolve()
     port = _usual_or_free() if port is None else claim_port(port, "Kafka")
@@ -150,6 +160,8 @@ def up(port: int | None = None, folder: Path | None = None) -> str:
     service.start(NAME, prepare(folder, port), url=bootstrap, folder=folder, log=folder / LOG)
     try:
         _wait(bootstrap, lambda: service.find(NAME) is not None, folder / LOG)
+        for name, partitions in (topics or {}).items():
+            create_topic(bootstrap, name, partitions)
     except BaseException:
         service.end(NAME)
         raise
@@ -168,6 +180,7 @@ def create_topic(bootstrap: str, name: str, partitions: int) -> None:
     """Create a topic with one replica; raises ``BadInput`` if the broker refuses it (it exists, or
     the name is not allowed).
     """
+    check_topic(name, partitions)
     admin = AdminClient(settings({"bootstrap.servers": bootstrap}))
     try:
         admin.create_topics([NewTopic(name, partitions, 1)], operation_timeout=20)[name].result(
@@ -178,6 +191,19 @@ def create_topic(bootstrap: str, name: str, partitions: int) -> None:
             f"the topic {name!r} with {partitions} partitions cannot be created:"
             f" {error.args[0].str()}"
         ) from None
+
+
+def check_topic(name: str, partitions: int) -> None:
+    """Raise ``BadInput`` for a name that Kafka does not allow, and for a number of partitions."""
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        raise BadInput(
+            f"a topic's name has 1 to 249 letters, digits, dots, dashes or underscores, but it is"
+            f" {name!r}"
+        )
+    if not 1 <= partitions <= MOST_PARTITIONS:
+        raise BadInput(
+            f"a topic has 1 to {MOST_PARTITIONS} partitions here, but {partitions} were asked for"
+        )
 
 
 def prepare(folder: Path, port: int) -> list[str]:
@@ -203,7 +229,8 @@ def prepare(folder: Path, port: int) -> list[str]:
     )
     if not (data / "meta.properties").exists():
         _format(java, properties)
-    return [*java, "kafka.Kafka", str(properties)]
+    scratch = "-Djava.io.tmpdir=."  # of the folder that it runs in
+    return [java[0], scratch, *java[1:], "kafka.Kafka", str(properties)]
 
 
 def _format(java: list[str], properties: Path) -> None:

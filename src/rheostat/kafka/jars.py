@@ -9,13 +9,13 @@ import importlib.util
 import json
 import re
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.machine import folders
 from rheostat.machine.jdk import find_jdk
+from rheostat.machine.scratch_folder import ScratchFolder
 
 KAFKA_VERSION = "4.2.0"
 FETCH_DEADLINE_S = 600.0
@@ -145,11 +145,11 @@ def _fetch(name: str, folder: Path, dependencies: str, release: str) -> tuple[Pa
     folder.mkdir(parents=True, exist_ok=True)
     # Beside the target, so that moving a JAR is one step; a second process that fetches the same
     # does no harm.
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder.parent) as scratch:
-        fetched = _run_ivy(java, Path(scratch), name, dependencies, release)
+    with ScratchFolder("fetch", folder.parent) as scratch:
+        fetched = _run_ivy(java, scratch, name, dependencies, release)
         for path in fetched:
             path.replace(folder / path.name)
-        marker = Path(scratch) / MARKER
+        marker = scratch / MARKER
         marker.write_text(json.dumps([path.name for path in fetched]))
         marker.replace(folder / MARKER)
     return tuple(folder / path.name for path in fetched)

@@ -24,6 +24,7 @@ from rheostat.spark.static_settings import Given, Wanted
 EXECUTOR_MEMORY_MIB = 512
 """Heap of an executor; Spark refuses less than 450."""
 
+# What libraries unpack (RocksDB, LZ4) goes with an executor's own folder, however it ends.
 # Eight of them share two cores: one thread collects garbage, the quick compiler only, and a heap
 # that starts small.
 EXECUTOR_FLAGS = (
@@ -35,6 +36,7 @@ EXECUTOR_FLAGS = (
     "-XX:ReservedCodeCacheSize=64m",
     "-XX:MaxMetaspaceSize=192m",
     "-XX:-UsePerfData",
+    "-Djava.io.tmpdir=.",
 )
 _FLAGS = "spark.executor.extraJavaOptions"
 _DRIVER_FLAGS = "spark.driver.extraJavaOptions"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from rheostat.machine import signals
+
 
 def start_session(master: str, options: Mapping[str, str], name: str) -> SparkSession:
     """Return a new session, once the driver's environment (``Cluster.driver_environment``) has been
@@ -18,4 +20,5 @@ def start_session(master: str, options: Mapping[str, str], name: str) -> SparkSe
     builder = SparkSession.builder.master(master).appName(name)
     for option, value in options.items():
         builder = builder.config(option, value)
-    return builder.getOrCreate()
+    with signals.unchanged():
+        return builder.getOrCreate()

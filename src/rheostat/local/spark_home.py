@@ -47,7 +47,11 @@ class SparkHome:
         """Return the command that runs a small Spark daemon; it logs to standard error."""
         opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
         # The master's REST submission server would open a port that nobody asked for.
-        properties = ["-Dspark.master.rest.enabled=false", "-Dspark.worker.cleanup.enabled=false"]
+        properties = [
+            "-Dspark.master.rest.enabled=false",
+            "-Dspark.worker.cleanup.enabled=false",
+            "-Djava.io.tmpdir=.",  # of the folder that it runs in, which goes with the cluster
+        ]
         return [
             str(self.jdk.java),
             *DAEMON_OPTIONS,

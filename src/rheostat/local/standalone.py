@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
-import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -23,11 +21,14 @@ from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_
 from rheostat.machine import folders, own_folder, service
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.process import Child
+from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.machine.signals import undisturbed
 
 NAME = "cluster"
 WORKER_NAME = "cluster-worker"
 USUAL_PORT = 7077
 START_DEADLINE_S = 90.0
+MOST_CORES = 10_000
 POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024
 """Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask
@@ -62,15 +63,14 @@ class Cluster:
         ui_port: int | None = None,
         hosts: Sequence[str] = (LOOPBACK,),
     ) -> None:
-        if cores < 1:
-            raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
+        check_cores(cores)
         self.cores = cores
         self.hosts = tuple(hosts)
         self.memory_mib = memory_mib
         self.port = _port(port, "the Spark master")
         self.ui_port = _port(ui_port, "the Spark master's web page")
         self._home = find_spark_home()
-        self._folder: Path | None = None
+        self._scratch: ScratchFolder | None = None
         self._children: list[Child] = []
 
     @property
@@ -113,9 +113,12 @@ class Cluster:
     @property
     def folder(self) -> Path:
         """Where logs and executors' files are; it goes with the cluster."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="rheostat-cluster-"))
-        return self._folder
+        return self._kept().path
+
+    def _kept(self) -> ScratchFolder:
+        if self._scratch is None:
+            self._scratch = ScratchFolder("cluster")
+        return self._scratch
 
     def start(self) -> Cluster:
         """Start master and worker and wait until the worker has registered; does nothing if they
@@ -151,7 +154,8 @@ class Cluster:
             "SPARK_LOCAL_IP": host,
             "SPARK_PUBLIC_DNS": host,
         }
-        child = Child(command, log=log, environment=environment, folder=self.folder)
+        lock = self._kept().lock
+        child = Child(command, log=log, environment=environment, folder=self.folder, holds=[lock])
         self._children.append(child)
         _wait(name, ready, lambda: child.alive, log)
 
@@ -159,9 +163,9 @@ class Cluster:
         """End worker and master with all executors, and remove their files."""
         while self._children:
             self._children.pop().stop()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        if self._scratch:
+            self._scratch.remove()
+            self._scratch = None
 
     def __enter__(self) -> Cluster:
         return self.start()
@@ -172,7 +176,8 @@ class Cluster:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stop()
+        with undisturbed():
+            self.stop()
 
 
 def up(
@@ -186,6 +191,7 @@ def up(
     ``port`` defaults to 7077, or to a free one if that is taken. Raises like ``Cluster``, and
     ``BadInput`` if one is up.
     """
+    check_cores(cores)
     service.require_none(NAME)
     service.end(WORKER_NAME)
     home = find_spark_home()
@@ -212,6 +218,14 @@ def up(
         down()
         raise
     return _url(port)
+
+
+def check_cores(cores: int) -> None:
+    """Raise ``BadInput`` for a number of cores that no worker can have."""
+    if cores < 1:
+        raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
+    if cores > MOST_CORES:
+        raise BadInput(f"a cluster here has at most {MOST_CORES} cores, but {cores} were asked for")
 
 
 def down() -> str | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.machine.jdk import Jdk
+from rheostat.machine.scratch_folder import ScratchFolder
 
 COMPILE_DEADLINE_S = 120.0
 _RELEASE = "17"
@@ -33,12 +33,8 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
     if jar.exists():
         return jar
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        classes, manifest, partial = (
-            Path(scratch) / "classes",
-            Path(scratch) / "manifest",
-            Path(scratch) / jar.name,
-        )
+    with ScratchFolder("classes", folder) as scratch:
+        classes, manifest, partial = scratch / "classes", scratch / "manifest", scratch / jar.name
         manifest.write_text(f"Premain-Class: {main}\n")
         tools = jdk.home / "bin"
         _run(

@@ -20,7 +20,8 @@ class Child:
     dies, ``kill -9`` included.
 
     ``log`` is appended with what the command prints; ``environment`` is added to this process's;
-    ``folder`` is where it runs (default: here). Usable as a context manager. Raises
+    ``folder`` is where it runs (default: here); ``holds`` are file descriptors that stay open until
+    all of it has ended (``ScratchFolder.lock``). Usable as a context manager. Raises
     ``RheostatError`` if the command cannot be started. Fails when: a process of the command makes a
     session of its own (``setsid``), as a daemon does; that one lives on.
     """
@@ -32,6 +33,7 @@ class Child:
         log: Path,
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
+        holds: Sequence[int] = (),
     ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         # Isolated and without site: nothing of the environment or of the working directory can get
@@ -46,6 +48,7 @@ class Child:
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
                 start_new_session=True,
+                pass_fds=holds,  # the leash keeps them, its command does not get them
             )
         self.log = log
         self.pid = self._read_pid()

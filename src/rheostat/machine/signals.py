@@ -10,7 +10,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POLL_S = 1.0
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let no Ctrl-C, SIGTERM or SIGHUP break what is done inside, such as taking a cluster down;
+    they are not heard.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _HEARD}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Keep the handlers of the signals, whatever a library that is used inside does to them:
+    PySpark takes Ctrl-C for its own with each new context.
+    """
+    before = {number: signal.getsignal(number) for number in _HEARD}
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 @contextmanager
@@ -21,11 +52,7 @@ def orderly_end(with_parent: bool = False) -> Iterator[None]:
     The first signal unwinds; those that follow while it does are not heard, so that nothing is left
     behind. A SIGHUP that was ignored from the start (``nohup``) stays ignored.
     """
-    heard = [
-        number
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) is not signal.SIG_IGN
-    ]
+    heard = [number for number in _HEARD if signal.getsignal(number) is not signal.SIG_IGN]
 
     def end(number: int, _: FrameType | None) -> None:
         for each in heard:

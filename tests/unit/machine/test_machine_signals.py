@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.signals import orderly_end, unchanged, undisturbed
 
 WAITING = """
 import signal, sys, time
@@ -111,3 +111,17 @@ def test_the_handlers_from_before_come_back():
     assert [
         signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     ] == before
+
+
+def test_what_is_taken_down_undisturbed_hears_no_signal():
+    with undisturbed():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
+
+
+def test_a_library_may_not_take_the_signals():
+    with orderly_end():
+        ours = signal.getsignal(signal.SIGINT)
+        with unchanged():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        assert signal.getsignal(signal.SIGINT) is ours

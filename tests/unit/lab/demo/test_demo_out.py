@@ -8,7 +8,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import FolderJournal
-from rheostat.lab.demo.demo_run import cleared
+from rheostat.lab.demo.results_folder import cleared
 from rheostat.model import Record, Rescaling
 
 _RECORD = Record(

@@ -1,0 +1,130 @@
+"""What the demo is asked for: everything that it states, it states from here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.errors import BadInput
+from rheostat.guards import guards_of
+from rheostat.model import Limits, Slo
+from rheostat.policies.registry import create
+from rheostat.workloads.day import Day
+
+QUERIES = ("q1", "q11")
+DEFAULT_POLICY = "measured-throughput"
+_SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
+_MOST_RATE = 1e6
+_LONGEST_WAIT_MS = 1000.0
+_MOST_PARTITIONS = 1000
+_MOST_EXECUTORS = 100
+_SHORTEST_TRIGGER_S = 0.1
+_LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """What the demo does; everything it states, it states from here."""
+
+    query: str = field(
+        default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
+    )
+    seconds: float = field(default=240.0, metadata={"help": "length of the day"})
+    low: float = field(default=120.0, metadata={"help": "bids per second at night"})
+    peak: float = field(default=1500.0, metadata={"help": "bids per second at the peak"})
+    service_ms: float = field(
+        default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
+    )
+    partitions: int = field(default=16, metadata={"help": "partitions of the topic"})
+    trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
+    slo_s: float = field(default=10.0, metadata={"help": "latency objective"})
+    policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0}
+    )
+    min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
+    max_executors: int = field(default=8, metadata={"help": "ceiling of the number of executors"})
+    interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
+    cooldown_out_s: float = field(
+        default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
+    )
+    cooldown_in_s: float = field(
+        default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
+    )
+    seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
+    guards: GuardOptions = field(
+        default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"}
+    )
+    out: Path = field(
+        default=Path("out/demo"),
+        metadata={"help": "folder of the report, the plot and the summary"},
+    )
+
+    def __post_init__(self) -> None:
+        if self.query not in QUERIES:
+            raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
+        if self.seconds < _SHORTEST_S:
+            raise BadInput(
+                f"a day of {self.seconds:g} seconds is too short to see anything; take"
+                f" {_SHORTEST_S:g} or more"
+            )
+        between(_SHORTEST_S, _LONGEST_S, seconds=self.seconds)
+        between(0, _MOST_RATE, low=self.low, peak=self.peak)
+        between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
+        between(1, _MOST_PARTITIONS, partitions=self.partitions)
+        between(_SHORTEST_TRIGGER_S, self.seconds, trigger_s=self.trigger_s)
+        between(_SHORTEST_TRIGGER_S, _LONGEST_S, slo_s=self.slo_s, interval_s=self.interval_s)
+        between(0, _LONGEST_S, cooldown_out_s=self.cooldown_out_s, cooldown_in_s=self.cooldown_in_s)
+        between(0, _MOST_EXECUTORS, max_executors=self.max_executors)
+        between(0, _LARGEST_SEED, seed=self.seed)
+        Day(low=self.low, peak=self.peak, day_s=self.seconds, seed=self.seed)
+        guards_of(self.limits, self.guards, self.loop)
+        create(self.policy, self.policy_parameters, self.slo)
+
+    @property
+    def limits(self) -> Limits:
+        """Floor and ceiling."""
+        return Limits(min_executors=self.min_executors, max_executors=self.max_executors)
+
+    @property
+    def loop(self) -> LoopOptions:
+        """How often is decided, and how soon again."""
+        return LoopOptions(
+            interval_s=self.interval_s,
+            cooldown_out_s=self.cooldown_out_s,
+            cooldown_in_s=self.cooldown_in_s,
+        )
+
+    @property
+    def policy_parameters(self) -> Mapping[str, Any]:
+        """The parameters, which are those of the default policy; another has its own defaults."""
+        return self.parameters if self.policy == DEFAULT_POLICY else {}
+
+    @property
+    def slo(self) -> Slo:
+        """The latency objective."""
+        return Slo(latency_s=self.slo_s)
+
+    def in_words(self) -> str:
+        """Say what will be shown, and what stands for what."""
+        return (
+            f"Nexmark {self.query}, a day in {self.seconds / 60:g} minutes: {self.low:g} to"
+            f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
+            f" outside system; trigger {self.trigger_s:g} s, objective {self.slo_s:g} s, policy"
+            f" {self.policy}, {self.min_executors} to {self.max_executors} executors, a decision"
+            f" every {self.interval_s:g} s"
+        )
+
+
+def between(least: float, most: float, **values: float) -> None:
+    """Raise ``BadInput`` for the first value that is not between the two, or no number."""
+    for name, value in values.items():
+        if not (math.isfinite(value) and least <= value <= most):
+            raise BadInput(
+                f"{name.replace('_', ' ')} must be between {least:g} and {most:g}, but it is"
+                f" {value:g}"
+            )

@@ -1,0 +1,95 @@
+"""Temporary folders that are removed however their process ends: at its end, or, after a
+``kill -9``, by the next one that makes such a folder.
+
+Each is named ``rheostat-...`` and holds a lock that the kernel lets go when the last process that
+holds it has died. A folder without our lock file, of another user, or whose lock is held is never
+touched. Fails when: the file system of the temporary folder has no ``flock``; then what a ``kill
+-9`` leaves stays.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+PREFIX = "rheostat-"
+LOCK = ".rheostat-lock"
+
+
+class ScratchFolder:
+    """A folder ``path`` in ``place`` (default: the temporary folder), for as long as this process
+    and the children that hold ``lock`` live, or until ``remove``.
+
+    ``lock`` is a file descriptor, to be handed to ``Child(holds=...)``: a folder that a child still
+    writes to is nobody's to remove. Usable as a context manager. Making one removes those that dead
+    processes have left.
+    """
+
+    def __init__(self, purpose: str, place: Path | None = None) -> None:
+        self._place = place or Path(tempfile.gettempdir())
+        sweep(self._place)
+        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-", dir=self._place))
+        fresh = self.path / f"{LOCK}.new"
+        self.lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(self.lock, f"held by process {os.getpid()} of rheostat\n".encode())
+        with suppress(OSError):
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
+        fresh.rename(self.path / LOCK)  # nobody ever sees it without its lock
+
+    def remove(self) -> None:
+        """Delete the folder; does nothing if that has been done."""
+        if self.lock >= 0:
+            _delete(self.path)
+            os.close(self.lock)
+            self.lock = -1
+            sweep(self._place)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+
+def sweep(place: Path) -> list[Path]:
+    """Delete the folders that dead processes of this user have left in a place; return them."""
+    return [folder for folder in sorted(place.glob(f"{PREFIX}*")) if _swept(folder)]
+
+
+def _swept(folder: Path) -> bool:
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return False
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return _delete(folder)
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+
+
+def _delete(folder: Path) -> bool:
+    """Delete the lock last: what cannot be deleted now is found again by the next sweep."""
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name != LOCK:
+                entry.unlink()
+        if [entry.name for entry in folder.iterdir()] == [LOCK]:
+            shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
