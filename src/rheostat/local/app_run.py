@@ -16,6 +16,7 @@ from typing import Any
 
 from rheostat.journal.folder import STOP_FILE
 from rheostat.kafka.jars import source_jars
+from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import local_settings
 from rheostat.local.standalone import DEFAULT_MEMORY_MIB, Cluster
 from rheostat.local.warm_arrivals import arrivals
@@ -226,6 +227,7 @@ class AppRun:
             self._cluster = self._stack.enter_context(
                 Cluster(cores=room * cores, memory_mib=-(-memory_mib // cores))
             )
+            self._stack.callback(end_driver)
             os.environ.update(self._cluster.driver_environment())
         return self._cluster
 
