@@ -331,7 +331,7 @@ for number, cores in enumerate((2, 1)):
     settings = spark.sparkContext.getConf()
     for name in NAMES:
         print(number, name, "=", settings.get("spark." + name, "none"))
-    spark.newSession().range(1).count()
+    spark.newSession()
     spark.stop()
 """
 

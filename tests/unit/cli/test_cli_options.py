@@ -19,6 +19,10 @@ class Group:
     wait_s: float = field(default=2.5, metadata={"help": "how long it waits"})
     many: int = field(default=0, metadata={"help": "how many"})
     loud: bool = field(default=False, metadata={"help": "whether it is heard"})
+    names: list[str] | None = field(
+        default=None, metadata={"help": "whom it is for", "flag": "--for"}
+    )
+    room: int | None = field(default=None, metadata={"help": "how much fits", "least": 1})
 
 
 app = typer.Typer()
@@ -37,10 +41,17 @@ def command(name: str, *, group: Group) -> None:
         (("x",), Group()),
         (("x", "--wait", "7"), Group(wait_s=7.0)),
         (("--many", "3", "x", "--loud"), Group(many=3, loud=True)),
+        (("x", "--for", "a", "--for", "b", "--room", "2"), Group(names=["a", "b"], room=2)),
     ],
 )
 def test_the_fields_of_a_group_are_options_of_the_command(arguments, expected):
     assert CliRunner().invoke(app, arguments).output == f"x {expected}\n"
+
+
+def test_a_value_below_the_least_is_refused():
+    done = CliRunner().invoke(app, ["x", "--room", "0"])
+    assert done.exit_code == 2
+    assert "--room" in done.output
 
 
 def test_the_help_is_that_of_the_dataclass():
