@@ -16,6 +16,21 @@ CODE = "".join(path.read_text(encoding="utf-8") for path in CALLS)
 PAGE = (ROOT / "docs" / "operate" / "private-calls.md").read_text(encoding="utf-8")
 PRIVATE = re.compile(r"_(jvm|gateway|jsc|jsq|jdf|jsparkSession|jsession|jconf|jwrite|sc)")
 CITED = re.compile(r"``([A-Z]\w+(?:\.\w+)+)``")
+CAMEL = re.compile(r"[A-Za-z]*[a-z][A-Z]\w*")
+JAVA = """
+ArrayList HashMap forName getField getDeclaredField setAccessible getClass getSuperclass
+getSimpleName getName getMethods getConstructors newInstance toString fromString MethodHandles
+MethodType publicLookup methodType findStatic findVirtual invokeWithArguments currentThread
+getContextClassLoader getClassLoader loadClass createTempFile deleteOnExit toFile toUri
+FileAttribute FileOutputStream JarOutputStream ZipEntry putNextEntry containsKey ManagementFactory
+getThreadMXBean
+"""
+JANINO_HADOOP_SCALA = """
+setParentClassLoader getBytecodes getFileSystem getPath getLength ClassTag valuesIterator hasNext
+"""
+PYSPARK = "sparkContext applicationId getConf setJobGroup selectExpr PythonUtils toSeq toScalaMap"
+NOT_SPARKS = frozenset(f"{JAVA} {JANINO_HADOOP_SCALA} {PYSPARK}".split())
+"""Names in the room that are not Spark's internals."""
 
 
 def test_private_members_of_pyspark_are_touched_in_one_room_only():
@@ -47,6 +62,30 @@ def test_every_call_that_the_code_cites_is_on_the_page():
     cited = CITED.findall(CODE)
     assert len(cited) >= 8
     assert [call for call in cited if call.rsplit(".", 1)[1] not in PAGE] == []
+
+
+def test_every_name_of_the_jvm_that_the_code_uses_is_on_the_page():
+    used = {
+        node.attr
+        for path in CALLS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and CAMEL.fullmatch(node.attr)
+    }
+    assert len(used) >= 80
+    assert sorted(name for name in used - NOT_SPARKS if name not in PAGE) == []
+
+
+def test_every_part_says_what_it_calls_what_comes_without_it_and_for_which_spark():
+    parts = [
+        (path.name, ast.get_docstring(node) or "")
+        for path in CALLS
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(member, ast.FunctionDef) for member in node.body)
+    ]
+    assert len(parts) >= 10
+    wanted = ("* Calls: ", "* Without ", "* Spark 3.5", "* Spark 4.", "* Any JVM")
+    assert [name for name, text in parts if sum(line in text for line in wanted) < 3] == []
 
 
 def test_every_call_on_the_page_is_in_the_code():

@@ -9,12 +9,12 @@ stages: the job of a batch is where the last one and the number of batches since
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Protocol, TypeAlias
 
 from rheostat.model import Stage
+from rheostat.spark.sensing.stage_links import Page, linked
 
 Job: TypeAlias = Mapping[str, Any]
 _BATCH = re.compile(r"\bbatch = (\d+)")
@@ -61,6 +61,12 @@ class _Place:
     several: bool
     listed: int
 
+    def moved_to(self, job: int, batch: int) -> _Place:
+        """Return the place with a newer batch's job, and what lies between the two."""
+        between = batch - self.batch
+        per_batch = (job - self.job) / between if between > 0 else self.per_batch
+        return replace(self, job=job, batch=batch, per_batch=per_batch)
+
 
 class StagesEndpoint:
     """Finds the stages of a query's last batch."""
@@ -101,7 +107,7 @@ class StagesEndpoint:
         rows = self._rows_by_executor(pages) if by_executor else None
         return BatchStages(
             _batch_of(jobs[0], run_id) or 0,
-            _linked([_read(page) for page in pages], pages, sources),
+            linked([_read(page) for page in pages], pages, sources),
             cpu_ns / 1e9,
             rows,
         )
@@ -111,18 +117,10 @@ class StagesEndpoint:
         place = self._places.get(run_id)
         job = self._expected(run_id, batch_id, place) if place else None
         if place is not None and job is not None:
-            number, batch = job["jobId"], _batch_of(job, run_id) or 0
-            per_batch = (
-                (number - place.job) / (batch - place.batch)
-                if batch > place.batch
-                else place.per_batch
-            )
-            self._places[run_id] = replace(place, job=number, batch=batch, per_batch=per_batch)
-            return (
-                [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
-                if place.several
-                else [job]
-            )
+            self._places[run_id] = place.moved_to(_number(job), _batch_of(job, run_id) or 0)
+            if not place.several:
+                return [job]
+            return [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
         if place is None or batch_id >= place.listed + _LIST_EVERY:
             return self._of_all(run_id, batch_id)
         return []
@@ -180,7 +178,7 @@ class StagesEndpoint:
         )
         return found
 
-    def _stage(self, stage_id: int) -> Mapping[str, Any] | None:
+    def _stage(self, stage_id: int) -> Page | None:
         """Return the last attempt of a stage that has run; None for one that was skipped."""
         attempts = self._pages.get(
             f"stages/{stage_id}?details=false&withSummaries=true&quantiles=0.5,1.0"
@@ -188,16 +186,14 @@ class StagesEndpoint:
         run = [page for page in attempts or () if page["status"] == "COMPLETE"]
         return run[-1] if run else None
 
-    def _rows_by_executor(self, pages: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
+    def _rows_by_executor(self, pages: Sequence[Page]) -> dict[str, float] | None:
         rows: dict[str, float] = {}
         for page in pages:
             if not page["inputRecords"]:
                 continue
-            attempts = (
-                self._pages.get(f"stages/{page['stageId']}?details=true")
-                if page["numTasks"] <= _MOST_TASKS
-                else None
-            )
+            if page["numTasks"] > _MOST_TASKS:
+                return None
+            attempts = self._pages.get(f"stages/{page['stageId']}?details=true")
             if not attempts:
                 return None
             for executor, used in attempts[-1].get("executorSummary", {}).items():
@@ -217,11 +213,9 @@ def _number(job: Job) -> int:
     return int(job["jobId"])
 
 
-def _read(page: Mapping[str, Any]) -> Stage:
-    median_ms, most_ms = (page.get("taskMetricsDistributions") or {}).get("duration") or (
-        None,
-        None,
-    )
+def _read(page: Page) -> Stage:
+    distributions = page.get("taskMetricsDistributions") or {}
+    median_ms, most_ms = distributions.get("duration") or (None, None)
     return Stage(
         name=str(page["stageId"]),
         rows_in=float(page["inputRecords"] + page["shuffleReadRecords"]),
@@ -231,79 +225,3 @@ def _read(page: Mapping[str, Any]) -> Stage:
         task_max_s=None if most_ms is None else most_ms / 1000,
         task_median_s=None if median_ms is None else median_ms / 1000,
     )
-
-
-def _linked(
-    stages: Sequence[Stage],
-    pages: Sequence[Mapping[str, Any]],
-    sources: Sequence[tuple[str, float]],
-) -> tuple[Stage, ...]:
-    """Return the stages with their upstreams, and with names that are the same in every batch.
-
-    A page does not tell its upstreams. A stage that reads a shuffle reads those that were written
-    before and not yet read, of which the rows add up; all of these where none add up.
-    """
-    names = [f"stage {number}" for number in range(len(stages))]
-    unread: list[int] = []
-    upstream: list[tuple[int, ...]] = []
-    for number, page in enumerate(pages):
-        read = (
-            _writers(unread, page["shuffleReadRecords"], pages)
-            if page["shuffleReadBytes"] or page["shuffleReadRecords"]
-            else ()
-        )
-        unread = [
-            *(writer for writer in unread if writer not in read),
-            *([number] if page["shuffleWriteBytes"] else []),
-        ]
-        upstream.append(read)
-    of_sources = _sources(
-        stages, [number for number, read in enumerate(upstream) if not read], sources
-    )
-    return tuple(
-        replace(
-            stage,
-            name=names[number],
-            upstream=tuple(names[writer] for writer in upstream[number])
-            or of_sources.get(number, ()),
-        )
-        for number, stage in enumerate(stages)
-    )
-
-
-def _writers(
-    unread: Sequence[int], rows: int, pages: Sequence[Mapping[str, Any]]
-) -> tuple[int, ...]:
-    sets = (
-        some for size in range(1, min(len(unread), 4) + 1) for some in combinations(unread, size)
-    )
-    return next(
-        (
-            some
-            for some in sets
-            if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows
-        ),
-        tuple(unread),
-    )
-
-
-def _sources(
-    stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]
-) -> dict[int, tuple[str, ...]]:
-    """Return which sources a stage reads: the one of a query's only reader are all; of as many,
-    those with the nearest rows.
-    """
-    if len(readers) == 1:
-        return {readers[0]: tuple(name for name, _ in sources)}
-    return dict(_nearest(stages, readers, sources)) if len(readers) == len(sources) else {}
-
-
-def _nearest(
-    stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    left = list(sources)
-    for reader in readers:
-        rows = stages[reader].rows_in or 0.0
-        name, read = min(left, key=lambda source: abs(source[1] - rows))
-        left.remove((name, read))
-        yield reader, (name,)
