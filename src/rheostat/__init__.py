@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput, RheostatError
 from rheostat.model import Decision, Limits, Observation, Slo
+from rheostat.ports import Policy
 
 if TYPE_CHECKING:
     from rheostat.doctor.examination import examine as doctor
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
 __all__ = [
     "BadInput",
     "Decision",
+    "GuardOptions",
     "Handle",
     "Limits",
+    "LoopOptions",
     "Observation",
+    "Policy",
     "RheostatError",
     "Slo",
     "attach",
@@ -27,19 +32,40 @@ __all__ = [
     "shadow",
 ]
 
+_NEED_PYSPARK = {
+    "Handle": "rheostat.spark.handle:Handle",
+    "attach": "rheostat.spark.session:attach",
+    "doctor": "rheostat.doctor.examination:examine",
+    "shadow": "rheostat.spark.session:shadow",
+}
+
+
+def __dir__() -> list[str]:
+    """Return all public names, also of what is imported only when it is asked for."""
+    return sorted({*globals(), *__all__, "__version__"})
+
 
 def __getattr__(name: str) -> Any:
-    """Import what needs PySpark only when it is asked for."""
-    if name in ("Handle", "attach", "shadow"):
-        from rheostat.spark import handle, session
-
-        return handle.Handle if name == "Handle" else getattr(session, name)
-    if name == "doctor":
-        from rheostat.doctor.examination import examine
-
-        return examine
+    """Import what needs PySpark only when it is asked for; raises BadInput where there is none."""
+    if name in _NEED_PYSPARK:
+        return _with_pyspark(name)
     if name == "__version__":
         from importlib.metadata import version
 
         return version("rheostat")
     raise AttributeError(f"module 'rheostat' has no attribute {name!r}")
+
+
+def _with_pyspark(name: str) -> Any:
+    from importlib import import_module
+
+    module, _, attribute = _NEED_PYSPARK[name].partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("pyspark", "py4j"):
+            raise
+        raise BadInput(
+            f"rheostat.{name} needs PySpark 3.5 or later, which is not installed in this Python:"
+            " pip install pyspark"
+        ) from None

@@ -4,9 +4,34 @@ defaults in Python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from rheostat.errors import BadInput
+
+_WANTED = {
+    float: "a finite number",
+    int: "a whole number",
+    bool: "True or False",
+    str: "a text",
+}
+
+
+def check_kinds(options: Any) -> None:
+    """Raise BadInput for a field of an option group that is of another kind than its default."""
+    for each in fields(options):
+        kind, value = type(each.default), getattr(options, each.name)
+        if not _is_of(kind, value):
+            raise BadInput(f"{each.name} must be {_WANTED[kind]}, but it is {value!r}")
+
+
+def _is_of(kind: type, value: object) -> bool:
+    if isinstance(value, bool) or kind in (bool, str):
+        return isinstance(value, kind)
+    if kind is float:
+        return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +50,7 @@ class LoopOptions:
     )
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         if not self.interval_s > 0:
             raise BadInput(
                 f"the decision interval must be above 0 seconds, but it is {self.interval_s}"
@@ -65,6 +91,7 @@ class StateOptions:
     )
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         if self.placement not in PLACEMENTS:
             raise BadInput(
                 f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}"
@@ -99,3 +126,6 @@ class GuardOptions:
         default="",
         metadata={"help": "no changes in these hours (UTC), as '08:00-09:30 Mon-Fri; 23:00-01:00'"},
     )
+
+    def __post_init__(self) -> None:
+        check_kinds(self)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from rheostat.guards import Guard, Guarded, guard
-from rheostat.model import Decision, Memory, Observation, Record, Rescaling
+from rheostat.guards import Guard, guard
+from rheostat.model import Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Journal, Policy, Sensor
 from rheostat.signals.application import combine
 
@@ -46,75 +46,98 @@ class Loop:
         """
         if self._journal.halted():
             self.halted = True
-            return self._record(
-                now,
-                None,
-                (),
-                None,
-                None,
-                Rescaling(phase="halted", detail="the kill switch was pulled; the size stays"),
-            )
+            return self._keep(_nothing(now, "halted", "the kill switch was pulled; the size stays"))
         queries = tuple(self._sensor.observe(now))
         observation = combine(queries)
-        if observation is None or not observation.size:
-            idle = (
-                "no query is running"
-                if observation is None
-                else "the number of executors is unknown"
-            )
-            return self._record(
-                now, observation, queries, None, None, Rescaling(phase="idle", detail=idle)
-            )
+        if observation is None:
+            return self._keep(_nothing(now, "idle", "no query is running"))
+        if not observation.size:
+            unknown = "the number of executors is not known yet"
+            return self._keep(_nothing(now, "idle", unknown, observation, queries))
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
         guarded = guard(self._guards, raw, observation, self._memory.get("guards", {}), now)
         self._memory = {**self._memory, "policy": policy_memory, "guards": guarded.memory}
         rescaling = self._actuator.rescale(guarded.decision, now)
         self._memory = {**self._memory, "rescaling": rescaling.memory}
-        return self._record(now, observation, queries, raw, guarded, replace(rescaling, memory={}))
+        return self._keep(
+            Record(
+                t_s=now,
+                observation=observation,
+                queries=_several(queries),
+                raw=raw,
+                guards=guarded.changes,
+                target=guarded.decision.target,
+                actions=guarded.decision.actions,
+                rescaling=replace(rescaling, memory={}),
+            )
+        )
 
     def run(
         self, interval_s: float, stop: threading.Event, seen: Callable[[Record], None] | None = None
     ) -> None:
         """Step every ``interval_s`` seconds until ``stop`` is set or the kill switch is pulled.
 
-        A fault of ours never reaches the job: it is logged, once per kind, the size stays, and the
-        next tick tries again.
+        A fault of ours never reaches the job: it is logged, once per kind, and recorded (phase
+        ``failed``), the size stays, and the next tick tries again.
         """
         said: set[str] = set()
         while not stop.is_set() and not self.halted:
             try:
                 record = self.step(time.time())
+            except Exception as fault:
+                if stop.is_set():  # the application ended meanwhile: that is no fault
+                    return
+                record = self._failed(fault, said)
+            try:
                 if seen:
                     seen(record)
             except Exception as fault:
-                kind = f"{type(fault).__name__}: {fault}"
-                if kind not in said:
-                    said.add(kind)
-                    _log.warning(
-                        "rheostat: a decision failed, the job goes on at its size: %s", kind
-                    )
-                    _log.debug("rheostat: where it failed", exc_info=True)
+                self._say_once(fault, said)
             stop.wait(interval_s)
 
-    def _record(
-        self,
-        now: float,
-        observation: Observation | None,
-        queries: tuple[Observation, ...],
-        raw: Decision | None,
-        guarded: Guarded | None,
-        rescaling: Rescaling,
-    ) -> Record:
-        decision = guarded.decision if guarded else None
-        record = Record(
-            t_s=now,
-            observation=observation,
-            queries=queries if len(queries) > 1 else (),
-            raw=raw,
-            guards=guarded.changes if guarded else (),
-            target=decision.target if decision else None,
-            actions=decision.actions if decision else (),
-            rescaling=rescaling,
-        )
+    def _failed(self, fault: Exception, said: set[str]) -> Record:
+        """Say what failed, and record it where that is possible."""
+        kind = self._say_once(fault, said)
+        record = _nothing(time.time(), "failed", f"{kind}; the size stays")
+        try:
+            return self._keep(record)
+        except Exception as unwritten:
+            self._say_once(unwritten, said)
+            return record
+
+    def _say_once(self, fault: Exception, said: set[str]) -> str:
+        kind = f"{type(fault).__name__}: {fault}"
+        if kind not in said:
+            said.add(kind)
+            _log.warning("rheostat: a decision failed, the job goes on at its size: %s", kind)
+            _log.debug("rheostat: where it failed", exc_info=fault)
+        return kind
+
+    def _keep(self, record: Record) -> Record:
         self._journal.append(record, self._memory)
         return record
+
+
+def _nothing(
+    now: float,
+    phase: str,
+    detail: str,
+    observation: Observation | None = None,
+    queries: tuple[Observation, ...] = (),
+) -> Record:
+    """Return the record of a tick at which nothing was decided."""
+    return Record(
+        t_s=now,
+        observation=observation,
+        queries=_several(queries),
+        raw=None,
+        guards=(),
+        target=None,
+        actions=(),
+        rescaling=Rescaling(phase=phase, detail=detail),
+    )
+
+
+def _several(queries: tuple[Observation, ...]) -> tuple[Observation, ...]:
+    """Return the observations one by one where the application runs several queries."""
+    return queries if len(queries) > 1 else ()

@@ -171,6 +171,12 @@ class Slo:
     latency_s: float = 10.0
 
     def __post_init__(self) -> None:
+        is_number = isinstance(self.latency_s, int | float) and not isinstance(self.latency_s, bool)
+        if not is_number or self.latency_s == math.inf:
+            raise BadInput(
+                "the latency objective must be a number of seconds, such as 10, but it is"
+                f" {self.latency_s!r}"
+            )
         if not self.latency_s > 0:
             raise BadInput(
                 f"the latency objective must be above 0 seconds, but it is {self.latency_s}"
@@ -185,6 +191,9 @@ class Limits:
     max_executors: int = 8
 
     def __post_init__(self) -> None:
+        for which, value in (("min", self.min_executors), ("max", self.max_executors)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise BadInput(f"{which} executors must be a whole number, but it is {value!r}")
         if self.min_executors < 1:
             raise BadInput(f"min executors must be at least 1, but it is {self.min_executors}")
         if self.min_executors > self.max_executors:
@@ -220,7 +229,7 @@ class GuardChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescaling:
     """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``balancing``,
-    ``advised`` or ``blocked``.
+    ``advised`` or ``blocked``; at a tick without a decision ``idle``, ``halted`` or ``failed``.
     """
 
     phase: str

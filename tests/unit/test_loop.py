@@ -145,7 +145,7 @@ def test_several_queries_are_one_application_and_kept_one_by_one():
 
 
 @pytest.mark.parametrize(
-    ("seen", "why"), [(None, "no query"), (at(1.0, None), "unknown"), (at(1.0, 0), "unknown")]
+    ("seen", "why"), [(None, "no query"), (at(1.0, None), "not known"), (at(1.0, 0), "not known")]
 )
 def test_without_a_query_or_a_size_nothing_is_decided(seen, why):
     policy, actuator = AskFor(5), RecordingActuator()
@@ -244,7 +244,53 @@ def test_after_a_fault_the_next_tick_decides_again():
     )
     loop.run(0.001, Ticks(3), seen.append)
     assert actuator.targets == [4, 4]
-    assert [record.target for record in seen] == [4, 4]
+    assert [record.target for record in seen] == [None, 4, 4]
+
+
+def test_a_policy_that_fails_at_every_tick_is_recorded_at_every_tick_in_words():
+    journal, seen = MemoryJournal(), list[Record]()
+    loop = Loop(
+        sensor=Now(),
+        policy=AskFor(ValueError("broken")),
+        guards=(),
+        actuator=RecordingActuator(),
+        journal=journal,
+    )
+    loop.run(0.001, Ticks(3), seen.append)
+    assert journal.records == seen
+    assert [record.rescaling for record in seen] == [
+        Rescaling(phase="failed", detail="ValueError: broken; the size stays")
+    ] * 3
+
+
+def test_a_watcher_that_fails_is_said_once_and_harms_nothing(caplog):
+    def watcher(record: Record) -> None:
+        raise KeyError("mine")
+
+    actuator = RecordingActuator()
+    Loop(
+        sensor=Now(),
+        policy=AskFor(4),
+        guards=(),
+        actuator=actuator,
+        journal=MemoryJournal(),
+    ).run(0.001, Ticks(3), watcher)
+    assert actuator.targets == [4, 4, 4]
+    assert ["mine" in message for message in caplog.messages] == [True]
+
+
+def test_what_fails_because_the_application_has_ended_is_no_fault(caplog):
+    journal, stop = MemoryJournal(), Ticks(9)
+
+    class Ending(AskFor):
+        def decide(self, observation, memory):
+            stop.set()
+            raise OSError("the session has gone")
+
+    Loop(
+        sensor=Now(), policy=Ending(), guards=(), actuator=RecordingActuator(), journal=journal
+    ).run(0.001, stop)
+    assert (journal.records, caplog.messages) == ([], [])
 
 
 def test_two_different_faults_are_both_said(caplog):

@@ -16,7 +16,7 @@ from rheostat.machine.signals import orderly_end
 
 if TYPE_CHECKING:
     from rheostat.local.app_run import Request
-    from rheostat.spark.session import Settings
+    from rheostat.spark.settings import Settings
 
 
 @takes(

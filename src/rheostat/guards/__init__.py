@@ -73,6 +73,7 @@ def standard_guards(
     step_limits: StepLimits | None = None,
     budget: Budget | None = None,
     schedule: Schedule | None = None,
+    ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
     """Return the guards in their one order; without options only stale data, cooldown and bounds
     are on.
@@ -82,15 +83,26 @@ def standard_guards(
     never crossed.
     """
     asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
-    allowed = (step_limits, budget, schedule, cooldown or Cooldown(), Bounds(limits))
+    allowed = (
+        step_limits,
+        budget,
+        schedule,
+        cooldown or Cooldown(),
+        Bounds(limits, ceiling_follows),
+    )
     return tuple(rule for rule in (*asked, *allowed) if rule is not None)
 
 
 def guards_of(
-    limits: Limits, options: GuardOptions, loop: LoopOptions | None = None
+    limits: Limits,
+    options: GuardOptions,
+    loop: LoopOptions | None = None,
+    ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
     """Return the guards that the options ask for, in their one order; without ``loop`` (a
     recording) there is no cooldown.
+
+    ``ceiling_follows``: the ceiling is only a default (see ``Bounds``).
 
     Raises BadInput for an option that is out of range.
     """
@@ -117,6 +129,7 @@ def guards_of(
             Budget(slot_hours=options.budget, keep=limits.min_executors) if options.budget else None
         ),
         schedule=Schedule(options.excluded) if options.excluded else None,
+        ceiling_follows=ceiling_follows,
     )
     return rules if loop else tuple(rule for rule in rules if not isinstance(rule, Cooldown))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 # Without a logger librdkafka writes a line to standard error at every failed connection, twenty
 # times a second while a broker is away. A logger or an error callback would collect them in a queue
@@ -15,7 +16,7 @@ _QUIET: Mapping[str, str] = {
 }
 
 
-def settings(config: Mapping[str, str]) -> dict[str, str | int | float | bool]:
+def settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return librdkafka settings that keep a client silent while its broker is away; what
     ``config`` says goes first.
     """

@@ -6,13 +6,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
 
+from rheostat.errors import BadInput
 from rheostat.kafka.client import settings
 
 PARTITIONS_KEPT_S = 60.0
 """How long the number of partitions is believed; topics grow rarely."""
+
+
+def check(config: Mapping[str, Any]) -> None:
+    """Raise BadInput for settings that the client does not know or cannot use; no broker is
+    asked.
+    """
+    try:
+        alone = {name: value for name, value in config.items() if name != "bootstrap.servers"}
+        Consumer(settings({**alone, "group.id": "rheostat"})).close()
+    except KafkaException as error:
+        raise BadInput(f"kafka= cannot be used: {error.args[0].str()}") from None
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"kafka= cannot be used: {error}") from None
 
 
 class Offsets:
@@ -25,7 +40,7 @@ class Offsets:
     consumer group. Not for use by two threads at once.
     """
 
-    def __init__(self, bootstrap_config: Mapping[str, str], deadline_s: float = 1.0) -> None:
+    def __init__(self, bootstrap_config: Mapping[str, Any], deadline_s: float = 1.0) -> None:
         # A consumer that never subscribes: the client demands a group's name, the broker never
         # hears of it.
         self._consumer = Consumer(

@@ -26,7 +26,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.run_settings import Plan, executor_shape, planned
 from rheostat.spark.scaling_settings import CORES
 from rheostat.spark.sensing.capabilities import application_id, slots_per_executor
-from rheostat.spark.session import Settings
+from rheostat.spark.settings import Settings
 from rheostat.spark.static_settings import Given, Wanted
 from rheostat.spark.user_settings import SUBMIT, with_master
 from rheostat.spark.warming.warm_start import of_script
@@ -189,8 +189,10 @@ class AppRun:
                 _log.warning("rheostat: %s is there: it is left alone", stopped)
                 return None
         since_s = time.time()
-        way = session.watch if self._request.shadow else session.size
-        handle = way(spark, settings)
+        if self._request.shadow:
+            handle = session.watch(spark, settings)
+        else:
+            handle = session.size(spark, settings, gives_way=True)
         slots = 1 if application == "connect" else slots_per_executor(spark)
         self.applications.append(Application(application, handle, self._limits, slots, since_s))
         return handle

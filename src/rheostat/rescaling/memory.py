@@ -65,8 +65,17 @@ class Memory:
     def resumed(self, now_s: float) -> Memory:
         """Return what a new controller goes on from: every phase begins anew, and so do the batches
         and what is to be verified.
+
+        Who was hidden and not asked to leave may still stay: a new controller has decided nothing.
         """
-        lives = {executor: replace(life, since_s=now_s) for executor, life in self.lives.items()}
+        lives = {
+            executor: replace(
+                life,
+                since_s=now_s,
+                phase="emptying" if life.phase == "hidden" else life.phase,
+            )
+            for executor, life in self.lives.items()
+        }
         return replace(self, lives=lives, batch=None, boundary_s=None, sent={})
 
     @classmethod

@@ -1,25 +1,62 @@
-"""Puts together what changes the size of an application: the steward, with placement where it is
-possible and allowed.
+"""Puts the parts together: all that watches an application, and all that sizes it; nothing is
+started here, and nothing of the application is touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rheostat.journal.folder import FolderJournal
+from rheostat.loop import Loop
+from rheostat.machine import folders
+from rheostat.model import Capabilities
+from rheostat.ports import Policy
+from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.spark.handle import Handle
 from rheostat.spark.internals.coordinator import Coordinator
-from rheostat.spark.internals.internals import Internals
+from rheostat.spark.internals.gateway import has_ended
+from rheostat.spark.internals.internals import Internals, internals_of
+from rheostat.spark.overhead import Overhead
+from rheostat.spark.resizing.actuator import Adviser, SparkActuator
+from rheostat.spark.resizing.locality_wait import Patience
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.soaked import Verdict, verdict
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
-from rheostat.spark.resizing.steward_ports import Preloading, Warmth
-from rheostat.spark.sensing.capabilities import is_on, locality_wait_s, slots_per_executor
+from rheostat.spark.sensing.capabilities import (
+    Obstacles,
+    application_id,
+    initial_executors,
+    is_connect,
+    is_local,
+    is_on,
+    locality_wait_s,
+    obstacles,
+    slots_per_executor,
+    unseen,
+)
+from rheostat.spark.sensing.executors import ExecutorsEndpoint
+from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat.spark.sensing.shape import PROVIDER
+from rheostat.spark.sensing.stages import StagesEndpoint
+from rheostat.spark.sensing.usage import LocalUsage, StageUsage
+from rheostat.spark.settings import Settings
+from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
+from rheostat.spark.warming.warmup import Warmup
 
+if TYPE_CHECKING:
+    from rheostat.kafka.offsets import Offsets
+
+_log = logging.getLogger("rheostat")
 STATE_WAIT_S = 3.0
 """Spark's own wait for a preferred executor.
 
@@ -28,6 +65,55 @@ With a shorter one state wanders by itself, and no place that it is given holds.
 
 _DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What may be done to the size of an application, and in one line each, what not."""
+
+    graceful: bool
+    placement: Verdict
+    standby: int
+    cannot: tuple[str, ...]
+
+
+def watcher(spark: Any, settings: Settings) -> Handle:
+    """Return what watches an application by public interfaces only."""
+    cannot = ("shadow mode: nothing is changed", *unseen(spark))
+    return _advised(spark, settings, None, cannot)
+
+
+def sizer(spark: Any, settings: Settings) -> Handle:
+    """Return what sizes an application, as far as it allows; else what watches it and says why."""
+    found = obstacles(spark)
+    if is_connect(spark):
+        return _advised(spark, settings, None, found.blocking)
+    internals = internals_of(spark)
+    if found.blocking:
+        return _advised(spark, settings, internals, (*found.blocking, *found.degrading))
+    if not internals.executors.can_request:
+        missing = "this Spark's scheduler has no calls to change the number of executors"
+        return _advised(spark, settings, internals, (missing,))
+    return _sized(spark, settings, internals, means_of(spark, settings, internals, found))
+
+
+def means_of(spark: Any, settings: Settings, internals: Internals, found: Obstacles) -> Means:
+    """Tell what this session lets be done, and what of it was asked for in vain."""
+    state = settings.state
+    placement = placement_verdict(spark, internals.coordinator, state.placement)
+    cannot = [*found.degrading]
+    if not placement.places and state.placement != "off":
+        cannot.append(placement.why)
+    else:
+        _log.info("rheostat: %s", placement.why)
+    if state.standby and not placement.places:
+        cannot.append("no executor stands by: that would bring nothing where state is not placed")
+    return Means(
+        graceful=internals.executors.can_decommission and found.can_decommission,
+        placement=placement,
+        standby=state.standby if placement.places else 0,
+        cannot=tuple(cannot),
+    )
 
 
 def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
@@ -44,65 +130,145 @@ def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdic
     )
 
 
-def steward(
-    spark: Any,
-    internals: Internals,
-    rhythms: Rhythms,
-    places: bool,
-    objective_s: float,
-    can_decommission: bool,
-    warmth: Warmth | None = None,
-    preload: Preloading | None = None,
-    standby: int = 0,
-    max_executors: int = 8,
-    shares: str = "count",
-) -> Steward:
-    """Return the steward of an application; with ``places`` it moves state, and tasks wait long
-    enough for the state they need.
+def _advised(
+    spark: Any, settings: Settings, internals: Internals | None, cannot: tuple[str, ...]
+) -> Handle:
+    watched = _Watched(spark, settings, internals, None)
+    return watched.handle(Adviser(Capabilities(can_scale=False, cannot=cannot)))
 
-    ``shares`` is how state is shared out: ``count``, ``bytes`` or ``ranges``. ``standby`` executors
-    stand by above the target, as far as ``max_executors`` allows; without ``places`` none.
-    ``rhythms`` are those that ``warmth`` and ``preload`` take.
-    """
-    own_s = locality_wait_s(spark)
-    short = places and own_s < STATE_WAIT_S
-    usual, longer = (
-        (f"{STATE_WAIT_S:g}s" if short else None),
-        f"{max(STATE_WAIT_S, own_s, objective_s):g}s",
+
+def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -> Handle:
+    at_first, size = initial_executors(spark), SizeInForce(means.standby)
+    executors = internals.executors
+
+    def sizes(now: float) -> tuple[int | None, int | None]:
+        # What was asked for may change until something is decided, and only then it matters.
+        asked = (executors.requested() or at_first) if size.decided is None else None
+        return size.see(executors.registered(), asked, now)
+
+    watched = _Watched(spark, settings, internals, sizes)
+    actuator = SparkActuator(
+        steward(spark, settings, internals, means),
+        Capabilities(can_scale=True, cannot=means.cannot),
+        size,
+        Patience(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
+        application_id(spark),
     )
+    return watched.handle(actuator)
+
+
+class _Watched:
+    """What every handle has: the sensor, the journal, and what the autoscaler itself costs."""
+
+    def __init__(
+        self,
+        spark: Any,
+        settings: Settings,
+        internals: Internals | None,
+        sizes: Callable[[float], tuple[int | None, int | None]] | None,
+    ) -> None:
+        self._settings = settings
+        self._policy = settings.make_policy()
+        self._offsets = _offsets(settings.kafka)
+        self.sensor = _sensor(spark, internals, self._offsets, self._policy, sizes)
+        self._journal = FolderJournal(settings.journal or _journal_folder(application_id(spark)))
+        process = internals.process if internals else None
+        self._overhead = Overhead(
+            process.thread_cpu_s if process else None, process.process_id() if process else None
+        )
+        self._ended = internals.gateway.stopped if internals else lambda: has_ended(spark)
+
+    def handle(self, actuator: Adviser | SparkActuator) -> Handle:
+        """Return the handle of the loop with this actuator; nothing runs before its start."""
+        journal, offsets, overhead = self._journal, self._offsets, self._overhead
+        loop = Loop(
+            sensor=self.sensor,
+            policy=self._policy,
+            guards=self._settings.make_guards(),
+            actuator=actuator,
+            journal=journal,
+        )
+
+        def open_all() -> None:
+            actuator.resume(journal.restore().get("rescaling", {}), time.time())
+            actuator.start(lambda: overhead.tick("steward"))
+
+        def close_all() -> None:
+            if offsets:
+                offsets.close()
+            actuator.close()
+
+        return Handle(
+            loop, journal, actuator.capabilities(), overhead, self._ended, close_all, open_all
+        )
+
+
+def _sensor(
+    spark: Any,
+    internals: Internals | None,
+    offsets: Offsets | None,
+    policy: Policy,
+    sizes: Callable[[float], tuple[int | None, int | None]] | None,
+) -> SparkSensor:
+    trigger_s = internals.queries.trigger_s if internals else lambda _: None
+    if is_connect(spark) or is_local(spark):
+        return SparkSensor(spark, None, offsets, trigger_s, sizes)
+    context = spark.sparkContext
+    endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId)
+    return SparkSensor(
+        spark,
+        endpoint,
+        offsets,
+        trigger_s,
+        sizes,
+        local=LocalUsage(LocalExecutors(application_id(spark))),
+        stages=StageUsage(StagesEndpoint(endpoint.rest), getattr(policy, "live_signals", ())),
+    )
+
+
+def steward(spark: Any, settings: Settings, internals: Internals, means: Means) -> Steward:
+    """Return the steward of an application; where state is placed it moves it, and tasks wait long
+    enough for the state they need.
+    """
+    verdict, objective_s = means.placement, settings.slo.latency_s
+    own_s = locality_wait_s(spark)
+    short = verdict.places and own_s < STATE_WAIT_S
+    usual = f"{STATE_WAIT_S:g}s" if short else None
+    longer = f"{max(STATE_WAIT_S, own_s, objective_s):g}s"
     waits = internals.locality_waits
-    if short:
-        waits.set_process_wait(usual)
     terms = Terms(
         objective_s=objective_s,
-        graceful=can_decommission,
+        graceful=means.graceful,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
         slots_per_executor=slots_per_executor(spark),
-        standby=standby if places else 0,
-        max_executors=max_executors,
+        standby=means.standby,
+        max_executors=settings.limits.max_executors,
         leaving=_training(spark),
         ended=internals.gateway.stopped,
         hold=lambda changes: waits.set_process_wait(longer if changes else usual),
+        at_start=lambda: waits.set_process_wait(usual) if short else None,
         at_end=lambda: waits.set_process_wait(None) if short else None,
     )
-    placement = (
-        Placement(
-            internals.coordinator,
-            internals.files.bytes_in if shares == "bytes" else None,
-            shares == "ranges",
-        )
-        if places
-        else None
-    )
+    rhythms = Rhythms(internals.queries)
     queries = RunningQueries(spark, internals.queries, internals.files, rhythms)
+    executors, managers = internals.executors, internals.block_managers
+    if not verdict.places:
+        return Steward(executors, managers, queries, None, None, terms)
+
+    def active() -> Any:
+        return spark.streams.active
+
+    shares = settings.state.shares
+    weigh = internals.files.bytes_in if shares == "bytes" else None
+    loads = verdict.loads and not means.standby
     return Steward(
-        internals.executors,
-        internals.block_managers,
+        executors,
+        managers,
         queries,
-        placement,
-        warmth if places else None,
+        Placement(internals.coordinator, weigh, shares == "ranges"),
+        Warmup(internals.tasks, internals.rehearsal, rhythms, active, loads=loads),
         terms,
-        preload,
+        Preload(internals.state_loads, active, rhythms) if verdict.loads else None,
     )
 
 
@@ -112,3 +278,17 @@ def _training(spark: Any) -> Callable[[str], None]:
     """
     warm, application = of_session(spark), str(spark.sparkContext.applicationId)
     return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)
+
+
+def _offsets(kafka: Mapping[str, Any] | None) -> Offsets | None:
+    if kafka is None:
+        return None
+    try:
+        from rheostat.kafka.offsets import Offsets
+    except ImportError:
+        return None
+    return Offsets(kafka)
+
+
+def _journal_folder(application: str) -> Path:
+    return folders.state_folder() / "journal" / application

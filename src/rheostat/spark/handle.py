@@ -43,6 +43,7 @@ class Handle:
         overhead: Overhead,
         ended: Callable[[], bool],
         closing: Callable[[], None] = lambda: None,
+        opening: Callable[[], None] = lambda: None,
     ) -> None:
         self.capabilities = capabilities
         self.overhead = overhead
@@ -51,6 +52,7 @@ class Handle:
         self._journal = journal
         self._ended = ended
         self._closing = closing
+        self._opening = opening
         self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
         self._thread: threading.Thread | None = None
@@ -59,6 +61,11 @@ class Handle:
     def journal(self) -> Path:
         """The folder of the journal."""
         return self._journal.folder
+
+    @property
+    def stop_file(self) -> str:
+        """The name of the kill switch, a file in that folder."""
+        return self._journal.stop_file.name
 
     @property
     def running(self) -> bool:
@@ -71,6 +78,7 @@ class Handle:
 
     def start(self, interval_s: float) -> None:
         """Start the loop's thread; it never keeps the application from ending."""
+        self._opening()
         self._thread = threading.Thread(
             target=self._run, args=(interval_s,), name="rheostat", daemon=True
         )

@@ -14,7 +14,7 @@ from rheostat.cli.run_report import executor_seconds, hand_out, report
 from rheostat.journal.folder import FolderJournal
 from rheostat.local.app_run import Application, Request
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record, Rescaling
-from rheostat.spark.session import Settings
+from rheostat.spark.settings import Settings
 
 
 def tick(t_s: float, executors: int | None, target: int) -> Record:

@@ -15,7 +15,7 @@ from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
 from rheostat.model import Limits
 from rheostat.spark import session
-from rheostat.spark.session import Settings
+from rheostat.spark.settings import Settings
 from rheostat.spark.static_settings import Given
 
 URL = "spark://user:7077"
@@ -143,7 +143,7 @@ def test_every_application_is_sized_within_its_own_room_and_has_its_own_journal(
 ) -> None:
     sized: list[tuple[str, Limits, Path | None]] = []
 
-    def size(spark: FakeSession, settings: Settings) -> Any:
+    def size(spark: FakeSession, settings: Settings, gives_way: bool) -> Any:
         sized.append((spark.applicationId, settings.limits, settings.journal))
         return SimpleNamespace(journal=settings.journal)
 
@@ -166,7 +166,7 @@ def test_after_the_kill_switch_no_further_application_is_sized(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        session, "size", lambda _, settings: SimpleNamespace(journal=settings.journal)
+        session, "size", lambda _, settings, gives_way: SimpleNamespace(journal=settings.journal)
     )
     (tmp_path / "STOP").touch()
     with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=tmp_path))) as around:

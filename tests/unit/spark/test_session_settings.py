@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import logging
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,8 +11,9 @@ import pytest
 import rheostat
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
-from rheostat.model import Decision, Limits, Slo
-from rheostat.spark.session import Settings, settings_of
+from rheostat.guards import guard
+from rheostat.model import Decision, Limits, Observation, Slo, hold
+from rheostat.spark.settings import Settings, settings_of
 
 
 class RemoteSession:
@@ -104,12 +106,72 @@ def test_a_policy_may_be_an_object():
             {"guards": GuardOptions(step_out=-2)},
             "step limit out must be at least 1 executor, but it is -2",
         ),
+        ({"slo": "10"}, "must be a number of seconds, such as 10, but it is '10'"),
+        ({"slo": float("inf")}, "must be a number of seconds, such as 10, but it is inf"),
+        ({"slo": float("nan")}, "must be above 0 seconds, but it is nan"),
+        ({"slo": -3}, "must be above 0 seconds, but it is -3"),
+        ({"slo": True}, "must be a number of seconds, such as 10, but it is True"),
+        ({"limits": (1.5, 2)}, "min executors must be a whole number, but it is 1.5"),
+        ({"limits": 3}, r"limits= must be the least and the most .*, as \(1, 8\), but it is 3"),
+        ({"limits": (1, 2, 3)}, r"limits= must be .*, but it is \(1, 2, 3\)"),
+        ({"policy": object()}, r"with decide\(observation, memory\), but <object object at .* has"),
+        ({"policy": Own}, r"is the class Own; make one: policy=Own\(...\)"),
+        ({"policy": None}, "must be a name or an object with decide.*, but None has none"),
+        (
+            {"policy": Own(), "parameters": {"up": 1}},
+            r"parameters= \(up\) are for a policy by name",
+        ),
+        ({"parameters": [1]}, r"parameters= must be a mapping .*, but it is \[1\]"),
+        ({"loop": 5}, "loop= must be of type LoopOptions, but it is 5"),
+        ({"guards": {}}, r"guards= must be of type GuardOptions, but it is \{\}"),
+        ({"journal": 5}, "journal= must be a folder, but it is 5"),
+        ({"standby": 1.5}, "standby must be a whole number, but it is 1.5"),
+        ({"replace": 1}, "replace= must be of type bool, but it is 1"),
+        ({"kafka": 9092}, "kafka= must be 'host:port' or a mapping .*, but it is 9092"),
+        ({"kafka": ""}, "bootstrap.servers must be 'host:port', but it is ''"),
+        (
+            {"kafka": {"bootstrap.servers": "x:1", "secruity.protocol": "SSL"}},
+            'kafka= cannot be used: No such configuration property: "secruity.protocol"',
+        ),
         ({"kafka": {"bootstrap": "x"}}, "kafka= needs 'bootstrap.servers', but it has bootstrap"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_touched(given, said):
     with pytest.raises(BadInput, match=said):
         rheostat.attach(object(), **given)
+
+
+@pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
+@pytest.mark.parametrize("spark", [None, object(), RemoteSession])
+def test_what_is_no_session_is_refused(way, spark):
+    with pytest.raises(BadInput, match="a SparkSession is needed, but it is "):
+        way(spark)
+
+
+@pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
+def test_a_stopped_session_is_refused_and_nothing_is_written(way, tmp_path):
+    stopped = RemoteSession()
+    stopped.is_stopped = True
+    with pytest.raises(BadInput, match="this SparkSession has been stopped"):
+        way(stopped, journal=tmp_path / "journal")
+    assert not (tmp_path / "journal").exists()
+
+
+@pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
+def test_both_ways_show_what_they_take(way):
+    shown = list(inspect.signature(way).parameters)
+    assert shown == ["spark", *inspect.signature(settings_of).parameters]
+
+
+def test_a_broker_may_be_a_text():
+    assert settings_of(kafka="broker:9092").kafka == {"bootstrap.servers": "broker:9092"}
+
+
+def test_a_ceiling_that_was_not_given_follows_what_is_there():
+    twenty = Observation(t_s=0.0, executors=20)
+    for made, target in ((settings_of(), 20), (settings_of(limits=(1, 8)), 8)):
+        decided = guard(made.make_guards(), hold(twenty, "held"), twenty, {}, 0.0)
+        assert decided.decision.target == target
 
 
 def test_an_unknown_placement_is_said_in_one_line():

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.internals.executor_ids import oldest_first
 from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.requested import requested_executors
 
 _REASON = "rheostat scales in"
 
@@ -16,7 +17,7 @@ class Executors:
 
     * Calls: ``SparkContext.getExecutorIds``, ``SparkContext.requestTotalExecutors``,
       ``CoarseGrainedSchedulerBackend.decommissionExecutors``,
-      ``CoarseGrainedSchedulerBackend.killExecutors``.
+      ``CoarseGrainedSchedulerBackend.killExecutors``, and what was asked for (``requested.py``).
     * Told by their names on the objects: ``can_request``, ``can_decommission``.
     * Without them: the session is watched, not sized; without decommissioning, executors leave
       while they are idle.
@@ -47,6 +48,12 @@ class Executors:
         call.
         """
         return int(self._scala_context.getExecutorIds().size())
+
+    def requested(self) -> int | None:
+        """Return how many executors the cluster manager was asked for last; None where nobody has
+        asked, or this Spark does not tell.
+        """
+        return requested_executors(self._backend)
 
     def hosts(self) -> dict[str, str]:
         """Return the host of every executor that can be reached, oldest first; of all that are

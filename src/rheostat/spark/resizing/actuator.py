@@ -1,5 +1,5 @@
-"""A live Spark application, resized: the target and the executors to be replaced are handed to the
-steward at every tick.
+"""A live Spark application, resized: the size in force and the executors to be replaced are handed
+to the steward at every tick.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
+from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.resizing.locality_wait import Patience
 
 _REPLACE = re.compile(r"replace executor (\S+)")
@@ -18,9 +19,13 @@ _REPLACE = re.compile(r"replace executor (\S+)")
 class Protocols(Protocol):
     """Runs the protocols of a change of size."""
 
-    def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
+    def ask(
+        self, target: int, replace: Collection[str], now: float, decided: bool = True
+    ) -> Rescaling:
         """Take the target in force and the executors to be replaced, and tell where the change
         stands.
+
+        A target that nobody has ``decided`` is not asserted: nobody is asked for, nobody leaves.
         """
         ...
 
@@ -38,61 +43,52 @@ class Protocols(Protocol):
 
 
 class SparkActuator:
-    """Brings an application to its target; what ``replace executor N`` names is replaced by a new
+    """Brings an application to its size; what ``replace executor N`` names is replaced by a new
     one.
 
-    ``application`` is its id: what is remembered of another one is not resumed. ``standby`` is how
-    many executors are to stand by above the target.
+    ``size`` is the size in force, which the sensor shows. ``application`` is its id: what is
+    remembered of another one is not resumed.
     """
 
     def __init__(
         self,
         protocols: Protocols,
         capabilities: Capabilities,
-        application: str = "",
-        standby: int = 0,
+        size: SizeInForce,
+        patience: Patience,
+        application: str,
     ) -> None:
         self._protocols = protocols
         self._capabilities = capabilities
+        self._size = size
+        self._patience = patience
         self._application = application
-        self._standby = standby
-        self.target: int | None = None
-        self.patience: Patience | None = None
 
     def capabilities(self) -> Capabilities:
         """Say what can be done to this application."""
         return self._capabilities
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Assert the target and the replacements, and tell where they stand."""
-        self.target = decision.target
+        """Assert what is decided, and the replacements, and tell where they stand."""
         replaced = [
             named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))
         ]
-        rescaling = self._protocols.ask(decision.target, replaced, now)
-        if self.patience:
-            self.patience.tick(rescaling.phase != "steady", now)
-        kept = {
-            "application": self._application,
-            "target": decision.target,
-            "protocol": rescaling.memory,
-        }
+        self._size.decide(decision.target, bool(replaced))
+        decided = self._size.decided
+        target = decision.target if decided is None else decided
+        rescaling = self._protocols.ask(target, replaced, now, decided is not None)
+        self._patience.tick(rescaling.phase != "steady", now)
+        kept = {"application": self._application, "protocol": rescaling.memory}
         return replace(rescaling, memory=kept)
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Go on where an earlier controller of this application has stood, from the memory of what
-        ``rescale`` returned last.
+        """Know the executors as an earlier controller of this application has left them, from the
+        memory of what ``rescale`` returned last.
+
+        What it had decided is not resumed: others may have changed the size since.
         """
         if kept.get("application") == self._application:
-            self.target = kept["target"]
             self._protocols.resume(kept["protocol"], now)
-
-    def at_work(self, registered: int) -> int:
-        """Return how many of the registered executors count for the target: without those that
-        stand by above it.
-        """
-        above = 0 if self.target is None else max(0, registered - self.target)
-        return registered - min(self._standby, above)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Go on between the decisions, in a thread of its own in which ``tick`` is called."""
@@ -101,8 +97,7 @@ class SparkActuator:
     def close(self) -> None:
         """Leave the application as it is, with its own settings."""
         self._protocols.stop()
-        if self.patience:
-            self.patience.restore()
+        self._patience.restore()
 
 
 class Adviser:
@@ -110,7 +105,6 @@ class Adviser:
 
     def __init__(self, capabilities: Capabilities) -> None:
         self._capabilities = capabilities
-        self.target: int | None = None
 
     def capabilities(self) -> Capabilities:
         """Say why nothing is changed."""
@@ -119,6 +113,12 @@ class Adviser:
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Change nothing; the decision is an advice."""
         return Rescaling(phase="advised", detail=f"{decision.target} executors would do")
+
+    def resume(self, kept: Memory, now: float) -> None:
+        """Resume nothing."""
+
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Do nothing between the decisions."""
 
     def close(self) -> None:
         """Leave everything as it is."""

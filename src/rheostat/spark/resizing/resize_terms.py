@@ -15,7 +15,7 @@ class Terms:
     of each executor that has been asked to leave: it gets no task any more, but lingers. ``hold``
     is told when the size begins to change and when it no longer does: tasks are to wait longer
     meanwhile for the executor that has their state. ``ended`` tells whether the application is
-    over. ``at_end`` is called when the steward stops.
+    over. ``at_start`` and ``at_end`` are called when the steward starts and stops.
     """
 
     objective_s: float = 10.0
@@ -27,6 +27,7 @@ class Terms:
     leaving: Callable[[str], None] = lambda _: None
     hold: Callable[[bool], object] = lambda _: None
     ended: Callable[[], bool] = lambda: False
+    at_start: Callable[[], object] = lambda: None
     at_end: Callable[[], object] = lambda: None
 
     def standby_above(self, target: int) -> int:

@@ -17,6 +17,7 @@ from rheostat.model import Rescaling
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.orders import Assign, Order
 from rheostat.rescaling.saga import Memory, advance
+from rheostat.rescaling.undecided import harmless, undecided_size
 from rheostat.rescaling.waiting import awaits_boundary, has_rested, standing_by
 from rheostat.spark.resizing.census import Census
 from rheostat.spark.resizing.executor_orders import ExecutorOrders
@@ -47,10 +48,13 @@ RECONCILE_S = 10.0
 
 
 class Asked(NamedTuple):
-    """What was asked for last: the target in force, and the executors to be replaced."""
+    """What was asked for last: the target in force, the executors to be replaced, and whether
+    anybody has decided that target.
+    """
 
     target: int
     replace: tuple[str, ...]
+    decided: bool
 
 
 class Steward:
@@ -101,6 +105,7 @@ class Steward:
         """Look from now on, in a thread that never keeps the application from ending; ``tick`` is
         called there now and then.
         """
+        self._terms.at_start()
         self._thread.start(tick)
 
     def stop(self) -> None:
@@ -115,13 +120,17 @@ class Steward:
         """Return how long to wait until the next look."""
         return self._pace.pause_s(self._busy or self._census.coming, self._rescaling.phase, now)
 
-    def ask(self, target: int, replace: Collection[str], now: float) -> Rescaling:
+    def ask(
+        self, target: int, replace: Collection[str], now: float, decided: bool = True
+    ) -> Rescaling:
         """Take the target in force and the executors to be replaced, go a step, and tell where the
         change stands.
+
+        A target that nobody has ``decided`` is not asserted: nobody is asked for, nobody leaves.
         """
         with self._lock:
             self._learn()
-            asked = Asked(target, tuple(replace))
+            asked = Asked(target, tuple(replace), decided)
             if asked != self._asked:
                 self._state.weigh()
             self._asked = asked
@@ -178,11 +187,13 @@ class Steward:
             self._state.look()
             self._census.note_holders(self._state.holders.values())
         self._alert &= not over and self._rounds.number is not None
-        standby = self._terms.standby_above(asked.target)
-        step = advance(self._memory, self._facts(now), asked.target, asked.replace, standby)
+        target, standby = asked.target, self._terms.standby_above(asked.target)
+        if not asked.decided:
+            target, standby = max(target, undecided_size(self._memory, self._census.hosts)), 0
+        step = advance(self._memory, self._facts(now), target, asked.replace, standby)
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
         self._pace.note((asked, tuple(self._census.hosts), step.rescaling), now)
-        return step.orders
+        return step.orders if asked.decided else harmless(step.orders)
 
     def _facts(self, now: float) -> Facts:
         hosts, room = self._census.hosts, self._room()

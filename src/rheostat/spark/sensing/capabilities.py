@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _FOREVER_S = 86_400.0
+_ELSEWHERE_AT_FIRST = 2
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
 
 
@@ -103,14 +104,26 @@ def allocates_dynamically(spark: Any) -> bool:
 
 
 def initial_executors(spark: Any) -> int | None:
-    """Return the number of executors this application was started with, as far as its settings
-    tell.
+    """Return the number of executors that the cluster manager is asked for at the start, as the
+    settings tell; None where it is asked for all that there is.
+
+    That is so on a Standalone cluster without dynamic allocation, which does not know
+    ``spark.executor.instances``; YARN and Kubernetes begin with two where nothing is set
+    (``SchedulerBackendUtils.getInitialTargetExecutorNumber``).
     """
-    for name in ("spark.dynamicAllocation.initialExecutors", "spark.executor.instances"):
-        value = _setting(spark, name, "")
-        if value.isdigit() and int(value) > 0:
-            return int(value)
-    return None
+    instances = _count(spark, "spark.executor.instances")
+    if is_on(spark, "spark.dynamicAllocation.enabled"):
+        starts = ("minExecutors", "initialExecutors")
+        asked = [_count(spark, f"spark.dynamicAllocation.{name}") or 0 for name in starts]
+        return max(*asked, instances or 0) or None
+    if spark.sparkContext.master.startswith(("spark://", "local-cluster[")):
+        return None
+    return instances or _ELSEWHERE_AT_FIRST
+
+
+def _count(spark: Any, name: str) -> int | None:
+    value = _setting(spark, name, "")
+    return int(value) if value.isdigit() and int(value) > 0 else None
 
 
 def slots_per_executor(spark: Any) -> int:

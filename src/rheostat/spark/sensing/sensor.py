@@ -55,10 +55,10 @@ class SparkSensor:
     """Reads progress (public), the executors' endpoint (public), and the broker's offsets where
     there is one.
 
-    ``trigger_s`` and ``registered`` (the number of executors) need private calls and do without in
-    shadow mode: then the trigger is told from the batches' start times, and the number is the
-    endpoint's. ``target`` is the actuator's. ``local`` tells what executors on this computer use,
-    ``stages`` what only stages tell.
+    ``trigger_s`` and ``size`` (the executors at work, and the target in force) need private calls
+    and are None in shadow mode: then the trigger is told from the batches' start times, and the
+    number is the endpoint's. ``local`` tells what executors on this computer use, ``stages`` what
+    only stages tell.
     """
 
     def __init__(
@@ -66,18 +66,16 @@ class SparkSensor:
         spark: Any,
         endpoint: ExecutorsEndpoint | None,
         offsets: LatestOffsets | None,
-        target: Callable[[], int | None],
         trigger_s: Callable[[Any], float | None],
-        registered: Callable[[], int] | None = None,
+        size: Callable[[float], tuple[int | None, int | None]] | None = None,
         local: LocalUsage | None = None,
         stages: StageUsage | None = None,
     ) -> None:
         self._spark = spark
         self._endpoint = endpoint
         self._offsets = offsets
-        self._target = target
         self._trigger_s = trigger_s
-        self._registered = registered
+        self._size = size
         self._local = local
         self._stages = stages
         self._seen: dict[str, _Seen] = {}
@@ -115,8 +113,8 @@ class SparkSensor:
             _FIRST_POLL_S if answered_once else _POLL_S
         ):
             self._polled = self._poll(now)
-        counted = self._registered() if self._registered else self._polled.executors
-        return replace(self._polled, t_s=now, target=self._target(), executors=counted)
+        executors, target = self._size(now) if self._size else (self._polled.executors, None)
+        return replace(self._polled, t_s=now, target=target, executors=executors)
 
     def _poll(self, now: float) -> Observation:
         empty = Observation(t_s=now, application=self._application)

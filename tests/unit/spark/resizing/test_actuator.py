@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rheostat.model import Capabilities, Decision, Rescaling
+from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
 from rheostat.spark.resizing.locality_wait import SHORT, Patience
 
@@ -15,13 +16,13 @@ class Protocols:
     """Notes what it is asked for, and says what the test wants."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int, list[str]]] = []
+        self.asked: list[tuple[int, list[str], bool]] = []
         self.phase = "steady"
         self.runs = False
         self.resumed: list[object] = []
 
-    def ask(self, target, replace, now):
-        self.asked.append((target, list(replace)))
+    def ask(self, target, replace, now, decided=True):
+        self.asked.append((target, list(replace), decided))
         return Rescaling(phase=self.phase, detail=f"at {now:g}", memory={"lives": 1})
 
     def resume(self, kept, now):
@@ -34,15 +35,38 @@ class Protocols:
         self.runs = False
 
 
-def test_the_target_is_asserted_again_at_every_tick():
+def nothing(wait: str | None) -> bool:
+    return True
+
+
+def actuator_of(
+    protocols: Protocols,
+    executors: int = 1,
+    application: str = "app-1",
+    patience: Patience | None = None,
+) -> SparkActuator:
+    """An actuator of an application of so many executors, which the sensor has shown."""
+    size = SizeInForce()
+    size.see(executors, executors, 0.0)
+    own = patience or Patience(nothing, stateful=lambda: False)
+    return SparkActuator(protocols, ABLE, size, own, application)
+
+
+def test_what_is_decided_is_asserted_again_at_every_tick():
     protocols = Protocols()
-    actuator = SparkActuator(protocols, ABLE)
+    actuator = actuator_of(protocols)
     for now in (1.0, 2.0):
         assert actuator.rescale(Decision(target=3, reason="test"), now) == Rescaling(
             phase="steady", detail=f"at {now:g}"
         )
-    assert protocols.asked == [(3, []), (3, [])]
-    assert (actuator.target, actuator.capabilities()) == (3, ABLE)
+    assert protocols.asked == [(3, [], True), (3, [], True)]
+    assert actuator.capabilities() == ABLE
+
+
+def test_the_size_that_is_there_is_kept_and_not_asserted():
+    protocols = Protocols()
+    actuator_of(protocols, executors=3).rescale(Decision(target=3, reason="size kept"), 1.0)
+    assert protocols.asked == [(3, [], False)]
 
 
 @pytest.mark.parametrize(
@@ -54,13 +78,13 @@ def test_the_target_is_asserted_again_at_every_tick():
 )
 def test_what_is_to_be_replaced_is_read_from_the_actions(actions, replace):
     protocols = Protocols()
-    SparkActuator(protocols, ABLE).rescale(Decision(target=3, reason="test", actions=actions), 0.0)
-    assert protocols.asked == [(3, replace)]
+    actuator_of(protocols).rescale(Decision(target=3, reason="test", actions=actions), 0.0)
+    assert protocols.asked == [(3, replace, True)]
 
 
 def test_it_works_between_the_ticks_until_it_is_closed():
     protocols = Protocols()
-    actuator = SparkActuator(protocols, ABLE)
+    actuator = actuator_of(protocols)
     actuator.start()
     assert protocols.runs
     actuator.close()
@@ -74,8 +98,7 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
         waits.append(wait)
         return True
 
-    actuator = SparkActuator(protocols, ABLE)
-    actuator.patience = Patience(set_wait, stateful=lambda: False)
+    actuator = actuator_of(protocols, patience=Patience(set_wait, stateful=lambda: False))
     for phase in ("steady", "growing"):
         protocols.phase = phase
         actuator.rescale(Decision(target=2, reason="test"), 5.0)
@@ -86,35 +109,28 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
 
 def test_an_adviser_changes_nothing_and_says_what_it_would():
     adviser = Adviser(Capabilities(can_scale=False, cannot=("shadow mode",)))
+    adviser.resume({}, 0.0)
+    adviser.start()
     assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(
         phase="advised", detail="4 executors would do"
     )
-    assert (adviser.target, adviser.capabilities().cannot) == (None, ("shadow mode",))
+    assert adviser.capabilities().cannot == ("shadow mode",)
 
 
-@pytest.mark.parametrize(
-    ("application", "resumed", "target"), [("app-1", [{"lives": 1}], 3), ("app-2", [], None)]
-)
-def test_only_the_memory_of_the_same_application_is_resumed(application, resumed, target):
-    kept = (
-        SparkActuator(Protocols(), ABLE, "app-1")
-        .rescale(Decision(target=3, reason="test"), 1.0)
-        .memory
-    )
+@pytest.mark.parametrize(("application", "resumed"), [("app-1", [{"lives": 1}]), ("app-2", [])])
+def test_only_the_memory_of_the_same_application_is_resumed_and_never_its_size(
+    application, resumed
+):
+    kept = actuator_of(Protocols()).rescale(Decision(target=3, reason="test"), 1.0).memory
     protocols = Protocols()
-    actuator = SparkActuator(protocols, ABLE, application)
+    actuator = actuator_of(protocols, executors=2, application=application)
     actuator.resume(json.loads(json.dumps(kept)), 2.0)
-    assert (protocols.resumed, actuator.target) == (resumed, target)
+    assert protocols.resumed == resumed
+    actuator.rescale(Decision(target=2, reason="size kept"), 3.0)
+    assert protocols.asked == [(2, [], False)]
 
 
 def test_nothing_is_resumed_where_nothing_was_kept():
     protocols = Protocols()
-    SparkActuator(protocols, ABLE, "app-1").resume({}, 1.0)
+    actuator_of(protocols).resume({}, 1.0)
     assert protocols.resumed == []
-
-
-def test_executors_that_stand_by_are_not_counted_as_at_work():
-    actuator = SparkActuator(Protocols(), ABLE, standby=2)
-    assert actuator.at_work(4) == 4
-    actuator.target = 3
-    assert [actuator.at_work(registered) for registered in (2, 3, 4, 5, 6)] == [2, 3, 3, 3, 4]

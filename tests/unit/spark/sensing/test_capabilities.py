@@ -31,6 +31,7 @@ FOREVER = {
     "dynamicAllocation_schedulerBacklogTimeout": "1000000s",
     "dynamicAllocation_executorIdleTimeout": "infinity",
 }
+ALLOCATES = {"dynamicAllocation_enabled": "true"}
 
 
 def lines(session: Any) -> list[str]:
@@ -122,14 +123,18 @@ def test_a_cluster_with_a_ui_shows_all():
 
 
 @pytest.mark.parametrize(
-    ("conf", "executors"),
+    ("master", "conf", "executors"),
     [
-        ({}, None),
-        ({"executor_instances": "3"}, 3),
-        ({"executor_instances": "3", "dynamicAllocation_initialExecutors": "2"}, 2),
-        ({"executor_instances": "many"}, None),
-        ({"executor_instances": "0"}, None),
+        ("spark://host:7077", {"executor_instances": "3"}, None),
+        ("spark://host:7077", ALLOCATES | {"executor_instances": "3"}, 3),
+        ("spark://host:7077", ALLOCATES | {"dynamicAllocation_initialExecutors": "2"}, 2),
+        ("spark://host:7077", ALLOCATES | {"dynamicAllocation_minExecutors": "4"}, 4),
+        ("spark://host:7077", ALLOCATES, None),
+        ("yarn", {"executor_instances": "3"}, 3),
+        ("yarn", {"executor_instances": "many"}, 2),
+        ("yarn", {"executor_instances": "3", "dynamicAllocation_initialExecutors": "9"}, 3),
+        ("k8s://host:443", {"executor_instances": "0"}, 2),
     ],
 )
-def test_the_first_size_is_that_of_the_settings(conf, executors):
-    assert initial_executors(Session(**conf)) == executors
+def test_what_is_asked_for_at_the_start_is_told_by_master_and_settings(master, conf, executors):
+    assert initial_executors(Session(master, **conf)) == executors

@@ -85,7 +85,6 @@ def sensor_of(
         session,
         endpoint,
         offsets,
-        target=rest.pop("target", lambda: None),
         trigger_s=lambda _: trigger_s,
         **rest,
     )
@@ -118,7 +117,7 @@ def test_no_query_is_no_observation():
 
 def test_before_its_first_batch_a_query_shows_its_name_and_the_executors():
     (seen,) = sensor_of(
-        Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)]), target=lambda: 3
+        Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)]), size=lambda _: (2, 3)
     ).observe(1000.0)
     assert (seen.query, seen.application, seen.executors, seen.slots_per_executor, seen.target) == (
         "q1",
@@ -318,7 +317,9 @@ def test_how_busy_the_slots_were_is_task_time_over_slot_time():
 
 def test_executors_are_counted_at_every_tick_where_the_scheduler_is_asked():
     counted = iter([1, 2, 3])
-    sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)]), registered=lambda: next(counted))
+    sensor = sensor_of(
+        Session(Query()), Endpoint([("0", 0.0)]), size=lambda _: (next(counted), None)
+    )
     assert [sensor.observe(1000.0 + n)[0].executors for n in range(3)] == [1, 2, 3]
 
 

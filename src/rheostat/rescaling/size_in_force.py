@@ -1,0 +1,79 @@
+"""The size that stands: what has been decided; as long as nobody has, what is there, or what the
+cluster manager was asked for last, whichever is larger.
+
+A size that nobody has decided is never asserted: no executor is asked for, and none leaves.
+"""
+
+from __future__ import annotations
+
+SETTLE_S = 15.0
+"""Where the cluster manager does not tell what it was asked for, executors that arrive together do
+so within seconds (0.4 to 9 s apart on Standalone); what is there this long after the last came, is
+what there is."""
+
+RECENT_S = 60.0
+"""What was there in the last minute is there: an executor that is lost is replaced by the cluster
+manager, within 5 to 60 s."""
+
+
+class SizeInForce:
+    """The number of executors in force; sensor and actuator share it.
+
+    Of ``standby`` executors that stand by above the target none counts as at work.
+    """
+
+    def __init__(self, standby: int = 0) -> None:
+        self._standby = standby
+        self._decided: int | None = None
+        self._shown: int | None = None
+        self._registered = 0
+        self._recent: tuple[tuple[float, int], ...] = ()
+        self._most, self._grew_s = 0, float("-inf")
+
+    @property
+    def decided(self) -> int | None:
+        """What was decided last; None as long as nobody has decided anything."""
+        return self._decided
+
+    def see(self, registered: int, asked: int | None, now: float) -> tuple[int | None, int | None]:
+        """Return the executors at work and the size in force, for what is registered and what the
+        cluster manager was asked for last (None: it does not tell, or was given no number).
+
+        Both are None as long as nothing is decided, nothing is known to have been asked for, and
+        executors still arrive: then there is no size yet to decide upon.
+        """
+        if self._decided is not None:
+            above = max(0, registered - self._decided)
+            return registered - min(self._standby, above), self._decided
+        self._note(registered, now)
+        self._registered = registered
+        if not asked and now - self._grew_s < SETTLE_S:
+            self._shown = None
+            return None, None
+        self._shown = max(asked or 0, *(count for _, count in self._recent))
+        return registered, self._shown
+
+    def decide(self, target: int, replaces: bool = False) -> None:
+        """Take a decision: from now on its target is in force.
+
+        A decision to keep what nobody has decided, the size in force or what is registered of it,
+        decides nothing, unless it ``replaces`` executors; neither does one before there was a size,
+        or an executor.
+        """
+        if self._decided is None and not self._is_news(target, replaces):
+            return
+        self._decided = target
+
+    def _is_news(self, target: int, replaces: bool) -> bool:
+        if not self._shown or not self._registered:
+            return False
+        return target not in (self._shown, self._registered) or replaces
+
+    def _note(self, registered: int, now: float) -> None:
+        """Remember what is registered; after a clock was put back, what lies ahead of it is now."""
+        recent = ((min(at_s, now), count) for at_s, count in self._recent)
+        kept = [(at_s, count) for at_s, count in recent if now - at_s < RECENT_S]
+        self._recent = (*kept, (now, registered))
+        self._grew_s = min(self._grew_s, now)
+        if registered > self._most:
+            self._most, self._grew_s = registered, now

@@ -1,0 +1,74 @@
+"""What a user must know of an autoscaler that begins: in at most five lines, seen also where nobody
+has configured Python's logging.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from rheostat.model import Capabilities
+from rheostat.spark.settings import Settings
+
+_log = logging.getLogger("rheostat")
+Line = tuple[int, str]
+"""The level at which a line is logged, and the line."""
+
+
+def announcement(
+    settings: Settings, capabilities: Capabilities, journal: Path, stop_file: str
+) -> list[Line]:
+    """Return the lines: policy and limits, journal and kill switch, where the lag comes from, and
+    what cannot be done.
+    """
+    limits, standby = settings.limits, settings.state.standby
+    said = [
+        (
+            logging.INFO,
+            f"rheostat {'sizes' if capabilities.can_scale else 'watches'} this application: policy"
+            f" {settings.policy_name}, {limits.min_executors} to {limits.max_executors} executors"
+            f"{'' if settings.limits_given else ' (limits= is not given)'}"
+            f"{f' ({standby} of them in standby)' if standby else ''}, objective"
+            f" {settings.slo.latency_s:g} s, a decision every {settings.loop.interval_s:g} s",
+        ),
+        (
+            logging.INFO,
+            f"rheostat: journal {journal}; to stop it: touch {journal / stop_file}, or"
+            " handle.stop(); the job then keeps its size",
+        ),
+        _of_lag(settings),
+    ]
+    if capabilities.cannot:
+        said.append((logging.WARNING, f"rheostat cannot here: {'; '.join(capabilities.cannot)}"))
+    return [line for line in said if line]
+
+
+def _of_lag(settings: Settings) -> Line | None:
+    if settings.kafka is None:
+        return (
+            logging.INFO,
+            "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source,"
+            " and unknown for other sources (a policy that needs it then keeps the size)",
+        )
+    if find_spec("confluent_kafka") is None:
+        return (
+            logging.WARNING,
+            "rheostat: confluent-kafka is not installed, so kafka= is of no use: the lag is told"
+            " from finished batches of a Kafka source",
+        )
+    return None
+
+
+def say(lines: Sequence[Line]) -> None:
+    """Log the lines; where nobody has configured logging, Python would hide most of them: then they
+    are written to standard error.
+    """
+    configured = _log.hasHandlers() or _log.level != logging.NOTSET
+    for level, line in lines:
+        if configured:
+            _log.log(level, "%s", line)
+        else:
+            sys.stderr.write(f"{line}\n")

@@ -1,0 +1,39 @@
+"""What the cluster manager was asked for last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py4j.protocol import Py4JError
+
+_FIELD = "requestedTotalExecutorsPerResourceProfile"
+
+
+def requested_executors(backend: Any) -> int | None:
+    """Return how many executors the cluster manager was asked for last, of all resource profiles
+    (``CoarseGrainedSchedulerBackend.getRequestedTotalExecutors``, before 4.3 its private field);
+    None where nobody has asked yet, or this Spark does not tell.
+
+    What it was asked for at the start of the application is not among it, except by dynamic
+    allocation.
+    """
+    try:
+        found = _requested(backend)
+        counts = found.valuesIterator()
+        total = 0
+        while counts.hasNext():
+            total += int(counts.next())
+    except (Py4JError, TypeError, AttributeError):
+        return None
+    return total or None
+
+
+def _requested(backend: Any) -> Any:
+    if "getRequestedTotalExecutors" in dir(backend):
+        return backend.getRequestedTotalExecutors()
+    kind = backend.getClass()
+    while kind is not None and kind.getSimpleName() != "CoarseGrainedSchedulerBackend":
+        kind = kind.getSuperclass()
+    field = kind.getDeclaredField(_FIELD)
+    field.setAccessible(True)
+    return field.get(backend)

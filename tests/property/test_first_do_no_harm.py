@@ -1,0 +1,345 @@
+"""Attach at any moment, with any history: as long as the policy holds, no executor is asked to
+leave, and the cluster manager is asked for no fewer than before.
+
+What is real here: the loop, the guards, the size in force, the actuator, the steward with its saga.
+What is not: Spark. ``Application`` is what they see of it, and notes every call that could make an
+executor leave, now or later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from rheostat.guards import standard_guards
+from rheostat.journal.folder import MemoryJournal
+from rheostat.loop import Loop
+from rheostat.model import Capabilities, Decision, Limits, Memory, Observation, hold
+from rheostat.ports import Policy
+from rheostat.rescaling.life import GOING
+from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.signals.rhythm import Rhythm
+from rheostat.spark.resizing.actuator import SparkActuator
+from rheostat.spark.resizing.locality_wait import Patience
+from rheostat.spark.resizing.resize_terms import Terms
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.resizing.steward import Steward
+from rheostat.spark.sensing.state_stores import Operator
+
+MOST = 6
+"""Executors that the cluster has room for; the limits allow them all."""
+
+ID = "app-1"
+
+
+@dataclass
+class Application:
+    """A Spark application with one query, and its cluster manager, at a moment of its life.
+
+    ``asked`` is the total that the cluster manager was asked for last; None: for all that there is,
+    as on a Standalone cluster. ``tells``: whether this Spark lets that number be read; where it
+    does not, the settings still tell what it was asked for at the start.
+    """
+
+    asked: int | None
+    tells: bool
+    stateful: bool
+    now: float = 1000.0
+    born: int = 0
+    living: dict[str, str] = field(default_factory=dict)
+    leaving: set[str] = field(default_factory=set)
+    harm: list[str] = field(default_factory=list)
+    """What an attached autoscaler did that makes an executor leave, or keeps one from coming."""
+
+    batch: int = 0
+    places: dict[int, str] = field(default_factory=dict)
+    journal: MemoryJournal = field(default_factory=MemoryJournal)
+
+    def __post_init__(self) -> None:
+        self.at_first = self.asked
+
+    # What happens without an autoscaler
+
+    def arrive(self) -> None:
+        """An executor registers, wanted or late: one that was launched before the total was
+        lowered.
+        """
+        if len(self.living) < MOST:
+            self.living[str(self.born)] = f"host-{self.born % 2}"
+            self.born += 1
+
+    def fill(self) -> None:
+        """All come that were asked for, as far as there is room."""
+        wanted = MOST if self.asked is None else self.asked
+        while len(self.living.keys() - self.leaving) < wanted and len(self.living) < MOST:
+            self.arrive()
+
+    def lose(self, n: int) -> None:
+        """An executor dies."""
+        if self.living:
+            lost = sorted(self.living)[n % len(self.living)]
+            del self.living[lost]
+            self.leaving.discard(lost)
+
+    def let_go(self) -> None:
+        """Those that were asked to leave are gone."""
+        for executor in self.leaving:
+            self.living.pop(executor, None)
+        self.leaving = set()
+
+    def run_batch(self) -> None:
+        """The query ends a batch; its state is where it was, or on any executor."""
+        self.batch += 1
+        able = sorted(self.living.keys() - self.leaving)
+        for partition in range(4) if able else ():
+            if self.places.get(partition) not in able:
+                self.places[partition] = able[partition % len(able)]
+
+    # What an autoscaler asks (``rheostat.spark.resizing.steward_ports.Executors``)
+
+    def hosts(self) -> dict[str, str]:
+        return dict(self.living)
+
+    def registered(self) -> int:
+        return len(self.living)
+
+    def requested(self) -> int | None:
+        return self.asked if self.tells else self.at_first
+
+    def request_total(self, executors: int) -> bool:
+        if self.asked is None or executors < self.asked:
+            self.harm.append(f"asked for {executors} instead of {self.asked or 'all'}")
+        self.asked = executors
+        return True
+
+    def decommission(self, executors: list[str]) -> None:
+        self.harm.append(f"decommissioned {executors}")
+        self.leaving.update(executors)
+
+    def kill_idle(self, executors: list[str]) -> None:
+        self.harm.append(f"killed {executors}, idle")
+        self.leaving.update(executors)
+
+    def kill(self, executors: list[str]) -> None:
+        self.harm.append(f"killed {executors}")
+        self.leaving.update(executors)
+
+    def hide(self, executors: list[str]) -> bool:
+        return True
+
+    def hide_newcomers(self, hides: bool) -> bool:
+        return True
+
+    def preferred(self) -> list[str]:
+        return list(self.living)
+
+    # (``Queries``, and the coordinator of ``Placement``)
+
+    def refresh(self) -> set[str]:
+        return {"q"}
+
+    def batches(self) -> dict[str, int]:
+        return {"q": self.batch}
+
+    def idle(self, run_id: str, quiet_s: float) -> bool:
+        return False
+
+    def rhythm(self, run_id: str) -> Rhythm:
+        return Rhythm()
+
+    def moves(self, run_id: str) -> None:
+        pass
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]]:
+        return "q/state", (Operator(0, 4, ("default",)),)
+
+    def store(
+        self, state_folder: str, run_id: str, operator: int, partition: int, name: str
+    ) -> int:
+        return partition
+
+    def location(self, store: int) -> str | None:
+        return self.places.get(store)
+
+    def report(self, store: int, host: str, executor: str) -> None:
+        self.places[store] = executor
+
+
+class Controller:
+    """An autoscaler on an application, put together as ``attach`` does it."""
+
+    def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
+        self.application = application
+        self.size = SizeInForce()
+        self.steward = Steward(
+            application,
+            application,
+            application,
+            Placement(application) if application.stateful else None,
+            None,
+            Terms(graceful=graceful),
+        )
+        actuator = SparkActuator(
+            self.steward,
+            Capabilities(can_scale=True),
+            self.size,
+            Patience(lambda wait: True, lambda: application.stateful),
+            ID,
+        )
+        actuator.resume(application.journal.restore().get("rescaling", {}), application.now)
+        self.loop = Loop(
+            sensor=self,
+            policy=policy,
+            guards=standard_guards(Limits(max_executors=MOST)),
+            actuator=actuator,
+            journal=application.journal,
+        )
+
+    def observe(self, now: float) -> list[Observation]:
+        there = self.application
+        executors, target = self.size.see(there.registered(), there.requested(), now)
+        return [Observation(t_s=now, executors=executors, target=target)]
+
+    def tick(self) -> None:
+        """A second passes, with a batch in it, and a decision falls."""
+        for quarter in range(4):
+            if quarter == 2:
+                self.application.run_batch()
+            self.look()
+        self.loop.step(self.application.now)
+
+    def look(self) -> None:
+        self.application.now += 0.25
+        self.steward.look(self.application.now)
+
+
+class AskFor:
+    """An earlier policy: it wants a size."""
+
+    def __init__(self, executors: int) -> None:
+        self.executors = executors
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        return Decision(target=self.executors, reason="asked"), memory
+
+
+class Holds:
+    """Keeps the size, as the vocabulary says it."""
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        return hold(observation, "held"), memory
+
+
+class KeepsWhatItSees:
+    """Keeps the size, as a user may write it."""
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        return Decision(target=observation.executors or 1, reason="held"), memory
+
+
+NATURE = st.sampled_from(["arrive", "fill", "lose", "let go", "batch", "batch", "pause"])
+numbers = st.integers(0, MOST)
+applications = st.builds(
+    Application,
+    asked=st.none() | st.integers(1, MOST),
+    tells=st.booleans(),
+    stateful=st.booleans(),
+)
+earlier = st.lists(
+    st.tuples(
+        NATURE | st.sampled_from(["attach", "stop", "tick", "tick", "ask", "shrink"]), numbers
+    ),
+    max_size=30,
+)
+later = st.lists(
+    st.tuples(NATURE | st.sampled_from(["tick", "tick", "look"]), numbers), max_size=40
+)
+
+
+def happen(application: Application, what: str, n: int) -> None:
+    """Let one thing happen to an application."""
+    if what == "arrive":
+        application.arrive()
+    elif what == "fill":
+        application.fill()
+    elif what == "lose":
+        application.lose(n)
+    elif what == "let go":
+        application.let_go()
+    elif what == "batch":
+        application.run_batch()
+    elif what == "pause":
+        application.now += 10.0 * n
+    elif what == "ask":  # the user's own code
+        application.asked = max(1, n)
+
+
+def live(application: Application, happened: list[tuple[str, int]], graceful: bool) -> None:
+    """Give an application its history: earlier controllers came, decided, and were stopped, in the
+    middle of whatever they did.
+    """
+    controller: Controller | None = None
+    for what, n in happened:
+        if what == "attach":
+            controller = Controller(application, AskFor(max(1, n)), graceful)
+        elif what == "stop":
+            controller = None
+        elif what == "shrink":  # as far as it comes in a few ticks
+            application.fill()
+            controller = Controller(application, AskFor(1), graceful)
+            for _ in range(2 * n):
+                controller.tick()
+        elif what == "tick":
+            if controller:
+                controller.tick()
+        else:
+            happen(application, what, n)
+
+
+def taken_for_leaving(application: Application) -> set[str]:
+    """Return the executors of which the saga thinks that they cannot stay: only those that have
+    really been asked to leave, and earlier.
+    """
+    kept = application.journal.memory.get("rescaling", {}).get("protocol", {"lives": {}})
+    gone = {executor for executor, (phase, *_) in kept["lives"].items() if phase in GOING}
+    return gone & application.living.keys()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    application=applications,
+    happened=earlier,
+    then=later,
+    holds=st.sampled_from([Holds(), KeepsWhatItSees()]),
+    graceful=st.booleans(),
+)
+def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_for(
+    application, happened, then, holds, graceful
+):
+    live(application, happened, graceful)
+    application.harm.clear()
+    controller = Controller(application, holds, graceful)
+    for what, n in then:
+        if what == "tick":
+            controller.tick()
+        elif what == "look":
+            controller.look()
+        else:
+            happen(application, what, n)
+        assert application.harm == []
+        if what == "tick" and application.journal.records[-1].target is not None:
+            assert taken_for_leaving(application) <= application.leaving
+    event(f"{len(application.leaving)} were leaving since before")
+    event(f"nobody told how many: {application.asked is None}")
+
+
+def test_a_policy_that_decides_is_heard():
+    application = Application(asked=3, tells=True, stateful=False)
+    application.fill()
+    controller = Controller(application, AskFor(1), graceful=True)
+    for _ in range(12):
+        controller.tick()
+    assert application.asked == 1
+    assert len(application.leaving) == 2

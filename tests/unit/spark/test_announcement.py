@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rheostat.model import Capabilities
+from rheostat.spark.announcement import announcement, say
+from rheostat.spark.settings import settings_of
+
+ABLE = Capabilities(can_scale=True)
+UNABLE = Capabilities(can_scale=False, cannot=("one thing", "another"))
+SAYS = """
+import logging, sys
+{configured}
+from rheostat.spark.announcement import say
+say([(logging.INFO, "what it does"), (logging.WARNING, "what it cannot")])
+"""
+
+
+def lines(capabilities: Capabilities = ABLE, **given: object) -> list[str]:
+    settings = settings_of(**given)  # type: ignore[arg-type]
+    return [line for _, line in announcement(settings, capabilities, Path("kept"), "STOP")]
+
+
+def test_policy_limits_objective_journal_and_kill_switch_are_said():
+    said = "\n".join(lines(limits=(2, 4), slo=5))
+    for part in ("measured-throughput", "2 to 4 executors", "5 s", "kept", "touch kept/STOP"):
+        assert part in said
+
+
+@pytest.mark.parametrize("capabilities", [ABLE, UNABLE])
+@pytest.mark.parametrize("kafka", [None, "broker:9092"])
+def test_it_takes_at_most_five_lines(capabilities, kafka):
+    assert 2 <= len(lines(capabilities, kafka=kafka, standby=1)) <= 5
+
+
+def test_what_cannot_be_done_is_one_line():
+    assert lines(UNABLE)[-1] == "rheostat cannot here: one thing; another"
+
+
+def test_limits_that_were_not_given_are_said_to_be_defaults():
+    assert "1 to 8 executors (limits= is not given)" in lines()[0]
+    assert "not given" not in lines(limits=(1, 8))[0]
+
+
+@pytest.mark.parametrize(
+    ("configured", "seen"),
+    [
+        ("", ["what it does", "what it cannot"]),
+        ("logging.basicConfig(format='%(message)s')", ["what it cannot"]),
+        (
+            "logging.basicConfig(format='mine %(message)s', level='INFO')",
+            ["mine what it does", "mine what it cannot"],
+        ),
+        ("logging.getLogger('rheostat').setLevel('ERROR')", []),
+    ],
+    ids=["no logging", "warnings", "everything", "only errors"],
+)
+def test_all_is_seen_with_pythons_own_logging_and_a_users_logging_stays_his(configured, seen):
+    ran = subprocess.run(
+        [sys.executable, "-c", SAYS.format(configured=configured)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stderr.splitlines() == seen
+
+
+def test_what_is_logged_has_its_level(caplog):
+    with caplog.at_level(logging.INFO, logger="rheostat"):
+        say([(logging.INFO, "a 100 % plain line"), (logging.WARNING, "b")])
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("INFO", "a 100 % plain line"),
+        ("WARNING", "b"),
+    ]
