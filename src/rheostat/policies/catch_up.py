@@ -11,6 +11,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.downtime import learn_downtimes, predicted_downtime_s
 from rheostat.signals.lag import queued_rows
@@ -129,8 +130,8 @@ class CatchUp:
             return (
                 hold(
                     observation,
-                    f"{size} clear {lag:.0f} rows in {self.catch_up_s:.0f} s, a change needs"
-                    f" {changed}",
+                    f"{counted(size, 'executor')} clear {lag:,.0f} rows within"
+                    f" {self.catch_up_s:.0f} s; a change of size would need {changed}",
                     evidence,
                 ),
                 seen,
@@ -138,8 +139,8 @@ class CatchUp:
         if changed < size and (seen["disturbance"] or observation.executors != size):
             return hold(observation, "the last change of size has not settled", evidence), seen
         why = (
-            f"{rate:.0f} rows/s, {lag:.0f} waiting and {downtime_s:.1f} s down: {changed} would"
-            f" clear that in {self.catch_up_s:.0f} s"
+            f"{rate:,.0f} rows/s, {lag:,.0f} rows waiting and {downtime_s:.1f} s of downtime:"
+            f" {counted(changed, 'executor')} needed to clear that within {self.catch_up_s:.0f} s"
         )
         return Decision(target=changed, reason=why, evidence=evidence), seen
 

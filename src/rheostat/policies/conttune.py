@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.gaussian_process import posterior_mean
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
@@ -120,7 +121,7 @@ class ContTune:
             return (
                 Decision(
                     target=target,
-                    reason=f"big step: {lag_s:.1f} s of backlog, DS2 would take {ds2}",
+                    reason=f"big step for {lag_s:.1f} s of backlog; DS2 would take {ds2}",
                     evidence=evidence,
                 ),
                 seen,
@@ -134,7 +135,9 @@ class ContTune:
         target = ds2 if small is None else small
         return (
             Decision(
-                target=target, reason=f"{told}: {load:.0f} rows/s need {target}", evidence=evidence
+                target=target,
+                reason=f"{told}: {counted(target, 'executor')} needed for {load:,.0f} rows/s",
+                evidence=evidence,
             ),
             seen,
         )

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.regression import Line, trend
@@ -165,14 +166,15 @@ class Daedalus:
             return (
                 hold(
                     observation,
-                    f"size kept: {lag:.0f} rows wait, more than a second's work",
+                    f"size kept: {lag:,.0f} rows wait, more than a second's work",
                     evidence,
                 ),
                 seen,
             )
         reason = (
-            f"{load:.0f} rows/s, {soon:.0f} soon, at {capacity:.0f} rows/s with {p}: {target}"
-            f" recover within {self.recovery_s:.0f} s"
+            f"{load:,.0f} rows/s, {soon:,.0f} soon, {counted(p, 'executor')} can do"
+            f" {capacity:,.0f}: {counted(target, 'executor')} needed to recover within"
+            f" {self.recovery_s:.0f} s"
         )
         return Decision(target=target, reason=reason, evidence=evidence), seen
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows, wait_s
@@ -156,7 +157,10 @@ class Dhalion:
                 return replace(hold(observation, f"backpressure: {why}"), actions=(action,))
             more = min(suspended, 0.9) / (1 - min(suspended, 0.9))
             wanted = math.ceil(round(executors * (1 + more), 9))
-            reason = f"under-provisioned: intake suspended {suspended:.0%} of the time"
+            reason = (
+                f"under-provisioned: intake suspended {suspended:.0%} of the time,"
+                f" {counted(wanted, 'executor')} needed"
+            )
             return Decision(target=max(observation.size or 1, wanted), reason=reason)
         waiting_s = wait_s(queued_rows(observation), observation.input_rows_per_s)
         if waiting_s is not None and waiting_s <= max(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows
@@ -156,8 +157,8 @@ class DhalionAdapted:
             )
         wanted = math.ceil(round(executors * rate / throughput * (1 + self.factor), 9))
         reason = (
-            f"rows wait {observation.lag_s:.1f} s and lag grows: {rate:.0f} rows/s come,"
-            f" {throughput:.0f} get through"
+            f"rows wait {observation.lag_s:.1f} s and lag grows: {rate:,.0f} rows/s arrive,"
+            f" {throughput:,.0f} get through, {counted(wanted, 'executor')} needed"
         )
         return Decision(
             target=max(observation.size or 1, wanted),

@@ -11,6 +11,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.queueing import Station
 from rheostat.signals.true_rates import executors_for, needs
@@ -95,7 +96,10 @@ class Drs:
             "objective_s": self.objective_s,
         }
         told = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
-        reason = f"{sum(least)} slots are stable for {found.told}; with {slots} {told}"
+        reason = (
+            f"{counted(slots, 'slot')} needed for {found.told}: {sum(least)} are stable, with"
+            f" {slots} {told}"
+        )
         return (
             Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
             memory,

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, Stage, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import Needs, executors_for, job_slots, needs, rounded_up
 
@@ -121,7 +122,8 @@ class Ds2:
         if seen["epoch"] < self.warm_up + self.activation:
             return (
                 hold(
-                    observation, f"size kept: {seen['epoch']} epochs since the last change of size"
+                    observation,
+                    f"size kept: {counted(seen['epoch'], 'epoch')} since the last change of size",
                 ),
                 seen,
             )
@@ -133,12 +135,13 @@ class Ds2:
             return (
                 hold(
                     observation,
-                    f"{slots} of {current} slots would do: within the dead band",
+                    f"size kept: {slots} of {counted(current, 'slot')} would do, within the"
+                    " dead band",
                     evidence,
                 ),
                 seen,
             )
-        reason = f"{slots} slots for {found.told} ({self.read})"
+        reason = f"{counted(slots, 'slot')} needed for {found.told} ({self.read})"
         return (
             Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
             seen,

@@ -91,7 +91,7 @@ class Ds2Modern:
             return hold(observation, held, evidence)
         reason = (
             f"{found.told}: {largest.name} needs {largest.slots:.2f} slots at"
-            f" {largest.rate_per_s:.0f} rows/s, {slots} with the factor"
+            f" {largest.rate_per_s:,.0f} rows/s, {slots} with the factor"
         )
         return Decision(target=target, reason=reason, evidence=evidence)
 

@@ -34,6 +34,7 @@ from rheostat.policies.flink_metrics import (
     sample,
     vertices,
 )
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.columns import extended
 from rheostat.signals.true_rates import executors_for, job_slots
@@ -259,8 +260,8 @@ class Flink:
                 )
         target = executors_for(size, observation)
         reason = (
-            f"{largest.vertex} must process {largest.target:.0f} rows/s and could"
-            f" {largest.rate:.0f} with {p} slots: {size} slots"
+            f"{largest.vertex} must process {largest.target:,.0f} rows/s and can do"
+            f" {largest.rate:,.0f} with {counted(p, 'slot')}: {counted(size, 'slot')} needed"
         )
         finite = size > p and math.isfinite(largest.rate)
         acted = (
@@ -364,7 +365,8 @@ class Flink:
             largest,
             called_for,
             (
-                f"{size} slots wished for {waited_s:.0f} s"
+                f"size kept: {counted(size, 'slot')} would do, so far for {waited_s:.0f} of"
+                f" {self.scale_down_interval_s:.0f} s"
                 if waited_s < self.scale_down_interval_s
                 else ""
             ),

@@ -13,6 +13,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.reason_text import counted
 from rheostat.signals.extremes import highest, lowest
 from rheostat.signals.resize import resized, seen
 
@@ -211,7 +212,8 @@ class Autoscaler:
             )
         recommended = self._stabilize(current, wanted, observation.t_s, kept)
         limited = self._rated(current, recommended, kept["changes"], observation.t_s)
-        reason = f"{leading} is {known[leading]:.2f} of its target: {wanted}"
+        share = f"{leading} is {known[leading]:.2f} of its target"
+        reason = f"{share}: {counted(wanted, 'executor')} needed"
         reason += f"; {recommended} by the stabilization window" if recommended != wanted else ""
         reason += f"; {limited} by the scaling policies" if limited != recommended else ""
         return Decision(target=max(1, limited), reason=reason, evidence=evidence), kept

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.queue import newest
@@ -139,14 +140,10 @@ class MeasuredThroughput:
         highest = max(rate for _, rate in seen["rates"])
         rate = _expected(seen["rates"]) if lagging or behind else highest
         demand = (1 + self.factor) * self._demand(observation, rate, per_executor, seen)
-        needed = max(1, math.ceil(demand / per_executor)) if per_executor else 1
-        target, why = self._size(observation, needed, lagging, behind, slope, probe=count == 0)
-        numbers = (
-            f"at {per_executor:.0f} rows/s an executor need {needed}"
-            if per_executor
-            else "at an unknown throughput"
-        )
-        reason = f"{why} ({lag_s:.1f} s): {demand:.0f} rows/s {numbers}"
+        least = max(1, math.ceil(demand / per_executor)) if per_executor else 1
+        target, why = self._size(observation, least, lagging, behind, slope, probe=count == 0)
+        short = settled(size, least, target, lagging)
+        reason = f"{why} ({lag_s:.1f} s): {needed(least, demand, per_executor)}{short}"
         evidence = {"rate": rate, "demand": demand, "lag_s": lag_s, "lag_slope": slope}
         evidence |= {"throughput_per_executor": per_executor, "samples": count}
         return Decision(target=target, reason=reason, evidence=evidence), seen

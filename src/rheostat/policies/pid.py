@@ -96,8 +96,8 @@ class Pid:
         }
         target = max(1, math.floor(sum(parts.values()) + 0.5))
         reason = (
-            f"{self.signal} is {value:.2f}, {self.setpoint:g} is wanted: {sum(parts.values()):.2f}"
-            " executors"
+            f"{self.signal} is {value:.2f}, its setpoint {self.setpoint:g}:"
+            f" {sum(parts.values()):.2f} executors needed"
         )
         fast = parts["proportional"] + parts["derivative"]
         return Decision(target=target, reason=reason, evidence=parts), {

@@ -62,7 +62,7 @@ def test_a_size_far_from_all_measured_ones_is_ds2s():
     decision = ContTune().decide(seen(1, 4e6), {})[0]
     assert (decision.target, decision.reason) == (
         8,
-        "DS2's step: no measured size within 3: 4000000 rows/s need 8",
+        "DS2's step: no measured size within 3: 8 executors needed for 4,000,000 rows/s",
     )
 
 

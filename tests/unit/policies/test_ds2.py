@@ -109,7 +109,7 @@ def test_without_stages_the_job_is_one_operator_and_the_reason_says_so():
         {},
     )[0]
     assert decision.target == 5  # 8 x 0.5 x 900 / 800 = 4.5
-    assert decision.reason == "5 slots for the job as one operator (per operator)"
+    assert decision.reason == "5 slots needed for the job as one operator (per operator)"
 
 
 @pytest.mark.parametrize(("rate", "target"), [(1200.0, 4), (801.0, 4), (799.0, 2), (1700.0, 5)])

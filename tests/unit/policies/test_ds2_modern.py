@@ -38,7 +38,7 @@ def test_the_largest_stage_decides():
     )
     decision = Ds2Modern().decide(seen(rate=1000.0, stages=stages), {})[0]
     assert decision.target == 8
-    assert decision.reason == "2 stages: join needs 7.20 slots at 1000 rows/s, 8 with the factor"
+    assert decision.reason == "2 stages: join needs 7.20 slots at 1,000 rows/s, 8 with the factor"
 
 
 def test_a_recording_without_stages_is_one_operator():

@@ -85,7 +85,7 @@ def test_scaling_in_waits_for_an_hour_and_takes_the_largest_wish_of_it():
     script = [seen(60.0 * n, busy=0.3 if n == 30 else 0.1) for n in range(63)]
     decisions, _ = follow(policy, script)
     assert {decision.target for decision in decisions[:61]} == {10}
-    assert decisions[60].reason == "4 slots wished for 3540 s"
+    assert decisions[60].reason == "size kept: 4 slots would do, so far for 3540 of 3600 s"
     assert (
         decisions[61].target == 4
     )  # busy 0.3 for one sample of two: 10 x 0.2 / 0.7 = 2.86, below the factor's floor of 4
@@ -191,7 +191,9 @@ def test_the_largest_vertex_decides_for_all_executors():
 
     decision = last(QUICK, *(staged(20.0 * n) for n in range(4)))
     assert decision.target == 16  # join: 1000 / 0.7 over 1000 / 1.1
-    assert decision.reason == "join must process 1429 rows/s and could 909 with 10 slots: 16 slots"
+    assert decision.reason == (
+        "join must process 1,429 rows/s and can do 909 with 10 slots: 16 slots needed"
+    )
 
 
 def test_a_vertex_that_cannot_change_is_no_reason_to_change_another():

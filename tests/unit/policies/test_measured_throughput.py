@@ -81,7 +81,9 @@ def test_the_size_carries_the_rate_and_what_it_is_to_have_beyond_it():
     # x 1.2 = 3000
     decision = follow(POLICY, under_way(3.0, 12_000.0))[0][-1]
     assert decision.target == 3
-    assert decision.reason == "lag (4.0 s): 3000 rows/s at 1000 rows/s an executor need 3"
+    assert decision.reason == (
+        "lag (4.0 s): 3 executors needed for 3,000 rows/s at 1,000 rows/s an executor"
+    )
     told = {
         "rate": 2500.0,
         "demand": 3000.0,
@@ -441,4 +443,4 @@ def test_batches_of_another_size_bound_what_an_executor_can_do():
         [seen(5.0 * n, 4, lag_s=0.5) for n in range(3)],
         seen(15.0, 2, lag_s=0.5, processed_rows_per_s=None),
     )
-    assert "at 1000 rows/s an executor" in follow(POLICY, [*wide, narrow])[0][-1].reason
+    assert "at 1,000 rows/s an executor" in follow(POLICY, [*wide, narrow])[0][-1].reason

@@ -1,0 +1,36 @@
+"""Counts and rates as the reasons of policies say them."""
+
+from __future__ import annotations
+
+
+def counted(number: int, one: str) -> str:
+    """Return a number with its noun: 1 executor, 2 executors."""
+    return f"{number:,} {one}{'s' * (number != 1)}"
+
+
+def needed(executors: int, rows_per_s: float, per_executor: float | None) -> str:
+    """Return what is needed and why: ``9 executors needed for 1,399 rows/s at 155 rows/s an
+    executor``.
+
+    Without a known throughput only the load is said.
+    """
+    load = f"{rows_per_s:,.0f} rows/s"
+    if not per_executor:
+        return f"{load}, and no throughput was measured yet"
+    least = counted(executors, "executor")
+    return f"{least} needed for {load} at {per_executor:,.0f} rows/s an executor"
+
+
+def settled(size: int, executors: int, target: int, lagging: bool) -> str:
+    """Return why ``target`` is not what was needed (``executors``) at a size; empty where it is,
+    and where the size shrinks.
+    """
+    if target == executors or target < size:
+        return ""
+    if lagging and target > size:
+        return "; one more than there are, because lag rises all the same"
+    if lagging:
+        return "; none leaves while there is lag"
+    if target == size:
+        return "; none is added without lag"
+    return f"; {counted(target, 'executor')} at most before a throughput was measured"
