@@ -13,6 +13,7 @@ import typer
 from rheostat.cli.output import out_option, write_out
 from rheostat.errors import BadInput
 from rheostat.journal import explanation as words
+from rheostat.journal.folder import segments
 from rheostat.journal.reading import records
 from rheostat.journal.record import to_line
 from rheostat.model import Record
@@ -38,15 +39,9 @@ def explain(
 
     Example: rheostat explain out/demo/journal --at 2026-01-31T09:30
     """
-    if not journal.exists():
-        raise BadInput(f"there is no journal {journal}")
-    kept = (record for _, record in records(journal))
     asked = None if at is None else _seconds(at)
-    found = (
-        list(words.changes(_counted(kept, journal)))
-        if asked is None
-        else [_at(kept, asked, journal)]
-    )
+    kept = _kept(journal)
+    found = list(words.changes(kept)) if asked is None else [_at(kept, asked, journal)]
     if out:
         write_out(out, map(to_line, found))
     if as_json:
@@ -58,27 +53,40 @@ def explain(
         )
 
 
-def _counted(kept: Iterable[Record], journal: Path) -> Iterator[Record]:
-    """Hand the records on and refuse a journal that has none."""
+def _kept(journal: Path) -> Iterator[Record]:
+    """Yield the records of a journal; raises BadInput where there is none and where it is empty."""
+    if not journal.exists():
+        raise BadInput(f"there is no journal {journal}")
+    inside = journal / "journal"
+    if journal.is_dir() and not segments(journal) and segments(inside):
+        raise BadInput(f"there is no journal in {journal}, but there is one in {inside}")
     number = 0
-    for number, record in enumerate(kept, 1):  # noqa: B007
+    for number, (_, record) in enumerate(records(journal), 1):  # noqa: B007
         yield record
     if not number:
-        raise BadInput(f"the journal {journal} holds no records")
+        raise BadInput(f"the journal {journal} holds no records: no tick was kept yet")
 
 
 def _at(kept: Iterable[Record], asked: float, journal: Path) -> Record:
-    """Return the newest record up to a time; raises BadInput where the journal begins later."""
+    """Return the newest record up to a time, and say where the journal ends before it; raises
+    BadInput where it begins later.
+    """
     found: Record | None = None
-    first_s: float | None = None
-    for record in _counted(kept, journal):
-        first_s = record.t_s if first_s is None else first_s
+    first_s, last_s = math.inf, -math.inf
+    for record in kept:
+        first_s, last_s = min(first_s, record.t_s), max(last_s, record.t_s)
         if record.t_s <= asked and (found is None or record.t_s >= found.t_s):
             found = record
+    span = f"from {words.when(first_s)} to {words.when(last_s)}"
     if found is None:
         raise BadInput(
-            f"the journal {journal} begins at {words.when(first_s or 0.0)}, after"
-            f" {words.when(asked)}"
+            f"--at {words.when(asked)} is before the journal {journal}, which goes {span}"
+        )
+    if asked > last_s:
+        typer.echo(
+            f"--at {words.when(asked)} is after the journal {journal}, which goes {span}; this is"
+            " its last record, what came then was not kept:",
+            err=True,
         )
     return found
 

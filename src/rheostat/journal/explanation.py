@@ -1,5 +1,5 @@
-"""A record of the loop in words: what was seen, what the policy wanted, what each guard changed,
-where the rescaling stands.
+"""A record of the loop in words: what was decided, what was seen, what the policy wanted, what each
+guard allowed, where the rescaling stands.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 
-from rheostat.model import Observation, Record
+from rheostat.model import Decision, GuardChange, Observation, Record
 
 _EPOCH_S = 1e8
 """Smaller times are not counted from 1970 (a simulation, a test)."""
@@ -21,29 +21,51 @@ def when(t_s: float) -> str:
 
 
 def explain(record: Record) -> list[str]:
-    """Return a record as lines of text."""
-    size = record.observation.size if record.observation else None
-    head = f"{when(record.t_s)}: {_verdict(size, record.target)}"
-    lines = [head, f"  seen: {seen(record.observation)}"]
+    """Return a record as lines: what was decided, then what was seen, wanted and allowed."""
+    lines = [f"{when(record.t_s)}: {verdict(record)}", f"  seen: {seen(record.observation)}"]
     if record.raw:
-        wanted = f"  the policy wanted {record.raw.target}: {record.raw.reason}"
-        numbers = ", ".join(
-            f"{name} {_number(value)}"
-            for name, value in record.raw.evidence.items()
-            if value is not None
-        )
-        lines += [f"{wanted} [{numbers}]" if numbers else wanted]
-        lines += [
-            f"  {change.guard} changed {change.before} to {change.after}: {change.reason}"
-            for change in record.guards
-        ]
-        lines += [] if record.guards else ["  no guard changed that"]
+        lines += [_wanted(record.raw), *_allowed(record.raw, record.guards)]
     lines += [f"  also: {action}" for action in record.actions]
+    stands = record.rescaling
     return [
         *lines,
-        f"  rescaling: {record.rescaling.phase}"
-        + (f", {record.rescaling.detail}" if record.rescaling.detail else ""),
+        f"  rescaling: {stands.phase}" + (f", {stands.detail}" if stands.detail else ""),
     ]
+
+
+def verdict(record: Record) -> str:
+    """Return in one line the size that stood, what was decided, what the policy wanted, and which
+    guards allowed no more: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
+    """
+    size = record.observation.size if record.observation else None
+    if record.target is None:
+        return "nothing was decided"
+    executors = f"{record.target} executor{'s' * (record.target != 1)}"
+    sizes = f"stay at {executors}" if size in (None, record.target) else f"{size} -> {executors}"
+    if not record.raw or not record.guards:
+        return sizes
+    by = ", ".join(change.guard for change in record.guards)
+    return f"{sizes}: wanted {record.raw.target}, allowed {record.target} ({by})"
+
+
+def _wanted(raw: Decision) -> str:
+    numbers = ", ".join(
+        f"{name} {_number(value)}" for name, value in raw.evidence.items() if value is not None
+    )
+    said = f"  wanted {raw.target}: {raw.reason}"
+    return f"{said} [{numbers}]" if numbers else said
+
+
+def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
+    """Return a line for each guard that changed the target; its reason repeats what was wanted
+    before it, which is left out.
+    """
+    lines, before = [], raw.reason
+    for change in guards:
+        own = change.reason.removeprefix(before).removeprefix("; ")
+        lines.append(f"  allowed {change.after}, not {change.before}, by {change.guard}: {own}")
+        before = change.reason
+    return lines or [f"  allowed {raw.target}: no guard changed that"]
 
 
 def seen(observation: Observation | None) -> str:
@@ -52,10 +74,10 @@ def seen(observation: Observation | None) -> str:
         return "no query"
     o = observation
     parts = [
-        _said(o.executors, "executors"),
+        _said(o.executors, "executor" if o.executors == 1 else "executors"),
         _said(o.input_rows_per_s, "rows/s arrive"),
         _said(o.processed_rows_per_s, "rows/s are read"),
-        _said(o.lag_rows, "rows wait"),
+        _said(o.lag_rows, "row waits" if o.lag_rows == 1 else "rows wait"),
         _said(o.lag_s, "s is their wait"),
         _said(o.latency_s, "s is the latency of a row"),
         _said(o.batch_s, "s is the last batch"),
@@ -83,24 +105,10 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
         before, halted = asked, is_halt
 
 
-def _verdict(size: int | None, target: int | None) -> str:
-    if target is None:
-        return "nothing was decided"
-    if size is None or target == size:
-        return f"stay at {target} executor{'s' * (target != 1)}"
-    return (
-        f"{'out' if target > size else 'in'} from {size} to {target} executor{'s' * (target != 1)}"
-    )
-
-
 def _number(value: float | int | str | None) -> str:
-    return (
-        f"{value:.4g}"
-        if isinstance(value, float) and abs(value) < 1000
-        else f"{value:.0f}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, float) and abs(value) < 1000:
+        return f"{value:.4g}"
+    return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
 
 
 def _said(value: float | None, what: str) -> str:

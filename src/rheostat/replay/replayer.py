@@ -12,6 +12,7 @@ from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guard, guards_of
 from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.policies.checked import Checked
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
 from rheostat.replay.recording import Recording
@@ -56,8 +57,10 @@ class Request:
         return guards_of(self.limits, self.guards)
 
     def make(self) -> Policy:
-        """Return a fresh policy; raises BadInput for an unknown one or a wrong parameter."""
-        return create(self.policy, self.parameters)
+        """Return a fresh policy, whose faults are BadInput; raises BadInput for an unknown one or a
+        wrong parameter.
+        """
+        return Checked(create(self.policy, self.parameters), self.policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,7 @@ class Decided:
 def replay(recording: Recording, request: Request) -> Iterator[Decided]:
     """Yield the decisions on every application of a recording, each with a fresh policy.
 
-    Raises BadInput, with the row, for what the policy itself refuses.
+    Raises BadInput, with the row, for what the policy itself refuses and where it fails.
     """
     for application, moments in recording.items():
         yield from replay_one(application, moments, request)

@@ -15,7 +15,7 @@ def tick(n: int, size: int, target: int) -> Record:
     seen = Observation(t_s=t_s, executors=size, target=size, input_rows_per_s=1500.0, lag_s=4.0)
     raw = Decision(target=target + 1, reason="lag", evidence={"rate": 1500.0})
     change = GuardChange(
-        guard="bounds", before=target + 1, after=target, reason="max executors is 8"
+        guard="bounds", before=target + 1, after=target, reason=f"lag; max executors is {target}"
     )
     rescaling = (
         Rescaling(phase="growing", detail="waiting for 2")
@@ -54,13 +54,13 @@ def test_all_changes_are_told_in_words(capsys, journal):
     code, out, _ = said(capsys, journal)
     assert code == 0
     assert [line for line in out.splitlines() if not line.startswith(" ")] == [
-        "2026-01-31 09:00:05 UTC (1769850005): out from 2 to 4 executors",
+        "2026-01-31 09:00:05 UTC (1769850005): 2 -> 4 executors: wanted 5, allowed 4 (bounds)",
         "",
-        "2026-01-31 09:00:15 UTC (1769850015): in from 4 to 3 executors",
+        "2026-01-31 09:00:15 UTC (1769850015): 4 -> 3 executors: wanted 4, allowed 3 (bounds)",
     ]
-    assert "seen: 2 executors, 1500 rows/s arrive, 4 s is their wait" in out
-    assert "the policy wanted 5: lag [rate 1500]" in out
-    assert "bounds changed 5 to 4: max executors is 8" in out
+    assert "seen: 2 executors, 1,500 rows/s arrive, 4 s is their wait" in out
+    assert "wanted 5: lag [rate 1,500]" in out
+    assert "allowed 4, not 5, by bounds: max executors is 4" in out
     assert "rescaling: growing, waiting for 2" in out
 
 
@@ -85,13 +85,29 @@ def test_json_and_out_are_the_records(capsys, journal, tmp_path):
     [
         ("now", "--at must be seconds or a UTC time like"),
         ("nan", "--at must be a finite time"),
-        ("5", "begins at 2026-01-31 09:00:00"),
+        ("5", "--at 5 s is before the journal"),
+        ("5", "which goes from 2026-01-31 09:00:00 UTC (1769850000) to 2026-01-31 09:00:15"),
     ],
 )
 def test_a_wrong_time_is_one_line(capsys, journal, at, expected):
     code, _, err = said(capsys, journal, "--at", at)
     assert (code, len(err.splitlines())) == (2, 1)
     assert expected in err
+
+
+def test_a_time_after_the_record_is_said_with_its_span(capsys, journal):
+    code, out, err = said(capsys, journal, "--at", "2026-01-31T12:00")
+    assert code == 0
+    assert out.startswith("2026-01-31 09:00:15 UTC (1769850015): 4 -> 3 executors")
+    assert err.count("\n") == 1
+    assert "is after the journal" in err
+    assert "from 2026-01-31 09:00:00 UTC (1769850000) to 2026-01-31 09:00:15 UTC" in err
+
+
+def test_a_folder_around_a_journal_is_told_where_it_is(capsys, journal):
+    code, _, err = said(capsys, journal.parent)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert f"there is one in {journal}" in err
 
 
 def test_a_corrupt_whole_line_is_one_line_with_its_number(capsys, journal):

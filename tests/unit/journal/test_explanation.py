@@ -1,5 +1,7 @@
-from rheostat.journal.explanation import changes, explain, seen, when
-from rheostat.model import Observation, Record, Rescaling
+from dataclasses import replace
+
+from rheostat.journal.explanation import changes, explain, seen, verdict, when
+from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
 
 
 def record(size: int | None, target: int | None, phase: str = "steady") -> Record:
@@ -48,6 +50,34 @@ def test_nothing_decided_is_said():
         "  seen: no query",
         "  rescaling: idle",
     ]
+
+
+def test_one_executor_and_one_row_are_singular():
+    alone = Observation(t_s=0.0, executors=1, lag_rows=1)
+    assert seen(alone) == "1 executor, 1 row waits"
+    assert verdict(record(2, 1)) == "2 -> 1 executor"
+    assert verdict(record(1, 1)) == "stay at 1 executor"
+
+
+def test_what_was_wanted_and_allowed_comes_in_the_order_in_which_it_happened():
+    raw = Decision(target=9, reason="lag (6.2 s)", evidence={"rate": 1399.0})
+    step = "lag (6.2 s); at most 2 more at a time"
+    guards = (
+        GuardChange(guard="step-limits", before=9, after=8, reason=step),
+        GuardChange(guard="bounds", before=8, after=7, reason=f"{step}; max executors is 7"),
+    )
+    lines = explain(replace(record(6, 7, "growing"), raw=raw, guards=guards))
+    assert lines == [
+        "0 s: 6 -> 7 executors: wanted 9, allowed 7 (step-limits, bounds)",
+        "  seen: 6 executors",
+        "  wanted 9: lag (6.2 s) [rate 1,399]",
+        "  allowed 8, not 9, by step-limits: at most 2 more at a time",
+        "  allowed 7, not 8, by bounds: max executors is 7",
+        "  rescaling: growing",
+    ]
+    free = explain(replace(record(6, 9, "growing"), raw=raw))
+    assert free[0] == "0 s: 6 -> 9 executors"
+    assert free[3] == "  allowed 9: no guard changed that"
 
 
 def test_small_times_are_seconds():

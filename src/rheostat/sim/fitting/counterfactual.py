@@ -12,6 +12,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, standard_guards
 from rheostat.model import Limits, Record, Slo
+from rheostat.policies.checked import Checked
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
 from rheostat.sim.arrivals import Arrivals
@@ -150,7 +151,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
     that are compared use a fit to all of it. Raises BadInput where the recording cannot be fitted,
     and for a policy or parameter that is wrong.
     """
-    policy = create(question.policy, question.parameters, question.slo)
+    policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
     judged = calibrate(run)
     found = fit(run, run.batches)
     done = _closed(found, run, question, policy)

@@ -1,0 +1,55 @@
+"""A policy whose faults are told in one line: what it raises, and an answer that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+from rheostat.ports import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Asks a policy, and says as BadInput where it fails; ``name`` is how the user calls it.
+
+    For runs that end where the policy fails: a replay, a simulation. A live job goes on at its size
+    (``Loop.run``).
+    """
+
+    policy: Policy
+    name: str
+
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return what the policy returns; raises BadInput for a fault of it."""
+        try:
+            answer: Any = self.policy.decide(observation, memory)
+        except BadInput:
+            raise
+        except Exception as fault:
+            said = " ".join(str(fault).split()) or "no message"
+            raise BadInput(
+                f"policy {self.name} failed at {observation.t_s:.15g} s: {type(fault).__name__}:"
+                f" {said}"
+            ) from fault
+        if wrong := _wrong(answer):
+            raise BadInput(
+                f"policy {self.name} must return a Decision and what it remembers, at"
+                f" {observation.t_s:.15g} s it returned {wrong}"
+            )
+        decision, kept = answer
+        return decision, kept
+
+
+def _wrong(answer: Any) -> str:
+    """Return what is wrong with an answer; empty where it is one."""
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        return repr(answer)[:80]
+    decision, kept = answer
+    if not isinstance(decision, Decision):
+        return f"{repr(decision)[:80]} for the Decision"
+    if not isinstance(decision.target, int) or isinstance(decision.target, bool):
+        return f"{decision.target!r} executors, which is no whole number"
+    return "" if isinstance(kept, Mapping) else f"{repr(kept)[:80]} for what it remembers"
