@@ -4,13 +4,13 @@ answer.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, tell, working
-from rheostat.cli.pairs import pairs
+from rheostat.cli.arguments import Floor, Interval, Parameters, PolicyName
+from rheostat.cli.output import Out, tell, working
+from rheostat.cli.policy_choice import chosen, look_into
 from rheostat.cli.whatif_answer import show_answer
 from rheostat.model import Limits, Slo
 
@@ -22,14 +22,9 @@ def whatif(
             help="A journal's folder, or a recording with batches, arrivals, lag and executors."
         ),
     ],
-    policy: Annotated[
-        str, typer.Option(help="Policy by name, or your own as module:Class.")
-    ] = "measured-throughput",
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter of the policy, name=value; repeat it."),
-    ] = None,
-    minimum: Annotated[int, typer.Option("--min", help="Floor of the number of executors.")] = 1,
+    policy: PolicyName = "measured-throughput",
+    parameters: Parameters = None,
+    minimum: Floor = 1,
     maximum: Annotated[
         int | None,
         typer.Option("--max", help="Ceiling; default: the most that were recorded, or 8."),
@@ -37,10 +32,7 @@ def whatif(
     slo: Annotated[
         float, typer.Option(help="Latency objective in seconds: later rows are late.")
     ] = 10.0,
-    interval: Annotated[
-        float | None,
-        typer.Option(help="Seconds between two decisions; default: the recording's own step."),
-    ] = None,
+    interval: Interval = None,
     seed: Annotated[int, typer.Option(help="Seed of the plant's noise.")] = 0,
     as_json: Annotated[
         bool,
@@ -52,7 +44,7 @@ def whatif(
             ),
         ),
     ] = False,
-    out: Annotated[Path | None, out_option()] = None,
+    out: Out = None,
 ) -> None:
     """Fit a simulated job to a recording, close the loop with a policy, and compare with what was
     recorded.
@@ -69,13 +61,16 @@ def whatif(
     from rheostat.sim.fitting.recorded_run import recorded
 
     path = recording.find(file)
+    if ":" in policy:
+        look_into(path.parent)
+    given, objective = chosen(policy, parameters), Slo(latency_s=slo)
     run = recorded(recording.read(path))
     most = max(8, *(size for _, size in run.sizes)) if maximum is None else maximum
     question = Question(
         policy=policy,
-        parameters=pairs(parameters or ()),
+        parameters=given,
         limits=Limits.between(minimum, most),
-        slo=Slo(latency_s=slo),
+        slo=objective,
         interval_s=interval,
         seed=seed,
     )

@@ -1,0 +1,65 @@
+"""The decisions of a replay for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rheostat.cli.output import plain_table
+
+if TYPE_CHECKING:
+    from rheostat.replay.replayer import Decided
+
+_SHOWN = 40
+
+
+def show_decisions(decided: Sequence[Decided], several: bool) -> None:
+    """Print where the policy asks for another size than the one that stood, each time once, and a
+    line for the whole.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+
+    start_s = decided[0].t_s
+    asked = [
+        each
+        for number, each in enumerate(decided)
+        if _asks(each) and (number == 0 or not _same(each, decided[number - 1]))
+    ]
+    names_of = ["application"] if several else []
+    table = plain_table("time", *names_of, "executors", "target", "why")
+    for each in asked[:_SHOWN]:
+        size = "?" if each.size is None else str(each.size)
+        names = [escape(each.application or "")] if several else []
+        table.add_row(
+            f"{each.t_s - start_s:.0f} s",
+            *names,
+            size,
+            str(each.decision.target),
+            escape(each.decision.reason),
+        )
+    console = Console()
+    if asked:
+        console.print(table)
+    if len(asked) > _SHOWN:
+        console.print(f"... and {len(asked) - _SHOWN} more; all of them: --json")
+    targets = [each.decision.target for each in decided]
+    spread = (
+        f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
+    )
+    console.print(
+        f"{len(decided)} decisions, {sum(map(_asks, decided))} of them for another size than the"
+        f" one that stood; {spread}"
+    )
+
+
+def _asks(each: Decided) -> bool:
+    return each.decision.target != each.size
+
+
+def _same(each: Decided, before: Decided) -> bool:
+    return (
+        _asks(before)
+        and each.decision.target == before.decision.target
+        and each.application == before.application
+    )
