@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+import rheostat
 from rheostat.cli import (
     calibrate,
     cluster,
@@ -32,7 +34,6 @@ app = typer.Typer(
         " explained."
     ),
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
@@ -48,6 +49,26 @@ app.command("whatif")(whatif.whatif)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
 app.add_typer(simulate.app, name="simulate")
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rheostat {rheostat.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_say_version
+        ),
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
+
+
 left_out = extend({"": app, "simulate": simulate.app})
 """Commands of other distributions that could not be added."""
 
@@ -78,8 +99,9 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except SystemExit as ended:
-        # A signal's end has a code of its own; else it is typer's answer to a reader that has gone.
-        return ended.code if isinstance(ended.code, int) and ended.code > 128 else GONE
+        # Completion and a signal's end have codes of their own; 1 is typer's answer to a reader
+        # that has gone, such as head.
+        return ended.code if isinstance(ended.code, int) and ended.code != 1 else GONE
     return code if isinstance(code, int) else 0
 
 

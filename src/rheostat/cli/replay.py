@@ -15,7 +15,7 @@ from rheostat.cli.output import out_option, watched, working, write_out
 from rheostat.cli.policy_choice import chosen, look_into
 from rheostat.cli.replay_decisions import show_decisions
 from rheostat.config import GuardOptions
-from rheostat.model import Limits
+from rheostat.model import Limits, Slo
 
 if TYPE_CHECKING:
     from rheostat.replay.replayer import Request
@@ -35,6 +35,10 @@ def replay(
         typer.Option(
             "--max", help="Ceiling of the number of executors; default: 1000, in effect none."
         ),
+    ] = None,
+    slo: Annotated[
+        float | None,
+        typer.Option(help="Latency objective in seconds; default: that of the policy, 10."),
     ] = None,
     interval: Interval = None,
     initial: Annotated[
@@ -62,14 +66,15 @@ def replay(
     from rheostat.replay import recording
     from rheostat.replay.replayer import CEILING, Request
 
-    limits = Limits.between(minimum, CEILING if maximum is None else maximum)
     path = recording.find(file)
     if ":" in policy:
         look_into(path.parent)
+    objective = None if slo is None else Slo(latency_s=slo)
     request = Request(
         policy=policy,
-        parameters=chosen(policy, parameters),
-        limits=limits,
+        parameters=chosen(policy, parameters, slo=objective),
+        limits=Limits.between(minimum, CEILING if maximum is None else maximum),
+        slo=objective,
         interval_s=interval,
         initial=initial,
         guards=guards,

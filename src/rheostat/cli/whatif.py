@@ -63,7 +63,8 @@ def whatif(
     path = recording.find(file)
     if ":" in policy:
         look_into(path.parent)
-    given, objective = chosen(policy, parameters), Slo(latency_s=slo)
+    objective = Slo(latency_s=slo)
+    given = chosen(policy, parameters, slo=objective)
     run = recorded(recording.read(path))
     most = max(8, *(size for _, size in run.sizes)) if maximum is None else maximum
     question = Question(

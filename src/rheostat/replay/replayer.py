@@ -11,7 +11,7 @@ from typing import Any
 from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guard, guards_of
-from rheostat.model import Decision, Limits, Memory, Observation
+from rheostat.model import Decision, Limits, Memory, Observation, Slo
 from rheostat.policies.checked import Checked
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
@@ -31,7 +31,8 @@ class Request:
     ``interval_s`` is the time between two decisions (default None: one at every recorded time);
     ``initial`` starts from that many executors and feeds every decision back as the size that
     stands (default None: the recorded one stands). ``guards`` are rules beside stale data and
-    bounds; there is no cooldown, which would hold what it waits for back.
+    bounds; there is no cooldown, which would hold what it waits for back. ``slo`` is handed to the
+    policy (default None: the objective of its own parameters).
     """
 
     policy: str
@@ -40,6 +41,7 @@ class Request:
     interval_s: float | None = None
     initial: int | None = None
     guards: GuardOptions = field(default_factory=GuardOptions)
+    slo: Slo | None = None
 
     def __post_init__(self) -> None:
         low, high = self.limits.min_executors, self.limits.max_executors
@@ -60,7 +62,7 @@ class Request:
         """Return a fresh policy, whose faults are BadInput; raises BadInput for an unknown one or a
         wrong parameter.
         """
-        return Checked(create(self.policy, self.parameters), self.policy)
+        return Checked(create(self.policy, self.parameters, self.slo), self.policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +209,34 @@ def test_it_is_a_module_that_exits_with_the_code():
         "",
         "rheostat: there is no script no.py\n",
     )
+
+
+def test_the_version_is_that_of_the_distribution(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"rheostat {version('rheostat')}\n"
+
+
+@pytest.mark.parametrize("module", ["rheostat", "rheostat.cli"])
+def test_the_package_runs_as_a_program(module):
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        f"rheostat {version('rheostat')}\n",
+        "",
+    )
+
+
+def test_a_shell_is_told_how_to_complete(capsys, monkeypatch):
+    monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))
+    assert run(["--show-completion"]) == 0
+    assert "_RHEOSTAT_COMPLETE=complete_bash" in capsys.readouterr().out
+
+
+def test_a_shell_that_completes_gets_the_commands(capsys, monkeypatch):
+    monkeypatch.setenv("_RHEOSTAT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "rheostat sim")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert run([]) == 0
+    assert capsys.readouterr().out == "simulate\n"
