@@ -5,10 +5,20 @@ slots an objective needs.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
+
+
+class Curve(Protocol):
+    """What slots that share something cost each other: ``Usl`` or ``Contention``."""
+
+    def slowdown(self, slots: float) -> float:
+        """Return how much longer work takes on one of ``slots`` slots than on one alone."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +84,7 @@ class BatchModel:
 
     fixed_s: float
     stages: tuple[StageCost, ...]
-    curve: Usl = field(default_factory=Usl)
+    curve: Curve = field(default_factory=Usl)
 
     def __post_init__(self) -> None:
         if not self.fixed_s >= 0:
@@ -88,6 +98,25 @@ class BatchModel:
             raise BadInput(f"a batch needs at least one slot, but it has {slots}")
         slowdown = self.curve.slowdown(slots)
         return self.fixed_s + sum(stage.duration_s(rows, slots, slowdown) for stage in self.stages)
+
+    def at(self, slots: int, longer: float = 1.0) -> Callable[[float], float]:
+        """Return the duration over rows at so many slots, ``longer`` times that of the model: for
+        many batches of one size.
+        """
+        slowdown = self.curve.slowdown(slots)
+        lines = []
+        for stage in self.stages:
+            waves, row_s = math.ceil(stage.tasks / slots), stage.rows_in * stage.row_s * slowdown
+            each_s = row_s / stage.tasks
+            lines.append((waves * stage.task_s, waves * each_s, stage.task_s, stage.skew * each_s))
+
+        def batch_s(rows: float) -> float:
+            total_s = self.fixed_s
+            for wave_s, row_s, task_s, largest_s in lines:
+                total_s += max(wave_s + row_s * rows, task_s + largest_s * rows)
+            return total_s * longer
+
+        return batch_s
 
     def steady_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
         """Return the duration of a batch that has settled at a constant rate; None where the lag

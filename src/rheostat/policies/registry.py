@@ -22,6 +22,7 @@ from rheostat.policies.hpa import Hpa
 from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.policies.parameters import parameters, values
 from rheostat.policies.pid import Pid
+from rheostat.policies.predictive import Predictive
 from rheostat.policies.spark_batch_ratio import SparkBatchRatio
 from rheostat.policies.third_party import third_party
 from rheostat.policies.threshold import Threshold
@@ -43,6 +44,7 @@ POLICIES: dict[str, type[Policy]] = {
     "hpa": Hpa,
     "measured-throughput": MeasuredThroughput,
     "pid": Pid,
+    "predictive": Predictive,
     "spark-batch-ratio": SparkBatchRatio,
     "threshold": Threshold,
     "varga-v1": VargaV1,

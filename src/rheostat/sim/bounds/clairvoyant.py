@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from rheostat.sim.plant import Floats
 LATE_SHARE = 0.01
 WINDOW_S = 300.0
 WINDOW_SHARE = 0.10
-_SEARCHES = 12
+_SEARCHES = 14
+_DEARER = 8.0
 _BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)
 
 
@@ -51,11 +52,13 @@ class Path:
 
     def attains(self) -> bool:
         """Tell whether 99 % of the rows are in time over the run and 90 % in every five minutes."""
+        return self.late_share <= LATE_SHARE + 1e-12 and not len(self.missed())
+
+    def missed(self) -> Steps:
+        """Return the windows of five minutes, by number, in which 90 % are not in time."""
         window = (self.start_s // WINDOW_S).astype(np.int64)
         rows, late = np.bincount(window, self.rows), np.bincount(window, self.late)
-        return self.late_share <= LATE_SHARE + 1e-12 and bool(
-            (late <= WINDOW_SHARE * rows + 1e-9).all()
-        )
+        return np.flatnonzero(late > WINDOW_SHARE * rows + 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,41 +77,42 @@ class Bracket:
         return None if self.path is None else self.path.cost / self.lower - 1
 
 
-def clairvoyant(job: Job, curve: Curve, initial: int, oldest_s: float | None = None) -> Bracket:
-    """Return the bracket of the cheapest run from ``initial`` executors with these arrivals known.
+def clairvoyant(
+    job: Job,
+    curve: Curve,
+    initial: int | None = None,
+    *,
+    oldest_s: float | None = None,
+    fixed: Path | None = None,
+) -> Bracket:
+    """Return the bracket of the cheapest run with these arrivals known, from ``initial`` executors
+    or, without it, from any: the best fixed size has its own from the start, too.
 
     Sizes change at the starts of batches. With arrivals known, executors that start need no state
     of their own: they are asked for ``start_s`` before the batch that they are for (not before the
     run's start), and paid from then. So the state is (time, age of the backlog, executors). The
     backlog may be ``oldest_s`` old (default: three objectives and two triggers), and at the last
-    batch no older than at the first. The objective (99 % of rows in time) has a price per late row,
-    found by bisection. ``lower`` is the Lagrangian's value, rounded in the job's favour and without
-    the rule for five-minute windows; the path is rounded against it and keeps both rules. Raises
-    BadInput for an ``initial`` outside the limits.
+    batch no older than at the first, or than the run ``fixed`` of the best fixed size leaves it;
+    that run is one of those looked for, where it is given. The objective (99 % of rows in time) has
+    a price per late row, found by bisection, and a higher one in windows of five minutes that miss
+    it. ``lower`` is the Lagrangian's value, rounded in the job's favour and without the rule for
+    windows; the path is rounded against it and keeps both rules. Raises BadInput for an ``initial``
+    outside the limits.
     """
     oldest_s = 3 * job.slo.latency_s + 2 * job.trigger_s if oldest_s is None else oldest_s
     ages = max(2, math.ceil(oldest_s / curve.step_s))
+    first = None if initial is None else job.index(initial)
     fair, kind = (
-        _Program(Batches(job, curve, kindly=kindly), job.index(initial), ages)
+        _Program(Batches(job, curve, kindly=kindly), first, ages, fixed)
         for kindly in (False, True)
     )
-    best, low, high = _search(
-        fair,
-        max(
-            1e-12,
-            float(job.sizes[-1])
-            * job.slots_per_executor
-            * curve.step_s
-            * curve.steps
-            / curve.rows[-1],
-        ),
-    )
-    return Bracket(
-        lower=max(
-            kind.bound(price) for price in (0.0, low, *(high * factor for factor in _BEYOND))
-        ),
-        path=best,
-    )
+    slots = float(job.sizes[-1]) * job.slots_per_executor
+    scale = max(1e-12, slots * curve.step_s * curve.steps / curve.rows[-1])
+    best, low, high = _search(fair, scale)
+    if fixed is not None and initial is None and (best is None or fixed.cost < best.cost):
+        best = fixed if fixed.attains() else best
+    prices = (0.0, low, *(high * factor for factor in _BEYOND))
+    return Bracket(lower=max(kind.bound(price) for price in prices), path=best)
 
 
 def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]:
@@ -119,6 +123,8 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
     for _ in range(_SEARCHES):
         price = high if best is None else math.sqrt(max(low, scale * 1e-5) * high)
         path = program.path(price)
+        if path is not None and path.late_share <= LATE_SHARE and len(path.missed()):
+            path = _in_windows(program, price, path)
         if path is not None and path.attains():
             high, best = price, path if best is None or path.cost < best.cost else best
         elif best is None:
@@ -128,6 +134,20 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
         else:
             low = price
     return best, low, high
+
+
+def _in_windows(program: _Program, price: float, path: Path | None) -> Path | None:
+    """Return a path at this price that keeps the rule for windows too: late rows are dearer in
+    those that missed it; None where that does not help.
+    """
+    factors: dict[int, float] = {}
+    for _ in range(4):
+        if path is None or not len(missed := path.missed()):
+            return path
+        for window in missed.tolist():
+            factors[window] = factors.get(window, 1.0) * _DEARER
+        path = program.path(price, factors)
+    return path
 
 
 class _Plan(NamedTuple):
@@ -144,7 +164,9 @@ class _Plan(NamedTuple):
 class _Program:
     """Backward values and the forward path, for one rounding."""
 
-    def __init__(self, batches: Batches, initial: int, ages: int) -> None:
+    def __init__(
+        self, batches: Batches, initial: int | None, ages: int, fixed: Path | None = None
+    ) -> None:
         self._batches, self._job, self._curve = batches, batches.job, batches.curve
         self._initial, self._ages = initial, ages
         self._kindly = batches.kindly
@@ -154,7 +176,8 @@ class _Program:
                 f"a run must last longer than a trigger interval ({self._job.trigger_s:g} s)"
             )
         self._can_grow_at = math.ceil(self._job.start_s / self._curve.step_s - 1e-9)
-        self._end_age = self._age_at_start()
+        self._end_age = max(self._age_at_start(), self._age_at_end(fixed))
+        self._dearer: Mapping[int, float] = {}
         self._switching = self._job.switching()
         self._plans = {t: self._plan(t) for t in range(self._first, self._curve.steps)}
 
@@ -162,15 +185,22 @@ class _Program:
         """Return the least cost plus ``price`` per late row above the share that may be late: a
         lower bound at every price.
         """
-        value = self._values(price)[self._first, self._first, self._initial]
+        self._dearer = {}
+        values = self._values(price)[self._first, self._first]
+        value = values.min() if self._initial is None else values[self._initial]
         return float(value) - price * LATE_SHARE * float(self._curve.rows[-1])
 
-    def path(self, price: float) -> Path | None:
-        """Return the cheapest path at this price of a late row; None if there is none."""
+    def path(self, price: float, dearer: Mapping[int, float] | None = None) -> Path | None:
+        """Return the cheapest path at this price of a late row, so many times ``dearer`` in some
+        windows of five minutes; None if there is none.
+        """
+        self._dearer = dearer or {}
         values = self._values(price)
-        if not np.isfinite(values[self._first, self._first, self._initial]):
+        starts = values[self._first, self._first]
+        size = int(np.argmin(starts)) if self._initial is None else self._initial
+        if not np.isfinite(starts[size]):
             return None
-        t, age, size = self._first, self._first, self._initial
+        t, age = self._first, self._first
         found: list[tuple[float, float, float, float]] = []
         cost, rescalings = float(self._curve.step_s * self._first * self._slots(size)), 0
         while t < self._curve.steps:
@@ -232,6 +262,7 @@ class _Program:
     def _work(self, t: int, price: float, values: Floats) -> Floats:
         """Return the cost to go of a batch that starts now, by age (from 1) and size."""
         plan = self._plans[t]
+        price *= self._dearer.get(int(t * self._curve.step_s // WINDOW_S), 1.0)
         total: Floats = (
             plan.paid
             + price * plan.late
@@ -258,3 +289,14 @@ class _Program:
                 int(self._batches.from_step(busiest, since, self._job.sizes[-1:]).lasts[0]),
             )
         return lasts
+
+    def _age_at_end(self, fixed: Path | None) -> int:
+        """Return how old the backlog is at the last batch of a run at a fixed size, in steps; it
+        may end with the rows that it never takes.
+        """
+        if fixed is None or len(fixed.start_s) < 2:
+            return 0
+        last = round(float(fixed.start_s[-1]) / self._curve.step_s)
+        taken = float(fixed.rows[:-1].sum())
+        since = int(np.searchsorted(self._curve.rows, taken - 1e-6, side="left"))
+        return last - since

@@ -34,16 +34,15 @@ class Bounds:
 def bounds(job: Job, load: Workload, duration_s: float, initial: int | None = None) -> Bounds:
     """Return the bounds of a run of a load.
 
-    Times are on a grid of ``grid_step_s``. ``initial`` is the size at the start (default: the best
-    fixed size, else the largest). Raises BadInput as ``curve_of`` does.
+    Times are on a grid of ``grid_step_s``. The clairvoyant starts from ``initial`` executors or,
+    without it, from any, as the best fixed size does; then it is never dearer. Raises BadInput as
+    ``curve_of`` does.
     """
     curve = curve_of(load, duration_s, grid_step_s(job, duration_s))
     static = best_static(job, curve)
-    size = (
-        initial if initial is not None else int(static[0]) if static else job.limits.max_executors
-    )
-    bracket = clairvoyant(job, curve, size)
-    return Bounds(static[0] if static else None, static[1].cost if static else None, bracket)
+    size, path = static or (None, None)
+    bracket = clairvoyant(job, curve, initial, fixed=path)
+    return Bounds(size, path.cost if path else None, bracket)
 
 
 def grid_step_s(job: Job, duration_s: float) -> float:
@@ -137,7 +136,8 @@ def batch_time(model: BatchModel, slots_per_executor: int = 1) -> BatchTime:
 
     def takes_s(rows: Floats, executors: Floats) -> Floats:
         slots = executors * slots_per_executor
-        slowdown = 1 + model.curve.sigma * (slots - 1) + model.curve.kappa * slots * (slots - 1)
+        each = [model.curve.slowdown(count) for count in range(int(slots.max()) + 1)]
+        slowdown = np.array(each)[slots.astype(np.int64)]
         total: Floats = np.full(np.broadcast_shapes(rows.shape, slots.shape), model.fixed_s)
         for stage in model.stages:
             task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown

@@ -213,8 +213,7 @@ def _bounds(cell: Cell) -> list[Row]:
     assert isinstance(values, SparkParameters)  # the spec asks for bounds of Spark plants only  # noqa: S101
     slo = Slo(latency_s=settings.objective_s)
     job = job_of(values, limits=settings.limits, slo=slo, rescale_cost=settings.rescale_cost)
-    start = min(max(values.executors, settings.low), settings.high)
-    found = bounds(job, cell.workload, settings.seconds, initial=start)
+    found = bounds(job, cell.workload, settings.seconds)
     path = found.clairvoyant.path
     told = [
         _row(cell, "(clairvoyant bound)", attained=path is not None, cost=found.clairvoyant.lower)

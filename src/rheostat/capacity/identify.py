@@ -1,0 +1,143 @@
+"""The batch model of a job that runs, learnt from its batches: what a row, a task and a batch cost.
+
+Where stages are seen, the work of a stage is the run time of its tasks: a line over the rows, with
+the fixed cost of the tasks as its intercept. No batch time is regressed on sizes: the policy itself
+chooses those, so such samples lie in a line. Where only batches are seen, they are one stage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.capacity.contention import contention, with_work
+from rheostat.capacity.line import EMPTY, through, with_sample
+from rheostat.model import Stage
+
+Learnt: TypeAlias = Mapping[str, Any]
+"""What is remembered of a job's batches: JSON values only."""
+
+_FORGET = 0.02
+"""A batch counts half after 35: rows that become twice as dear within an hour are followed."""
+
+_LEVEL = 0.2
+"""What a batch counts in the bias, half of it in the spread."""
+_ERRORS = 5
+_FLUID = 10_000
+"""Tasks of a batch whose stages are not seen: work that any number of slots shares evenly."""
+_WIDE = 0.15
+"""Spread of a batch time before any was measured; twice that where no stages are seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """A batch model, and how far batches lie from it."""
+
+    model: BatchModel
+    spread: float
+    """Standard deviation of log(batch time / model)."""
+
+    error: float
+    """Median of the same of the last five batches, without sign; 0 before there were five."""
+
+    staged: bool
+    """Whether stages were seen; else every task is taken for as short as need be."""
+
+    largest: int
+    """The most slots that a batch was seen on."""
+
+
+def with_batch(
+    learnt: Learnt, batch_s: float, rows: float, slots: int, stages: Sequence[Stage] | None
+) -> dict[str, Any]:
+    """Return what is known after one batch more; ``batch_s`` and ``rows`` must be above 0."""
+    seen = [stage for stage in stages or () if stage.busy_s and stage.tasks]
+    if learnt.get("staged", bool(seen)) != bool(seen):
+        learnt = {}
+    known = identified(learnt)
+    slower = known.model.curve.slowdown(slots) if known else 1.0
+    before = learnt.get("stages", {})
+    costs = {stage.name: _with_stage(before.get(stage.name), stage, rows, slower) for stage in seen}
+    x = (
+        sum(_cost(each).duration_s(rows, slots, slower) for each in costs.values())
+        if seen
+        else rows / slots * slower
+    )
+    found: dict[str, Any] = {
+        **learnt,
+        "stages": costs,
+        "staged": bool(seen),
+        "time": with_sample(learnt.get("time", EMPTY), x, batch_s, _FORGET),
+        "largest": max(slots, learnt.get("largest", 1)),
+    }
+    if known is not None:
+        model = known.model
+        found |= _with_error(learnt, math.log(batch_s / model.batch_s(rows, slots)))
+        alone = BatchModel(model.fixed_s, model.stages)
+        busy_s, said_s = batch_s, alone.batch_s(rows, slots)
+        if seen:
+            busy_s = sum(stage.busy_s or 0.0 for stage in seen)
+            said_s = sum(each.tasks * each.task_s + each.row_s * rows for each in model.stages)
+        off = math.log(busy_s / max(said_s, 1e-9))
+        found["contention"] = with_work(learnt.get("contention", {}), slots, off)
+    return found
+
+
+def identified(learnt: Learnt) -> Identified | None:
+    """Return the model that the batches so far show; None before the first."""
+    if "time" not in learnt:
+        return None
+    staged, factor = learnt["staged"], math.exp(learnt.get("bias", 0.0))
+    fixed_s, slope = through(learnt["time"], slope=1.0 if staged else None)
+    stages = (
+        tuple(_cost(each, slope * factor) for each in learnt["stages"].values())
+        if staged
+        else (StageCost(tasks=_FLUID, row_s=slope * factor),)
+    )
+    errors = sorted(learnt.get("errors", ()))
+    wide = _WIDE if staged else 2 * _WIDE
+    shared = contention(learnt.get("contention", {}), learnt["largest"])
+    return Identified(
+        BatchModel(fixed_s, stages, shared),
+        spread=math.sqrt(learnt.get("variance", wide * wide)),
+        error=errors[len(errors) // 2] if len(errors) == _ERRORS else 0.0,
+        staged=staged,
+        largest=learnt["largest"],
+    )
+
+
+def _with_stage(cost: Learnt | None, stage: Stage, rows: float, slower: float) -> dict[str, Any]:
+    before = cost or {"line": EMPTY, "skew": 1.0}
+    busy_s = (stage.busy_s or 0.0) / slower
+    skew = 1.0
+    if stage.tasks and stage.busy_s and stage.task_max_s:
+        skew = max(1.0, stage.task_max_s * stage.tasks / stage.busy_s)
+    share = _LEVEL if cost else 1.0
+    return {
+        "line": with_sample(before["line"], rows, busy_s, _FORGET),
+        "tasks": stage.tasks,
+        "skew": before["skew"] + share * (skew - before["skew"]),
+    }
+
+
+def _cost(learnt: Learnt, factor: float = 1.0) -> StageCost:
+    tasks = learnt["tasks"]
+    fixed_s, row_s = through(learnt["line"])
+    return StageCost(
+        tasks=tasks,
+        row_s=row_s * factor,
+        task_s=fixed_s / tasks * factor,
+        skew=min(learnt["skew"], tasks),
+    )
+
+
+def _with_error(learnt: Learnt, off: float) -> dict[str, Any]:
+    variance = learnt.get("variance", _WIDE * _WIDE)
+    return {
+        "bias": learnt.get("bias", 0.0) + _LEVEL * off,
+        "variance": variance + _LEVEL / 2 * (off * off - variance),
+        "errors": [*learnt.get("errors", ()), abs(off)][-_ERRORS:],
+    }

@@ -1,0 +1,100 @@
+"""How many slots an objective needs, in closed form; and what binds where more do not help."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from rheostat.capacity.batch import BatchModel
+
+_GAIN = 0.05
+"""Below this gain more slots are not worth having."""
+
+
+def closed_form(
+    model: BatchModel, rate_per_s: float, objective_s: float, trigger_s: float, usable: float
+) -> float | None:
+    """Return the slots that a rate needs, waves and skew left out; None where no number is enough.
+
+    Back to back, p >= W rate / (1 - 2 F / L). With an interval tau, p >= W rate tau / (min(usable
+    tau, L - tau) - F), or as back to back where that is less and L >= 2 tau: batches may then last
+    longer than the interval.
+    """
+    work_s, fixed_s = rate_per_s * row_work_s(model), model.fixed_s
+    needs = []
+    if objective_s > max(2 * fixed_s, 2 * trigger_s):
+        needs.append(work_s / (1 - 2 * fixed_s / objective_s))
+    if trigger_s > 0 and (left_s := min(usable * trigger_s, objective_s - trigger_s)) > fixed_s:
+        needs.append(work_s * trigger_s / (left_s - fixed_s))
+    return min(needs, default=None)
+
+
+def row_work_s(model: BatchModel) -> float:
+    """Return W, the slot-seconds of a row through all stages."""
+    return sum(stage.rows_in * stage.row_s for stage in model.stages)
+
+
+def sustained_rows_per_s(
+    model: BatchModel, slots: int, objective_s: float, trigger_s: float, longer: float = 1.0
+) -> float:
+    """Return the highest constant rate whose rows are all in time; 0 where none is.
+
+    A batch may last until L - tau, and until tau if batches are not to queue; one that lasts longer
+    follows the one before at once, and may last until L / 2.
+    """
+    batch_s = model.at(slots, longer)
+    best = 0.0
+    for lasts_s, every_s in (
+        (min(trigger_s, objective_s - trigger_s), trigger_s),
+        (objective_s / 2, objective_s / 2),
+    ):
+        if lasts_s > 0 and every_s >= trigger_s and every_s > 0:
+            best = max(best, _rows_within(batch_s, lasts_s) / every_s)
+    return best
+
+
+def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
+    """Return the sizes up to ``most`` that are faster than each smaller one: with N tasks, ceil(N /
+    j) slots.
+    """
+    sizes, best_s = [], math.inf
+    for slots in range(1, most + 1):
+        batch_s = model.batch_s(rows, slots)
+        if batch_s < best_s * (1 - 1e-9):
+            sizes.append(slots)
+            best_s = batch_s
+    return sizes
+
+
+def binding(model: BatchModel, rows: float, slots: int, sizes: Sequence[int]) -> str | None:
+    """Say what binds where the next larger of ``sizes`` makes a batch less than 5 % shorter; else
+    None.
+    """
+    here_s = model.batch_s(rows, slots)
+    more = [size for size in sizes if size > slots]
+    if more and model.batch_s(rows, more[0]) < (1 - _GAIN) * here_s:
+        return None
+    longest = max(model.stages, key=lambda stage: stage.duration_s(rows, slots, 1.0), default=None)
+    if longest is None or model.fixed_s > here_s / 2:
+        return f"the fixed cost of a batch ({model.fixed_s:.1f} of {here_s:.1f} s) binds"
+    if longest.skew > 1.5 and slots >= longest.tasks / longest.skew:
+        return f"the largest task ({longest.skew:.1f} times a mean one) binds"
+    if slots >= longest.tasks:
+        return f"its {longest.tasks} tasks (partitions) bind"
+    return "the slots wait for each other: contention binds"
+
+
+def _rows_within(batch_s: Callable[[float], float], lasts_s: float) -> float:
+    """Return the rows of a batch that lasts so long, by Newton's steps from above: the time is
+    convex and piecewise linear, so few suffice.
+    """
+    if batch_s(0.0) >= lasts_s:
+        return 0.0
+    rows = 1e12
+    for _ in range(8):
+        over_s = batch_s(rows) - lasts_s
+        if over_s <= 1e-6 * lasts_s:
+            return rows
+        slope = (over_s + lasts_s - batch_s(rows * 0.999)) / (rows * 0.001)
+        rows = max(0.0, rows - over_s / slope) if slope > 0 else rows
+    return rows

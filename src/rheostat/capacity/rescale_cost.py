@@ -1,0 +1,80 @@
+"""What a change of size costs, learnt per job: until executors come, and what they are slow at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Learnt: TypeAlias = Mapping[str, Any]
+
+_START_S, _START_SPREAD = 10.0, 0.7
+"""Before any start was seen: between Standalone's 3 s and a minute of YARN and Kubernetes."""
+
+_START_SHARE, _COLD_SHARE = 0.4, 0.3
+_COLD_S = 2.0
+"""What the first batch on new executors lasts longer: class loading, state that is fetched."""
+_LOST_S = 300.0
+"""Executors that did not come within this are not waited for, and teach nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RescaleCost:
+    """How long executors take to come (a lognormal), and how much longer the batch after takes."""
+
+    start_s: float
+    """Median."""
+
+    spread: float
+    cold_s: float
+
+    def start_within_s(self, z: float = 1.28) -> float:
+        """Return the time within which they come; ``z`` 1.28 is nine times in ten."""
+        return self.start_s * math.exp(z * self.spread)
+
+
+def rescale_cost(learnt: Learnt) -> RescaleCost:
+    """Return what is known of the next change of size."""
+    return RescaleCost(
+        math.exp(learnt.get("start", math.log(_START_S))),
+        math.sqrt(learnt.get("variance", _START_SPREAD**2)),
+        learnt.get("cold_s", _COLD_S),
+    )
+
+
+def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[str, Any]:
+    """Return what is known after a look: a start lasts from the look before the first sight of a
+    higher target to the middle between two looks, after which there are as many executors.
+    """
+    found: dict[str, Any] = {**learnt, "target": target, "looked_s": t_s}
+    looked_s = learnt.get("looked_s", t_s)
+    if target > max(learnt.get("target", target), learnt.get("executors", executors)):
+        found["asked_s"] = looked_s
+    found["executors"] = executors
+    if (asked_s := found.get("asked_s")) is None:
+        return found
+    if executors >= target or not 0 <= t_s - asked_s < _LOST_S:
+        del found["asked_s"]
+    took_s = t_s - asked_s - (t_s - looked_s) / 2
+    return _with_start(found, took_s) if executors >= target and took_s > 0 else found
+
+
+def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:
+    """Return what is known after the first batch on new executors, that lasted so much longer than
+    the model says.
+    """
+    before = learnt.get("cold_s", _COLD_S)
+    return {**learnt, "cold_s": before + _COLD_SHARE * (max(0.0, longer_s) - before)}
+
+
+def _with_start(learnt: dict[str, Any], took_s: float) -> dict[str, Any]:
+    before = learnt.get("start", math.log(_START_S))
+    off = math.log(took_s) - before
+    share = _START_SHARE if "start" in learnt else 0.8
+    variance = learnt.get("variance", _START_SPREAD**2)
+    return {
+        **learnt,
+        "start": before + share * off,
+        "variance": (1 - share) * (variance + share * off * off),
+    }

@@ -1,0 +1,124 @@
+"""The batches to come, one after the other: which rows will be late on a path of rates and slots."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+_MOST = 120
+"""Batches of a rollout: with a short trigger several are taken as one."""
+
+Path = Sequence[tuple[float, float]]
+"""(seconds from now, rows per second) that rise in time from 0; straight lines between."""
+Size = tuple[float, Callable[[float], float], float]
+"""From when on (seconds from now) batches last how long over their rows, and what the first one
+lasts longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits now: ``rows`` that came since ``since_s`` (seconds from now, at most 0), for a
+    batch that can begin in ``begins_s``.
+
+    The batch that runs ends in ``ends_s``; the oldest of its ``running_rows`` came at
+    ``oldest_s``, the newest at ``since_s``.
+    """
+
+    rows: float
+    since_s: float
+    begins_s: float
+    ends_s: float = 0.0
+    running_rows: float = 0.0
+    oldest_s: float = 0.0
+
+
+class Arrivals:
+    """Rows that have come by a time, from the oldest that waits now: evenly until now, then on a
+    path.
+    """
+
+    def __init__(self, backlog: Backlog, path: Path) -> None:
+        self._since_s, self._waiting = min(backlog.since_s, -1e-9), backlog.rows
+        self._t_s = [t_s for t_s, _ in path]
+        self._rates = [rate for _, rate in path]
+        self._rows = [backlog.rows]
+        for i in range(1, len(path)):
+            lasts_s = self._t_s[i] - self._t_s[i - 1]
+            mean = (self._rates[i] + self._rates[i - 1]) / 2
+            self._rows.append(self._rows[-1] + lasts_s * mean)
+
+    def by(self, t_s: float) -> float:
+        """Return the rows from the oldest that waits now to ``t_s``."""
+        if t_s <= 0:
+            return self._waiting * max(0.0, 1 - t_s / self._since_s)
+        i = bisect_right(self._t_s, t_s) - 1
+        into_s, rate = t_s - self._t_s[i], self._rates[i]
+        if i + 1 < len(self._t_s):
+            rises = (self._rates[i + 1] - rate) / (self._t_s[i + 1] - self._t_s[i])
+            rate += rises * into_s / 2
+        return self._rows[i] + rate * into_s
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a path went: late rows and all, when the first row became too old, and when the last
+    batch began.
+    """
+
+    late_rows: float
+    rows: float
+    violation_s: float
+    """Infinite where no row is late."""
+
+    worst_s: float
+    """The longest that a row took."""
+
+    @property
+    def late_share(self) -> float:
+        """Late rows over all."""
+        return self.late_rows / self.rows if self.rows > 0 else 0.0
+
+
+def rollout(
+    backlog: Backlog,
+    arrivals: Arrivals,
+    sizes: Sequence[Size],
+    *,
+    trigger_s: float,
+    objective_s: float,
+    until_s: float,
+) -> Course:
+    """Return the course of the batches that begin before ``until_s``; the first of ``sizes`` holds
+    now.
+
+    A batch takes all that waits; the next begins at the next multiple of the trigger, or at once.
+    """
+    begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
+    late, first_s, worst_s = _of_running(backlog, objective_s)
+    shortest_s = max(trigger_s, until_s / _MOST)
+    while begins_s < until_s:
+        longer_s = 0.0
+        while place + 1 < len(sizes) and sizes[place + 1][0] <= begins_s:
+            place += 1
+            longer_s = sizes[place][2]
+        came = arrivals.by(begins_s)
+        ends_s = begins_s + sizes[place][1](came - taken) + longer_s
+        if ends_s - since_s > objective_s:
+            late += arrivals.by(min(begins_s, ends_s - objective_s)) - taken
+            first_s = min(first_s, since_s + objective_s)
+        worst_s = max(worst_s, ends_s - since_s)
+        since_s, taken = begins_s, came
+        begins_s = max(ends_s, begins_s + shortest_s)
+    return Course(late, taken + backlog.running_rows, first_s, worst_s)
+
+
+def _of_running(backlog: Backlog, objective_s: float) -> tuple[float, float, float]:
+    """Return late rows, first violation and longest time of the batch that runs."""
+    worst_s = backlog.ends_s - backlog.oldest_s
+    if worst_s <= objective_s or not backlog.running_rows:
+        return 0.0, math.inf, max(0.0, worst_s)
+    spread_s = max(1e-9, backlog.since_s - backlog.oldest_s)
+    late = backlog.running_rows * min(1.0, (worst_s - objective_s) / spread_s)
+    return late, max(0.0, backlog.oldest_s + objective_s), worst_s

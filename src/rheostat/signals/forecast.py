@@ -1,0 +1,174 @@
+"""The arrival rate to come: experts per horizon, weighted by how well they did, with quantiles.
+
+What each expert would have said in the past is known now, so all that is remembered is the history,
+and what was read from it last: the experts' weights, and the quantiles of what they missed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rheostat.signals.forecast_history import FINE_S, MINUTE_S, Floats, Rates
+
+HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
+_SEASONS_S = (3600.0, 86_400.0, 604_800.0)
+_LEVELS = (0.5, 0.9, 0.99)
+
+_SHARPNESS = 4.0
+"""An expert that misses by twice as much as the best has e^-4 of its weight."""
+
+_HALF_LIFE = 40
+"""Steps after which a miss counts half."""
+
+_DAMPING = 0.8
+_LONG, _TAIL = 12, 32
+_ALIKE, _FEW = 0.35, 40
+"""Quantiles are of the share of the past with rates most like that of now, of 40 steps at least."""
+
+_PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
+"""Misses as shares of the rate before any were seen; worth so many steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Rates by horizon, from now (0 s) on: the median, and what is exceeded once in ten and in a
+    hundred times.
+    """
+
+    t_s: tuple[float, ...]
+    p50: tuple[float, ...]
+    p90: tuple[float, ...]
+    p99: tuple[float, ...]
+
+    def path(self, rates: Sequence[float]) -> list[tuple[float, float]]:
+        """Return (seconds from now, rate) of one of the three."""
+        return list(zip(self.t_s, rates, strict=True))
+
+
+def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]:
+    """Return the fits with that of one horizon (its place in ``HORIZONS_S``) read anew from the
+    history.
+    """
+    step_s, ahead = _steps(HORIZONS_S[horizon])
+    series = rates.fine if step_s == FINE_S else rates.minutes
+    if len(series) <= ahead + 2:
+        return {**fits}
+    said = _experts(rates, series, step_s, ahead)[:, :-ahead]
+    actual = series[ahead:]
+    weights = _weights(np.abs(said - actual))
+    offsets = _offsets(actual - _mixed(said, weights), series[:-ahead], series[-1])
+    fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
+    return {**fits, str(horizon): fitted}
+
+
+def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
+    """Return the rates to come, by what is known of the history and of the fits.
+
+    A horizon without a fit has the rate of now. Quantiles never fall below the median, nor rates
+    below 0.
+    """
+    paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
+    tails = {FINE_S: rates.fine[-_TAIL:], MINUTE_S: rates.minutes[-_TAIL:]}
+    for place, horizon_s in enumerate(HORIZONS_S):
+        step_s, ahead = _steps(horizon_s)
+        fitted = fits.get(str(place))
+        middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
+        if fitted and len(tails[step_s]):
+            said = _experts(rates, tails[step_s], step_s, ahead)[:, -1:]
+            middle = float(_mixed(said, np.array(fitted["weights"]))[0])
+            offsets = fitted["offsets"]
+        for path, offset in zip(paths, offsets, strict=True):
+            path.append(max(0.0, middle + max(offset, offsets[0])))
+    p50, p90, p99 = (tuple(path) for path in paths)
+    return Forecast((0.0, *HORIZONS_S), p50, p90, p99)
+
+
+def _steps(horizon_s: float) -> tuple[float, int]:
+    """Return the step in which a horizon is looked at, and how many of them it is away."""
+    step_s = FINE_S if horizon_s <= MINUTE_S else MINUTE_S
+    return step_s, round(horizon_s / step_s)
+
+
+def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
+    """Return what each expert says at each step of the rate ``ahead`` steps later, a row an expert;
+    NaN where it has nothing to say.
+    """
+    short = max(2, min(ahead, _LONG))
+    said = [series, _mean(series, 6), _trend(series, short, ahead), _trend(series, _LONG, ahead)]
+    ages_s = step_s * np.arange(len(series) - 1, -1, -1.0)
+    for season_s in _SEASONS_S:
+        if ahead * step_s <= season_s <= rates.oldest_s:
+            same = rates.before(ages_s + season_s - ahead * step_s)
+            said.append(same + (said[1] - rates.before(ages_s + season_s)) / 2)
+        else:
+            said.append(np.full(len(series), np.nan))
+    return np.maximum(np.array(said), 0.0)
+
+
+def _mean(series: Floats, steps: int) -> Floats:
+    """Return the mean of the last steps at each step, of fewer at the beginning."""
+    total = np.concatenate(([0.0], np.cumsum(series)))
+    ends = np.arange(1, len(series) + 1)
+    begins = np.maximum(0, ends - steps)
+    found: Floats = (total[ends] - total[begins]) / (ends - begins)
+    return found
+
+
+def _trend(series: Floats, steps: int, ahead: int) -> Floats:
+    """Return the mean of the last steps, carried on by the damped slope from those before them."""
+    mean = _mean(series, steps)
+    slope = np.zeros(len(series))
+    slope[steps:] = (mean[steps:] - mean[:-steps]) / steps
+    return mean + slope * ((steps - 1) / 2 + _DAMPING * ahead)
+
+
+def _weights(misses: Floats) -> Floats:
+    """Return the experts' weights: exponential in their pinball loss at the median, that counts
+    less the older it is.
+    """
+    ages = np.arange(misses.shape[1])[::-1]
+    known = np.isfinite(misses)
+    counts = np.where(known, 0.5 ** (ages / _HALF_LIFE), 0.0)
+    total = counts.sum(axis=1)
+    losses = (counts * np.where(known, misses, 0.0)).sum(axis=1) / np.maximum(total, 1e-9)
+    heard = total > min(3.0, 0.5 * total.max())
+    best = max(float(losses[heard].min()), 1e-9)
+    weights = np.where(heard, np.exp(-_SHARPNESS * (losses / best - 1)), 0.0)
+    return weights / weights.sum()
+
+
+def _mixed(said: Floats, weights: Floats) -> Floats:
+    """Return the weighted mean of the experts that say something."""
+    known = np.isfinite(said)
+    counts = np.where(known, weights[:, None], 0.0) + np.where(known, 1e-9, 0.0)
+    found: Floats = (counts * np.where(known, said, 0.0)).sum(axis=0) / counts.sum(axis=0)
+    return found
+
+
+def _offsets(missed: Floats, levels: Floats, now: float) -> list[float]:
+    """Return the quantiles of what was missed when the rate was most like now: conformal, with a
+    level that rises where it was too low of late.
+    """
+    most = max(_FEW, int(_ALIKE * len(missed)))
+    alike = missed
+    if len(missed) > most:
+        away = np.abs(np.log((levels + 1e-9) / (now + 1e-9)))
+        alike = missed[np.argpartition(away, most)[:most]]
+    ordered, count = np.sort(alike), len(alike)
+    found = []
+    for level, prior in zip(_LEVELS, _PRIOR, strict=True):
+        for again in (False, True):
+            place = min(count - 1, math.ceil((count + 1) * level) - 1)
+            offset = float(ordered[place])
+            if again or level == 0.5:
+                break
+            late = float((missed[-_HALF_LIFE:] > offset).mean()) - (1 - level)
+            level = min(1.0, level + max(0.0, late) / 2)
+        share = _PRIOR_STEPS / (_PRIOR_STEPS + count)
+        found.append(round((1 - share) * offset + share * prior * now, 3))
+    return found

@@ -1,0 +1,109 @@
+"""The arrival rates of the last week in a few thousand numbers: the newer, the finer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+FINE_S, MINUTE_S, COARSE_S = 5.0, 60.0, 900.0
+RINGS: Mapping[str, tuple[float, int]] = {
+    "fine": (FINE_S, 720),
+    "minutes": (MINUTE_S, 1440),
+    "quarters": (COARSE_S, 768),
+}
+"""By name the seconds of a mean and how many are kept: an hour, a day, eight days."""
+
+
+def with_rate(history: Mapping[str, Any], t_s: float, rate_per_s: float) -> dict[str, Any]:
+    """Return the history with the mean rate since the time that it knew last.
+
+    A time that is not newer adds nothing but the rate of now. A gap of more than a ring, or a clock
+    that was put back, empties it.
+    """
+    since_s = history.get("t_s", t_s)
+    kept = {
+        name: _grown(history.get(name), size_s, most, since_s, t_s, rate_per_s)
+        for name, (size_s, most) in RINGS.items()
+    }
+    return {**kept, "t_s": t_s, "rate": rate_per_s}
+
+
+class Rates:
+    """A history as arrays, for one look at it."""
+
+    def __init__(self, history: Mapping[str, Any]) -> None:
+        self.now: float = history["rate"]
+        self.fine = np.array([*history["fine"]["means"], self.now])
+        """The means of five seconds of the last hour, oldest first; the last is the rate of
+        now."""
+        self.minutes = _minutes(self.fine, history["minutes"]["means"])
+        """The means of a minute of the last day; those of the last hour end now, not at a full
+        minute."""
+        self._rings = [_aged(history[name], RINGS[name][0]) for name in ("quarters", "minutes")]
+
+    @property
+    def oldest_s(self) -> float:
+        """Return how long ago the oldest rate was."""
+        return max((float(ages_s[0]) for ages_s, _ in self._rings if len(ages_s)), default=0.0)
+
+    def before(self, ages_s: Floats) -> Floats:
+        """Return the rates so many seconds ago, by the minute in the last day and by the quarter of
+        an hour before it; NaN where nothing was kept.
+        """
+        found = np.full(ages_s.shape, np.nan)
+        for middles_s, means in self._rings:
+            if len(means):
+                inside = (ages_s <= middles_s[0]) & (ages_s >= middles_s[-1])
+                found[inside] = np.interp(-ages_s[inside], -middles_s, means)
+        return found
+
+
+def _minutes(fine: Floats, older: Sequence[float]) -> Floats:
+    each = round(MINUTE_S / FINE_S)
+    whole = len(fine) // each
+    last = fine[len(fine) - whole * each :].reshape(whole, each).mean(axis=1)
+    return np.concatenate((np.array(older[: max(0, len(older) - whole)]), last))
+
+
+def _aged(ring: Mapping[str, Any], size_s: float) -> tuple[Floats, Floats]:
+    """Return the ages of the middles of a ring's means, and the means."""
+    means = np.array(ring["means"])
+    return ring["part_s"] + size_s * (np.arange(len(means), 0, -1) - 0.5), means
+
+
+def _grown(
+    ring: Mapping[str, Any] | None,
+    size_s: float,
+    most: int,
+    since_s: float,
+    t_s: float,
+    rate_per_s: float,
+) -> Mapping[str, Any]:
+    """Return a ring with a rate that held from ``since_s`` to ``t_s``: whole means and the part of
+    one that is not full yet.
+    """
+    if ring is None or not 0 <= t_s - since_s < most * size_s:
+        return {"means": [], "part_s": 0.0, "part_rows": 0.0}
+    lasts_s = t_s - since_s
+    part_s, part_rows = ring["part_s"] + lasts_s, ring["part_rows"] + lasts_s * rate_per_s
+    if part_s < size_s:
+        return {"means": ring["means"], "part_s": part_s, "part_rows": part_rows}
+    first = (part_rows - (part_s - size_s) * rate_per_s) / size_s
+    whole = math.floor(part_s / size_s)
+    means: Sequence[float] = [_short(first), *[_short(rate_per_s)] * (whole - 1)]
+    left_s = part_s - whole * size_s
+    return {
+        "means": [*ring["means"], *means][-most:],
+        "part_s": left_s,
+        "part_rows": left_s * rate_per_s,
+    }
+
+
+def _short(rate_per_s: float) -> float:
+    """Return the rate with five digits: it is kept in a journal thousands of times."""
+    return float(f"{rate_per_s:.5g}")
