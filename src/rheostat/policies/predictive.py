@@ -28,10 +28,12 @@ from rheostat.signals.forecast_history import Rates, with_rate
 from rheostat.signals.lag import queued_rows
 
 _INVALID = math.log(1.5)
-_LATE_SHARE = 0.005
-"""Half of what the objective allows: the other half is for what the model does not know."""
+_LATE_SHARE = 0.008
+"""Of the 1 % of rows that may be late; the rest is for what the model does not know."""
 
-_LATE_S = 6.0
+_BUDGET_S = 3600.0
+
+_LATE_S = (0.3, 6.0)
 _HOLD_S = 120.0
 """A size that is asked for does for so long at least."""
 
@@ -53,6 +55,7 @@ class _Situation:
     trigger_s: float
     objective_s: float
     longer: float
+    budget_rows: float
     ready_s: float
     """Until executors that were asked for before are there; 0 where none are missing."""
 
@@ -87,7 +90,7 @@ class Predictive:
         default=1.0, metadata={"help": "share of an interval that batches may fill", "unit": "1"}
     )
     margin: float = field(
-        default=1.0, metadata={"help": "reserve, in spreads of a batch time", "unit": "1"}
+        default=0.5, metadata={"help": "reserve, in spreads of a batch time", "unit": "1"}
     )
 
     def __post_init__(self) -> None:
@@ -99,6 +102,7 @@ class Predictive:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         seen = _learn(observation, memory)
+        seen |= self._late(observation, memory)
         simple = MeasuredThroughput(objective_s=self.objective_s)
         other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))
         rate, executors = observation.input_rows_per_s, observation.executors
@@ -112,7 +116,25 @@ class Predictive:
             return Decision(target=other.target, reason=why, evidence=other.evidence), seen
         situation = self._situation(observation, seen, model, rate)
         seen["bound"] = situation.coming.p99[2]
-        return self._decided(situation), seen
+        decision = self._decided(situation)
+        seen["asked"] = [observation.size, decision.target]
+        return decision, seen
+
+    def _late(self, now: Observation, memory: Memory) -> dict[str, float]:
+        """Return the rows of the last hours, and how many of them were late, by the mean latency of
+        the last batch.
+        """
+        since_s = min(max(0.0, now.t_s - memory.get("newest_s", now.t_s)), 60.0)
+        keep = math.exp(-since_s / _BUDGET_S)
+        rows = (now.input_rows_per_s or 0.0) * since_s
+        late = 0.0
+        if now.latency_s is not None and now.batch_rows and now.input_rows_per_s:
+            spread_s = max(now.batch_rows / now.input_rows_per_s, 1e-3)
+            late = (now.latency_s + spread_s / 2 - self.objective_s) / spread_s
+        return {
+            "all_rows": keep * memory.get("all_rows", 0.0) + rows,
+            "late_rows": keep * memory.get("late_rows", 0.0) + rows * min(1.0, max(0.0, late)),
+        }
 
     def _situation(
         self, now: Observation, seen: Mapping[str, Any], model: Identified, rate: float
@@ -125,6 +147,7 @@ class Predictive:
         most = max((stage.tasks for stage in model.model.stages), default=1)
         most = min(most, 64 * slots, max(4 * (now.size or 1) * slots, 16))
         batch = max(now.batch_rows or 0, rate * max(trigger_s, objective_s / 4), 1.0)
+        most = min(most, seen.get("ceiling", most) * slots)
         sizes = sorted({math.ceil(p / slots) for p in worth_having(model.model, most, batch)})
         asked_s = seen.get("rescale", {}).get("asked_s")
         gone_s = 0.0 if asked_s is None else now.t_s - asked_s
@@ -142,19 +165,19 @@ class Predictive:
             trigger_s,
             objective_s,
             longer,
+            max(0.0, _LATE_SHARE * seen["all_rows"] - seen["late_rows"]),
             ready_s,
         )
 
     def _decided(self, at: _Situation) -> Decision:
         size = at.now.size or 1
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
-        ready_s = at.cost.start_within_s()
-        standing = _course(at, arrivals, size, at.ready_s, ready_s + at.tick_s + at.trigger_s)
+        within_s = at.cost.start_within_s() + at.tick_s + at.trigger_s
+        standing = _course(at, arrivals, size, at.ready_s, within_s)
         evidence = self._evidence(at, standing)
-        late = standing.late_share > _LATE_SHARE
-        if late or self._sustained(at, size) < at.coming.p90[1]:
+        if standing.late_rows > _LATE_S[0] * at.coming.p90[0]:
             return self._up(at, arrivals, standing, evidence)
-        return self._down(at, evidence)
+        return self._down(at, arrivals, evidence)
 
     def _up(
         self, at: _Situation, arrivals: Arrivals, standing: Course, evidence: dict[str, Any]
@@ -164,10 +187,10 @@ class Predictive:
         more = [q for q in at.sizes if q > size]
         peak = _peak(at.coming, at.coming.p90, ready_s, ready_s + at.tick_s + at.trigger_s)
         courses = {q: _course(at, arrivals, q, ready_s, until_s) for q in more[-1:]}
-        least = courses[more[-1]].late_share if more else standing.late_share
+        least = courses[more[-1]].late_rows if more else standing.late_rows
         for q in more:
             course = courses.get(q) or _course(at, arrivals, q, ready_s, until_s)
-            if self._sustained(at, q) >= peak and course.late_share <= least + _LATE_SHARE:
+            if course.late_rows <= least + _LATE_S[0] * peak:
                 evidence["needed"] = q
                 why = (
                     f"{q} executors are needed: in {standing.violation_s:.0f} s rows would be late"
@@ -181,24 +204,22 @@ class Predictive:
             why = f"more executors will not help: {bound}; size kept"
         return Decision(target=best, reason=why, evidence=evidence)
 
-    def _down(self, at: _Situation, evidence: dict[str, Any]) -> Decision:
+    def _down(self, at: _Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, start_s = at.now.size or 1, at.cost.start_within_s()
         back_s = start_s + at.tick_s + at.trigger_s
-        arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p99))
+        jumping = Arrivals(at.backlog, at.coming.path(at.coming.p99))
         most = at.sizes[-1]
-        allowed = _LATE_S * _peak(at.coming, at.coming.p99, 0.0, back_s)
-        now90 = at.coming.p90[1]
+        allowed = min(at.budget_rows, _LATE_S[1] * _peak(at.coming, at.coming.p99, 0.0, back_s))
         best, saved = size, 0.0
         for q in [each for each in at.sizes if each < size]:
-            sustained = self._sustained(at, q)
-            if sustained < now90:
-                continue
-            dwell_s = _until_above(at.coming, at.coming.p90, sustained)
+            dwell_s = _until_above(at.coming, at.coming.p90, self._sustained(at, q))
             price = 2 * self.rescale_cost + (size - q) * at.slots * at.cost.start_s
             saving = (size - q) * at.slots * dwell_s - price
             if saving <= saved:
                 continue
-            if _back(at, arrivals, q, most, back_s).late_rows <= allowed:
+            if _course(at, arrivals, q, 0.0, _HOLD_S).late_rows > _LATE_S[0] * at.coming.p90[0]:
+                continue
+            if _back(at, jumping, q, most, back_s).late_rows <= allowed:
                 best, saved = q, saving
         evidence["needed"] = best
         if best < size:
@@ -286,10 +307,13 @@ def _peak(coming: Forecast, rates: Path | Sequence[float], from_s: float, to_s: 
 
 
 def _until_above(coming: Forecast, rates: Sequence[float], limit: float) -> float:
+    """Return when the rate rises above a limit; one that is above it must fall below it first."""
+    below = False
     for t_s, rate in zip(coming.t_s, rates, strict=True):
-        if rate > limit:
+        if rate > limit and (below or t_s > 120.0):
             return t_s
-    return 2 * coming.t_s[-1]
+        below = below or rate <= limit
+    return 2 * coming.t_s[-1] if below else 0.0
 
 
 def _jumping(coming: Forecast, seen: Mapping[str, Any]) -> Forecast:
@@ -356,6 +380,11 @@ def _learn(now: Observation, memory: Memory) -> dict[str, Any]:
         seen["fits"], seen["turn"] = fits, (turn + 1) % len(HORIZONS_S)
     if not now.executors:
         return seen
+    size, (before_size, asked) = now.size or 1, memory.get("asked") or [None, None]
+    if asked is not None and before_size < size < asked:
+        seen["ceiling"] = size
+    elif size > memory.get("ceiling", size):
+        del seen["ceiling"]
     if now.size is not None:
         seen["rescale"] = with_sight(
             memory.get("rescale", {}), now.t_s, now.size, now.executors
