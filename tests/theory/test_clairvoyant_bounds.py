@@ -5,20 +5,24 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.bounds.batch_grid import Batches
 from rheostat.sim.bounds.bounded_job import Curve, Job, curve_of
-from rheostat.sim.bounds.clairvoyant import _Program, clairvoyant
+from rheostat.sim.bounds.clairvoyant import Path, _Program, clairvoyant
 from rheostat.sim.bounds.load_law import law_of
 from rheostat.sim.bounds.nonanticipative import nonanticipative
-from rheostat.sim.bounds.scoring import best_static, bounds, run_static, score
+from rheostat.sim.bounds.scoring import best_static, bounds, job_of, run_static, score
 from rheostat.sim.plant import Floats
+from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.steps import Steps
+from rheostat.workloads.text import parse
 from rheostat.workloads.trace import Trace
 from rheostat.workloads.walk import Walk
 
@@ -246,3 +250,67 @@ def test_the_best_fixed_size_is_the_least_that_attains() -> None:
     found = best_static(_job(), curve)
     assert found is not None
     assert not run_static(_job(), curve, found[0] - 1).attains()
+
+
+def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
+    """Return the least cost over all first sizes and all sequences of sizes that keep the objective
+    and both its rules: told anew, without tables."""
+    best, batches = math.inf, Batches(job, curve)
+    for sizes in itertools.product(range(len(job.sizes)), repeat=curve.steps):
+        t, since, size, found = 1, 0, sizes[0], []
+        spent, choice, age = float(job.sizes[size]) * curve.step_s, iter(sizes[1:]), 1
+        while t < curve.steps:
+            after = next(choice)
+            if after > size and t * curve.step_s < job.start_s:
+                spent = math.inf
+            spent += float(job.switching()[size, after])
+            executors = job.sizes[[after]]
+            until, lasts, late = batches.from_step(t, np.array([since]), executors)
+            rows = float(curve.rows[until[0]] - curve.rows[since])
+            found.append((t * curve.step_s, float(executors[0]), rows, float(late[0])))
+            spent += float(executors[0]) * min(int(lasts[0]), curve.steps - t) * curve.step_s
+            size, age, since, t = after, t - since, int(until[0]), t + int(lasts[0])
+        if age <= end_age and spent < best and Path.of(found, spent, 0).attains():
+            best = spent
+    return best
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    levels=st.lists(st.integers(5, 260), min_size=6, max_size=6),
+    start_s=st.sampled_from([0.0, 10.0, 30.0]),
+    objective_s=st.sampled_from([14.0, 18.0, 30.0]),
+)
+def test_the_bracket_holds_the_cheapest_of_all_runs_and_no_fixed_size_is_cheaper(
+    levels: list[int], start_s: float, objective_s: float
+) -> None:
+    job = _job(start_s=start_s, slo=Slo(latency_s=objective_s))
+    load = Steps(tuple(map(float, levels)), hold_s=10)
+    curve = curve_of(load, 60, 10)
+    static = best_static(job, curve)
+    found = clairvoyant(job, curve, fixed=static[1] if static else None)
+    if static is not None:
+        assert found.path is not None
+        assert found.path.cost <= static[1].cost
+    if found.path is not None:
+        assert found.path.attains()
+        assert found.lower <= found.path.cost + 1e-6
+    cheapest = _cheapest_attaining(job, curve, end_age=1)
+    assert found.lower <= cheapest + 1e-6
+    if found.path is not None and static is None:
+        assert found.path.cost >= cheapest - 1e-6
+
+
+@pytest.mark.thorough
+def test_where_executors_start_slowly_the_clairvoyant_is_not_dearer_than_a_fixed_size() -> None:
+    for text, trigger_s, start_s in (
+        ("steps:levels=10000,38000,hold_s=60", 2, 20),
+        ("0.2 * cosine", 10, 60),
+    ):
+        parameters = SparkParameters.of({"trigger_s": trigger_s, "start_s": start_s})
+        slo = Slo(latency_s=30)
+        job = job_of(parameters, limits=Limits.between(1, 16), slo=slo, rescale_cost=30)
+        found = bounds(job, parse(text), 8400)
+        assert found.clairvoyant.path is not None
+        assert found.static_cost is not None
+        assert found.clairvoyant.path.cost <= found.static_cost

@@ -1,4 +1,4 @@
-"""The batches to come, one after the other: which rows will be late on a path of rates and slots."""
+"""The batches to come, one after the other: which rows will be late at rates and slots to come."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from rheostat.capacity.rescale_cost import (
     with_cold_batch,
     with_sight,
 )
-from rheostat.capacity.rollout import Arrivals, Backlog, Course, Path, Size, rollout
+from rheostat.capacity.rollout import Arrivals, Backlog, Course, Size, rollout
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
@@ -28,12 +28,23 @@ from rheostat.signals.forecast_history import Rates, with_rate
 from rheostat.signals.lag import queued_rows
 
 _INVALID = math.log(1.5)
+"""Where five batches are off by more in the median, the model decides nothing."""
+
 _LATE_SHARE = 0.008
 """Of the 1 % of rows that may be late; the rest is for what the model does not know."""
 
 _BUDGET_S = 3600.0
+"""Rows that were late longer ago count e times less."""
 
-_LATE_S = (0.3, 6.0)
+_LATE_S = 0.1
+"""Late rows of a rollout, in seconds of arrivals, that do not count: the model is no better."""
+
+_JUMP_LATE_S = 6.0
+"""The same of a jump that comes once in a hundred times, as far as the budget has them."""
+
+_AIM = 0.95
+"""Of the objective: batches that just keep it queue up at the least surprise."""
+
 _HOLD_S = 120.0
 """A size that is asked for does for so long at least."""
 
@@ -62,12 +73,36 @@ class _Situation:
 
 @dataclass(frozen=True, slots=True)
 class Predictive:
-    """executors = the fewest with which no row is late on the path of rates to come."""
+    """executors = the fewest with which no row is late on the path of rates to come.
+
+    A batch model is learnt from the run time of tasks (without stages: from batch times), a
+    forecast from the history, and the time that executors take to come from their coming. Batches
+    are then rolled out. Up, just in time: if rows would be late on the 90 % path before executors
+    that are asked for at the next look could help, the cheapest size with which they are not. Down,
+    if no row would be late on that path, few on the 99 % path although all executors are asked back
+    as soon as it is seen, and what is saved until then exceeds the price of going and coming back.
+    Few are what is left of the rows that may be late.
+
+    Without telemetry the size is kept. Where five batches are off by half, ``measured-throughput``
+    decides. Where the source tells no offsets, what waits is taken for what came since the batch
+    began.
+    """
 
     about: ClassVar[About] = About(
-        formula="batch = F + sum over stages of max((f N + w n) / p_s, k (f + w n / N))",
-        source="ours",
-        fails_when="",
+        formula=(
+            "batch_s = F + sum over stages of max((f N + w rows) / (N / ceil(N / slots)), k (f + w"
+            " rows / N))\nexecutors = min q: no row of the batches to come, at the forecast rates,"
+            " is older than objective_s\nneeded = W rate / (1 - 2 F / objective_s), or W rate"
+            " trigger_s / (min(usable trigger_s, objective_s - trigger_s) - F)"
+        ),
+        source=(
+            "ours; ski-rental: Karlin et al., Competitive snoopy caching (1988); quantiles: Vovk et"
+            " al., Algorithmic Learning in a Random World (2005)"
+        ),
+        fails_when=(
+            "the load jumps for the first time, and executors take longer to come than the"
+            " objective bears; rows become dearer from one batch to the next"
+        ),
         steady=Observation(
             t_s=0.0,
             executors=4,
@@ -94,7 +129,7 @@ class Predictive:
     )
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self) if entry.name not in ("margin",)):
+        for name in (entry.name for entry in fields(self) if entry.name != "margin"):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
 
@@ -140,7 +175,7 @@ class Predictive:
         self, now: Observation, seen: Mapping[str, Any], model: Identified, rate: float
     ) -> _Situation:
         slots, trigger_s = now.slots_per_executor or 1, now.trigger_s or 0.0
-        objective_s = max(self.objective_s, 2.0 * trigger_s)
+        objective_s = max(_AIM * self.objective_s, 2.0 * trigger_s)
         longer = math.exp(self.margin * model.spread)
         coming = _jumping(forecast(Rates(seen["rates"]), seen["fits"]), seen)
         cost = rescale_cost(seen.get("rescale", {}))
@@ -148,11 +183,12 @@ class Predictive:
         most = min(most, 64 * slots, max(4 * (now.size or 1) * slots, 16))
         batch = max(now.batch_rows or 0, rate * max(trigger_s, objective_s / 4), 1.0)
         most = min(most, seen.get("ceiling", most) * slots)
-        sizes = sorted({math.ceil(p / slots) for p in worth_having(model.model, most, batch)})
+        worth = {math.ceil(p / slots) for p in worth_having(model.model, most, batch)}
+        sizes = sorted({*worth, seen["ceiling"]} if "ceiling" in seen else worth)
         asked_s = seen.get("rescale", {}).get("asked_s")
         gone_s = 0.0 if asked_s is None else now.t_s - asked_s
         ready_s = max(0.0, cost.start_within_s() - gone_s) if asked_s is not None else 0.0
-        backlog = _backlog(now, seen, model, rate, trigger_s, longer)
+        backlog = _backlog(now, model, rate, trigger_s, longer)
         return _Situation(
             now,
             model,
@@ -175,13 +211,14 @@ class Predictive:
         within_s = at.cost.start_within_s() + at.tick_s + at.trigger_s
         standing = _course(at, arrivals, size, at.ready_s, within_s)
         evidence = self._evidence(at, standing)
-        if standing.late_rows > _LATE_S[0] * at.coming.p90[0]:
+        if standing.late_rows > _LATE_S * at.coming.p90[0]:
             return self._up(at, arrivals, standing, evidence)
         return self._down(at, arrivals, evidence)
 
     def _up(
         self, at: _Situation, arrivals: Arrivals, standing: Course, evidence: dict[str, Any]
     ) -> Decision:
+        """Return the cheapest size that keeps the objective from when it can be there."""
         size, ready_s = at.now.size or 1, at.cost.start_within_s()
         until_s = ready_s + _HOLD_S
         more = [q for q in at.sizes if q > size]
@@ -190,7 +227,7 @@ class Predictive:
         least = courses[more[-1]].late_rows if more else standing.late_rows
         for q in more:
             course = courses.get(q) or _course(at, arrivals, q, ready_s, until_s)
-            if course.late_rows <= least + _LATE_S[0] * peak:
+            if course.late_rows <= least + 3 * _LATE_S * peak:
                 evidence["needed"] = q
                 why = (
                     f"{q} executors are needed: in {standing.violation_s:.0f} s rows would be late"
@@ -209,7 +246,7 @@ class Predictive:
         back_s = start_s + at.tick_s + at.trigger_s
         jumping = Arrivals(at.backlog, at.coming.path(at.coming.p99))
         most = at.sizes[-1]
-        allowed = min(at.budget_rows, _LATE_S[1] * _peak(at.coming, at.coming.p99, 0.0, back_s))
+        allowed = min(at.budget_rows, _JUMP_LATE_S * _peak(at.coming, at.coming.p99, 0.0, back_s))
         best, saved = size, 0.0
         for q in [each for each in at.sizes if each < size]:
             dwell_s = _until_above(at.coming, at.coming.p90, self._sustained(at, q))
@@ -217,15 +254,17 @@ class Predictive:
             saving = (size - q) * at.slots * dwell_s - price
             if saving <= saved:
                 continue
-            if _course(at, arrivals, q, 0.0, _HOLD_S).late_rows > _LATE_S[0] * at.coming.p90[0]:
+            if _course(at, arrivals, q, 0.0, _HOLD_S).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
             if _back(at, jumping, q, most, back_s).late_rows <= allowed:
                 best, saved = q, saving
-        evidence["needed"] = best
         if best < size:
+            evidence["needed"] = best
             why = f"{best} executors do: {saved:.0f} slot-seconds are saved until more are needed"
             return Decision(target=best, reason=why, evidence=evidence)
         why = f"size kept: no row will be late with {size}, and fewer would not pay"
+        if at.now.lag_rows is None:
+            why += "; the source does not tell what waits"
         return Decision(target=size, reason=why, evidence=evidence)
 
     def _sustained(self, at: _Situation, executors: int) -> float:
@@ -297,13 +336,14 @@ def _batch_rows(at: _Situation) -> float:
     return max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
 
 
-def _peak(coming: Forecast, rates: Path | Sequence[float], from_s: float, to_s: float) -> float:
+def _peak(coming: Forecast, rates: Sequence[float], from_s: float, to_s: float) -> float:
+    """Return the highest rate of a path between two times."""
     inside = [
         rate
         for t_s, rate in zip(coming.t_s, rates, strict=True)
         if from_s * 0.99 <= t_s <= to_s * 1.01
     ]
-    return max(inside, default=0.0) or max(rates[0], rates[1])  # type: ignore[type-var]
+    return max(inside, default=0.0) or max(rates[0], rates[1])
 
 
 def _until_above(coming: Forecast, rates: Sequence[float], limit: float) -> float:
@@ -334,7 +374,6 @@ def _jumping(coming: Forecast, seen: Mapping[str, Any]) -> Forecast:
 
 def _backlog(
     now: Observation,
-    seen: Mapping[str, Any],
     model: Identified,
     rate: float,
     trigger_s: float,
@@ -386,9 +425,7 @@ def _learn(now: Observation, memory: Memory) -> dict[str, Any]:
     elif size > memory.get("ceiling", size):
         del seen["ceiling"]
     if now.size is not None:
-        seen["rescale"] = with_sight(
-            memory.get("rescale", {}), now.t_s, now.size, now.executors
-        )
+        seen["rescale"] = with_sight(memory.get("rescale", {}), now.t_s, now.size, now.executors)
     if now.executors != memory.get("executors", now.executors):
         seen["changed_s"], seen["cold"] = now.t_s, now.executors > memory["executors"]
     seen["executors"] = now.executors

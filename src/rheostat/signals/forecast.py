@@ -30,6 +30,12 @@ _LONG, _TAIL = 12, 32
 _ALIKE, _FEW = 0.35, 40
 """Quantiles are of the share of the past with rates most like that of now, of 40 steps at least."""
 
+_UNKNOWN_S = 300.0
+"""A load that has been watched for so long is thought to jump by half of itself at the worst."""
+
+_LIKE = 0.3
+"""Rates whose logarithms differ by less are alike."""
+
 _PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
 """Misses as shares of the rate before any were seen; worth so many steps."""
 
@@ -62,6 +68,10 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     actual = series[ahead:]
     weights = _weights(np.abs(said - actual))
     offsets = _offsets(actual - _mixed(said, weights), series[:-ahead], series[-1])
+    if step_s == FINE_S and len(rates.minutes) > _FEW:
+        offsets[2] = max(offsets[2], _jump(rates, HORIZONS_S[horizon]))
+    unknown = _UNKNOWN_S / (_UNKNOWN_S + FINE_S * len(rates.fine) + rates.oldest_s)
+    offsets[2] = max(offsets[2], unknown * rates.now)
     fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
     return {**fits, str(horizon): fitted}
 
@@ -83,9 +93,22 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
             middle = float(_mixed(said, np.array(fitted["weights"]))[0])
             offsets = fitted["offsets"]
         for path, offset in zip(paths, offsets, strict=True):
-            path.append(max(0.0, middle + max(offset, offsets[0])))
+            path.append(max(0.0, float(middle + max(offset, offsets[0]))))
     p50, p90, p99 = (tuple(path) for path in paths)
     return Forecast((0.0, *HORIZONS_S), p50, p90, p99)
+
+
+def _jump(rates: Rates, horizon_s: float) -> float:
+    """Return how much the rate may rise from one minute to the next, by the whole day: as seldom
+    for its share of a minute as once in a hundred times.
+    """
+    level = 1 - 0.01 * MINUTE_S / max(horizon_s, 0.1 * MINUTE_S)
+    rises, levels = np.diff(rates.minutes), rates.minutes[:-1]
+    alike = rises[np.abs(np.log((levels + 1e-9) / (rates.now + 1e-9))) < _LIKE]
+    if len(alike) < _FEW:
+        return 0.0
+    place = min(len(alike) - 1, math.ceil((len(alike) + 1) * level) - 1)
+    return float(np.sort(alike)[place])
 
 
 def _steps(horizon_s: float) -> tuple[float, int]:
@@ -138,8 +161,8 @@ def _weights(misses: Floats) -> Floats:
     losses = (counts * np.where(known, misses, 0.0)).sum(axis=1) / np.maximum(total, 1e-9)
     heard = total > min(3.0, 0.5 * total.max())
     best = max(float(losses[heard].min()), 1e-9)
-    weights = np.where(heard, np.exp(-_SHARPNESS * (losses / best - 1)), 0.0)
-    return weights / weights.sum()
+    weights: Floats = np.where(heard, np.exp(-_SHARPNESS * (losses / best - 1)), 0.0)
+    return weights / float(weights.sum())
 
 
 def _mixed(said: Floats, weights: Floats) -> Floats:

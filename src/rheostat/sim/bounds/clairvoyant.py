@@ -103,8 +103,7 @@ def clairvoyant(
     ages = max(2, math.ceil(oldest_s / curve.step_s))
     first = None if initial is None else job.index(initial)
     fair, kind = (
-        _Program(Batches(job, curve, kindly=kindly), first, ages, fixed)
-        for kindly in (False, True)
+        _Program(Batches(job, curve, kindly=kindly), first, ages, fixed) for kindly in (False, True)
     )
     slots = float(job.sizes[-1]) * job.slots_per_executor
     scale = max(1e-12, slots * curve.step_s * curve.steps / curve.rows[-1])

@@ -1,0 +1,88 @@
+"""A batch model learnt from batches is the one that made them."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.capacity.contention import contention, with_work
+from rheostat.capacity.identify import identified, with_batch
+from rheostat.capacity.line import EMPTY, through, with_sample
+from rheostat.model import Stage
+
+TRUE = BatchModel(
+    0.4,
+    (
+        StageCost(tasks=24, row_s=1e-4, task_s=0.015),
+        StageCost(tasks=24, row_s=2e-4, task_s=0.03),
+    ),
+)
+BATCHES = [(1000, 2), (20_000, 4), (60_000, 8), (5000, 3), (90_000, 8), (40_000, 6)]
+
+
+def stages(rows: float, slower: float = 1.0) -> list[Stage]:
+    found = []
+    for place, cost in enumerate(TRUE.stages):
+        busy_s = cost.tasks * cost.task_s + rows * cost.row_s * slower
+        found.append(Stage(name=str(place), busy_s=busy_s, tasks=24, task_max_s=busy_s / 24))
+    return found
+
+
+def learnt(staged: bool) -> dict[str, Any]:
+    known: dict[str, Any] = {}
+    for rows, slots in BATCHES * 6:
+        seen = stages(rows) if staged else None
+        known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, seen)
+    return known
+
+
+def test_with_stages_the_model_tells_the_time_of_a_batch_on_sizes_it_never_saw() -> None:
+    found = identified(json.loads(json.dumps(learnt(True))))
+    assert found is not None
+    for rows, slots in ((30_000, 5), (90_000, 12), (2000, 1)):
+        assert found.model.batch_s(rows, slots) == pytest.approx(
+            TRUE.batch_s(rows, slots), rel=0.05
+        )
+    assert found.error < 0.05
+
+
+def test_from_batch_times_alone_it_is_near_and_known_to_be_wider_at_first() -> None:
+    first = identified(with_batch({}, 2.0, 9000, 4, None))
+    found = identified(learnt(False))
+    assert first is not None
+    assert found is not None
+    assert first.spread > 0.2
+    assert found.model.batch_s(90_000, 6) == pytest.approx(TRUE.batch_s(90_000, 6), rel=0.2)
+
+
+def test_nothing_is_known_before_the_first_batch() -> None:
+    assert identified({}) is None
+
+
+def test_a_line_through_one_x_is_all_slope_and_through_two_is_exact() -> None:
+    one = with_sample(EMPTY, 10.0, 5.0, 0.02)
+    assert through(one) == (0.0, 0.5)
+    two = one
+    for _ in range(200):
+        two = with_sample(with_sample(two, 10.0, 7.0, 0.0), 100.0, 52.0, 0.0)
+    intercept, slope = through(two)
+    assert intercept == pytest.approx(2.0, abs=0.1)
+    assert slope == pytest.approx(0.5, rel=0.02)
+
+
+def test_contention_is_told_from_sizes_that_follow_each_other() -> None:
+    known: dict[str, Any] = {}
+    for slots in (2, 4, 8, 4, 2, 8) * 4:
+        for _ in range(4):
+            known = with_work(known, slots, 0.3 * math.log(slots))
+    assert contention(known, 8).exponent == pytest.approx(0.3, abs=0.05)
+    assert contention(known, 8).slowdown(100) == contention(known, 8).slowdown(12)
+
+
+def test_work_that_only_drifts_is_no_contention() -> None:
+    known: dict[str, Any] = {}
+    for place in range(400):
+        known = with_work(known, 8, 0.01 * place)
+    assert contention(known, 8).exponent == 0.0

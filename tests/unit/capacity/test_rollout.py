@@ -1,0 +1,76 @@
+"""Batches to come: late rows, the first that is late, and sizes that arrive on the way."""
+
+from typing import Any
+
+import pytest
+
+from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.capacity.need import binding, closed_form, sustained_rows_per_s, worth_having
+from rheostat.capacity.rescale_cost import rescale_cost, with_cold_batch, with_sight
+from rheostat.capacity.rollout import Arrivals, Backlog, Course, rollout
+
+MODEL = BatchModel(0.5, (StageCost(tasks=24, row_s=0.001),))
+FLAT = [(0.0, 1000.0), (600.0, 1000.0)]
+NONE = Backlog(rows=0.0, since_s=0.0, begins_s=1.0)
+
+
+def course(
+    slots: int, backlog: Backlog = NONE, until_s: float = 120.0, later: int | None = None
+) -> Course:
+    sizes = [(0.0, MODEL.at(slots), 0.0)]
+    if later:
+        sizes.append((30.0, MODEL.at(later), 0.0))
+    arrivals = Arrivals(backlog, FLAT)
+    return rollout(backlog, arrivals, sizes, trigger_s=1.0, objective_s=10.0, until_s=until_s)
+
+
+def test_a_size_that_is_enough_has_no_late_row() -> None:
+    assert course(2).late_rows == 0
+    assert course(2).violation_s == float("inf")
+
+
+def test_a_size_that_is_too_small_tells_when_the_first_row_is_late() -> None:
+    small = course(1)
+    assert small.late_rows > 0
+    assert 0 < small.violation_s < 120
+
+
+def test_more_slots_on_the_way_make_fewer_rows_late() -> None:
+    assert course(1, later=4).late_rows < course(1).late_rows
+
+
+def test_rows_that_wait_are_taken_by_the_first_batch_once() -> None:
+    waiting = Backlog(rows=5000.0, since_s=-5.0, begins_s=0.0)
+    assert course(4, waiting, until_s=1.0).rows == pytest.approx(5000.0)
+
+
+def test_the_closed_form_is_what_the_model_sustains_without_waves() -> None:
+    fluid = BatchModel(0.5, (StageCost(tasks=10_000, row_s=0.001),))
+    for slots in (2, 5, 9):
+        rate = sustained_rows_per_s(fluid, slots, 10.0, 0.0)
+        assert closed_form(fluid, rate, 10.0, 0.0, 1.0) == pytest.approx(slots, rel=0.01)
+    assert closed_form(fluid, 100.0, 1.0, 0.0, 1.0) is None  # L <= 2 F
+
+
+def test_only_sizes_that_save_a_wave_are_worth_having() -> None:
+    assert worth_having(MODEL, 30, 1000.0) == [1, 2, 3, 4, 5, 6, 8, 12, 24]
+
+
+def test_what_binds_is_said() -> None:
+    sizes = worth_having(MODEL, 24, 24_000.0)
+    assert binding(MODEL, 24_000.0, 4, sizes) is None
+    assert "24 tasks" in str(binding(MODEL, 24_000.0, 24, sizes))
+    assert "fixed cost" in str(binding(MODEL, 100.0, 12, sizes))
+    skewed = BatchModel(0.1, (StageCost(tasks=24, row_s=0.001, skew=6.0),))
+    assert "largest task" in str(binding(skewed, 24_000.0, 8, worth_having(skewed, 24, 24_000.0)))
+
+
+def test_the_time_that_executors_take_to_come_is_learnt() -> None:
+    known: dict[str, Any] = {}
+    for n in range(8):
+        at_s = 1000.0 * n
+        for t_s, target, executors in ((0, 2, 2), (5, 4, 2), (35, 4, 2), (65, 4, 4), (90, 2, 2)):
+            known = with_sight(known, at_s + t_s, target, executors)
+    assert rescale_cost(known).start_s == pytest.approx(50.0, rel=0.1)
+    assert rescale_cost(known).start_within_s() < 80.0
+    assert rescale_cost(with_cold_batch({}, 6.0)).cold_s > rescale_cost({}).cold_s

@@ -1,0 +1,61 @@
+"""Forecasts: a constant, a season that is seen again, jumps that are remembered."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rheostat.signals.forecast import HORIZONS_S, Forecast, forecast, refit
+from rheostat.signals.forecast_history import RINGS, Rates, with_rate
+
+
+def watched(rate: Callable[[float], float], seconds: float, step_s: float) -> Forecast:
+    history: dict[str, Any] = {}
+    for n in range(int(seconds / step_s)):
+        history = with_rate(history, n * step_s, rate((n - 0.5) * step_s))
+    rates = Rates(json.loads(json.dumps(history)))
+    fits: dict[str, Any] = {}
+    for place in range(len(HORIZONS_S)):
+        fits = refit(rates, fits, place)
+    return forecast(rates, fits)
+
+
+def test_a_constant_rate_is_foretold_and_its_quantiles_close_in() -> None:
+    coming = watched(lambda _: 1000.0, 7200, 5)
+    assert coming.p50 == pytest.approx([1000.0] * len(coming.p50))
+    assert max(coming.p90) < 1050
+
+
+def test_quantiles_never_cross() -> None:
+    coming = watched(lambda t_s: 500 + 400 * math.sin(t_s / 300), 3600, 15)
+    for low, middle, high in zip(coming.p50, coming.p90, coming.p99, strict=True):
+        assert 0 <= low <= middle <= high
+
+
+def test_a_wave_of_an_hour_is_seen_coming() -> None:
+    def wave(t_s: float) -> float:
+        return 1000 + 800 * math.cos(2 * math.pi * t_s / 3600)
+
+    coming = watched(wave, 5 * 3600 + 900, 15)
+    said = dict(coming.path(coming.p50))
+    assert said[900.0] == pytest.approx(wave(5 * 3600 + 1800), abs=150)
+
+
+def test_a_jump_of_the_past_is_on_the_path_of_one_in_a_hundred() -> None:
+    coming = watched(lambda t_s: 3000.0 if t_s % 900 > 750 else 1000.0, 3600 + 300, 5)
+    assert dict(coming.path(coming.p99))[60.0] > 2500
+    assert coming.p50[0] == pytest.approx(1000.0)
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    history: dict[str, Any] = {}
+    for n in range(12_000):
+        history = with_rate(history, 60.0 * n, 7.0)
+    assert all(len(history[name]["means"]) <= most for name, (_, most) in RINGS.items())
+
+
+def test_a_clock_that_is_put_back_empties_the_history() -> None:
+    history = with_rate(with_rate({}, 0.0, 5.0), 100.0, 5.0)
+    assert with_rate(history, 20.0, 5.0)["fine"]["means"] == []
