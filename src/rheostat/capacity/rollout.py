@@ -111,7 +111,11 @@ def rollout(
         worst_s = max(worst_s, ends_s - since_s)
         since_s, taken = begins_s, came
         begins_s = max(ends_s, begins_s + shortest_s)
-    return Course(late, taken + backlog.running_rows, first_s, worst_s)
+    left_s = min(until_s, begins_s - objective_s)
+    if left_s > since_s:  # no batch of the path takes them, and they are too old already
+        late += arrivals.by(left_s) - taken
+        first_s = min(first_s, since_s + objective_s)
+    return Course(late, arrivals.by(until_s) + backlog.running_rows, first_s, worst_s)
 
 
 def _of_running(backlog: Backlog, objective_s: float) -> tuple[float, float, float]:

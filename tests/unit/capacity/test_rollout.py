@@ -41,7 +41,20 @@ def test_more_slots_on_the_way_make_fewer_rows_late() -> None:
 
 def test_rows_that_wait_are_taken_by_the_first_batch_once() -> None:
     waiting = Backlog(rows=5000.0, since_s=-5.0, begins_s=0.0)
-    assert course(4, waiting, until_s=1.0).rows == pytest.approx(5000.0)
+    assert course(4, waiting, until_s=1.0).rows == pytest.approx(6000.0)
+
+
+def test_rows_that_no_batch_takes_in_time_are_late_too() -> None:
+    steep = [(0.0, 9000.0), (600.0, 9000.0)]
+    late = []
+    for slots in (1, 2, 8):
+        sizes = [(0.0, MODEL.at(slots), 0.0)]
+        found = rollout(
+            NONE, Arrivals(NONE, steep), sizes, trigger_s=1.0, objective_s=10.0, until_s=60.0
+        )
+        late.append(found.late_rows)
+    assert late == sorted(late, reverse=True)
+    assert late[0] > 0.7 * 60 * 9000
 
 
 def test_the_closed_form_is_what_the_model_sustains_without_waves() -> None:

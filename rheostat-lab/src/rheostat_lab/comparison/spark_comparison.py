@@ -48,7 +48,7 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
         "down_window_s": (60, 300),
     },
     "pid": {"signal": ("lag_s", "latency_s"), "setpoint": (1, 5, 10, 15, 20, 25)},
-    "predictive": {"margin": (0.0, 1.0, 2.0)},
+    "predictive": {"margin": (0.0, 1.0, 1.5, 2.0)},
     "spark-batch-ratio": {"up_ratio": (0.6, 0.7, 0.8, 0.9), "down_ratio": (0.3, 0.5)},
     "threshold": {"high": (0.5, 0.6, 0.7, 0.8), "low": (0.2, 0.3, 0.4)},
     "varga-v1": {"target_utilization": (0.3, 0.5, 0.7, 0.9), "lag_target": (1, 10)},
