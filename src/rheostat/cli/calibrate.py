@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, tell
+from rheostat.cli.output import out_option, plain_table, tell, working
 
 if TYPE_CHECKING:
     from rheostat.sim.fitting.calibration import Calibration
@@ -38,23 +38,20 @@ def calibrate(
 
     Example: rheostat calibrate out/demo/journal
     """
-    from rich.console import Console
-
     from rheostat.replay import recording
     from rheostat.sim.fitting.calibration import calibrate as fit
     from rheostat.sim.fitting.recorded_run import recorded
 
     path = recording.find(journal)
-    with Console(stderr=True).status(f"fitting {path.name}"):
+    with working(f"fitting {path.name}"):
         found = fit(recorded(recording.read(path)))
     tell(found.as_json, as_json, out, lambda: _show(found))
 
 
 def _show(found: Calibration) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("error", "held out", "fitted", box=None, header_style="bold")
+    table = plain_table("error", "held out", "fitted")
     for name, label in (
         ("batches", "batches"),
         ("batch_s_median", "batch time, median"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, write_out
+from rheostat.cli.output import out_option, plain_table, write_out
 from rheostat.cli.pairs import pairs
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def doctor(
     """
     from rheostat.doctor.computer import surroundings
 
-    findings = [*surroundings(), *_shape(checkpoint, pairs(settings or ()), slots)]
+    given = pairs(settings or (), "setting", "spark.executor.cores=4")
+    findings = [*surroundings(), *_shape(checkpoint, given, slots)]
     gains = _measured(quiet=as_json) if measure else []
     text = json.dumps(
         {
@@ -129,11 +130,10 @@ def _show(findings: list[Finding], gains: list[Gain]) -> None:
 
 
 def _table(gains: list[Gain]) -> Table:
-    from rich.table import Table
 
     title = "a keyed count of 2,000 rows a batch on two slots, measured here"
     columns = ("", "s a batch without", "with", "less", "95 % interval", "n")
-    table = Table(*columns, box=None, header_style="bold", title=title, title_justify="left")
+    table = plain_table(*columns, title=title)
     for gain in gains:
         interval = f"{gain.low_s:.3f} to {gain.high_s:.3f}"
         table.add_row(

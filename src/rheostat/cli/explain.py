@@ -45,7 +45,8 @@ def explain(
     if out:
         write_out(out, map(to_line, found))
     if as_json:
-        typer.echo("\n".join(map(to_line, found)))
+        for record in found:
+            typer.echo(to_line(record))
     else:
         typer.echo(
             "\n\n".join("\n".join(words.explain(record)) for record in found)

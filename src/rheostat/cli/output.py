@@ -66,6 +66,20 @@ def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
     )
 
 
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how many of ``total`` are done, on standard error; what is handed out
+    takes that number.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda done: shown.update(task, completed=done)
+
+
 def write_out(path: Path, lines: Iterable[str]) -> None:
     """Write the lines to a file beside it and put it in its place when all are there; raises
     BadInput where that cannot be.

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from rheostat.errors import BadInput
 
 
-def pairs(given: Sequence[str]) -> dict[str, str]:
+def pairs(
+    given: Sequence[str], what: str = "parameter", example: str = "factor=0.3"
+) -> dict[str, str]:
     """Return ``name=value`` texts as a dict; raises BadInput for a text without ``=`` and for a
     name that is there twice.
     """
@@ -16,11 +18,11 @@ def pairs(given: Sequence[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not equals:
             raise BadInput(
-                f"a parameter is written name=value, such as factor=0.3, but this one is {text!r}"
+                f"a {what} is written name=value, such as {example}, but this one is {text!r}"
             )
         if name.strip() in found:
             raise BadInput(
-                f"the parameter {name.strip()} is set twice: {found[name.strip()]!r} and"
+                f"the {what} {name.strip()} is set twice: {found[name.strip()]!r} and"
                 f" {value.strip()!r}"
             )
         found[name.strip()] = value.strip()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, write_out
+from rheostat.cli.output import out_option, plain_table, write_out
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ def _all() -> list[Description]:
 
 def _list(found: list[Description]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("policy", "what it does", box=None, header_style="bold")
+    table = plain_table("policy", "what it does")
     for each in found:
         from_elsewhere = "" if each.origin == "rheostat" else f" ({each.origin})"
         table.add_row(each.name, each.title + from_elsewhere)
@@ -76,7 +75,6 @@ def _list(found: list[Description]) -> None:
 def _show(each: Description) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(each.name)}[/bold]\n\n{escape(each.summary)}\n")
@@ -86,7 +84,7 @@ def _show(each: Description) -> None:
         ("fails when", each.fails_when),
     ):
         console.print(f"[bold]{title}[/bold]\n  " + escape(text.replace("\n", "\n  ")) + "\n")
-    table = Table("parameter", "default", "unit", "what it is", box=None, header_style="bold")
+    table = plain_table("parameter", "default", "unit", "what it is")
     for parameter in each.parameters:
         default = "none: must be given" if parameter.default is None else str(parameter.default)
         table.add_row(

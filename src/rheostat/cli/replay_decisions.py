@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rheostat.cli.output import plain_table
+from rheostat.policies.reason_text import counted
 
 if TYPE_CHECKING:
     from rheostat.replay.replayer import Decided
@@ -48,8 +49,8 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
         f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
     )
     console.print(
-        f"{len(decided)} decisions, {sum(map(_asks, decided))} of them for another size than the"
-        f" one that stood; {spread}"
+        f"{counted(len(decided), 'decision')}, {sum(map(_asks, decided))} of them for another size"
+        f" than the one that stood; {spread}"
     )
 
 

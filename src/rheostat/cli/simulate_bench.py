@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, tell, watched
+from rheostat.cli.output import out_option, plain_table, tell, watched
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def bench(
 
 def _show(rows: Iterable[Speed]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("policy", "plant", "simulated s per s and core", box=None, header_style="bold")
+    table = plain_table("policy", "plant", "simulated s per s and core")
     table.columns[2].justify = "right"
     for row in rows:
         table.add_row(row.policy, row.plant, f"{row.simulated_s_per_s:,.0f}")

@@ -27,7 +27,7 @@ def queue(
     ] = "exponential",
     customers: Annotated[int, typer.Option(help="Customers counted in each run.")] = 20_000,
     runs: Annotated[int, typer.Option(help="Independent runs.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:

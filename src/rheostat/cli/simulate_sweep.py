@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, tell
+from rheostat.cli.means import MEANS, UNDER_OVER, mean_cell
+from rheostat.cli.output import out_option, plain_table, progress, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,24 +84,14 @@ def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:
 
 
 def _run(cells: Sequence[Cell], folder: Path, runner: Runner) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from rheostat.sim.sweep.runner import sweep as run
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("runs", total=len(cells))
-        run(
-            cells,
-            folder,
-            runner,
-            done=lambda ended, total: progress.update(task, completed=ended, total=total),
-        )
+    with progress("runs", len(cells)) as done:
+        run(cells, folder, runner, done=lambda ended, _: done(ended))
 
 
 def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     columns = (
         "plant",
@@ -116,14 +107,14 @@ def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
         "over %",
         "score",
     )
-    table = Table(*columns, box=None, header_style="bold")
+    table = plain_table(*columns)
     for each in found:
         given = ", ".join(
             f"{name}={value}"
             for name, value in (*each["parameters"].items(), *each["guards"].items())
         )
         shown = ("cost", "latency_p99_s", "rescalings", "accuracy_under", "accuracy_over", "score")
-        numbers = (_cell(each[name]) for name in shown)
+        numbers = (mean_cell(each[name]) for name in shown)
         table.add_row(
             each["plant"],
             each["load"],
@@ -136,21 +127,5 @@ def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
     console = Console(highlight=False)
     console.width = max(console.width, _WIDTH)
     console.print(table)
-    console.print(
-        f"\nmeans over the seeds ± half the 95 % interval; cost in slot-seconds; rows: {folder}"
-    )
-    console.print(
-        "under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat"
-        " simulate demand)"
-    )
-
-
-def _cell(mean: dict[str, float] | None) -> str:
-    if mean is None:
-        return ""
-    half = (mean["high"] - mean["low"]) / 2
-    return (
-        f"{mean['mean']:,.0f} ± {half:,.0f}"
-        if abs(mean["mean"]) >= 1000
-        else f"{mean['mean']:.3g} ± {half:.2f}"
-    )
+    console.print(f"\n{MEANS}; rows: {folder}")
+    console.print(UNDER_OVER)

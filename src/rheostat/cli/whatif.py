@@ -33,7 +33,7 @@ def whatif(
         float, typer.Option(help="Latency objective in seconds: later rows are late.")
     ] = 10.0,
     interval: Interval = None,
-    seed: Annotated[int, typer.Option(help="Seed of the plant's noise.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the plant's noise.", min=0)] = 0,
     as_json: Annotated[
         bool,
         typer.Option(

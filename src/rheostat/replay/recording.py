@@ -34,13 +34,13 @@ def find(name: str) -> Path:
     package; raises BadInput.
     """
     path = Path(name)
-    if path.exists():
+    if name and path.exists():
         return path
     known = packaged()
     if name.removesuffix(".csv") not in known:
         raise BadInput(
-            f"there is no recording {name}; it is a file, a journal's folder, or one of"
-            f" {', '.join(known)}"
+            f"there is no recording {name or repr(name)}; it is a file, a journal's folder, or one"
+            f" of {', '.join(known)}"
         )
     return known[name.removesuffix(".csv")]
 
@@ -53,6 +53,10 @@ def read(path: Path) -> Recording:
     recording without rows.
     """
     kind = kind_of(path)
+    if path.is_dir() and kind == "journal" and not segments(path):
+        raise BadInput(
+            f"there is no journal in {path} (no file segment-NNNNN.jsonl), and no Parquet either"
+        )
     moments = list(
         _of_journal(path) if kind == "journal" else moments_of(_table(path, kind), path.name)
     )

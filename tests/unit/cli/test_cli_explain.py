@@ -137,3 +137,10 @@ def test_no_journal_and_an_empty_one_are_one_line(capsys, tmp_path):
         assert expected in err
     (tmp_path / "segment-00000.jsonl").write_text("", encoding="utf-8")
     assert "holds no records" in said(capsys, tmp_path)[2]
+
+
+def test_no_change_is_no_line_of_json(capsys, tmp_path):
+    kept = FolderJournal(tmp_path)
+    kept.append(tick(0, 2, 2), {})
+    kept.close()
+    assert said(capsys, tmp_path, "--json") == (0, "", "")

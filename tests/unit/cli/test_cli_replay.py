@@ -176,3 +176,18 @@ def test_an_unknown_policy_is_one_line(capsys):
 class Bare:
     def decide(self, observation, memory):
         raise NotImplementedError
+
+
+@pytest.mark.parametrize("name", ["", "folder"])
+def test_what_holds_no_recording_is_one_line(capsys, monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    code, out, err = said(capsys, "replay", name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    expected = "there is no recording ''" if not name else "there is no journal in folder"
+    assert expected in err
+
+
+def test_one_decision_is_singular(capsys, tmp_path):
+    (tmp_path / "one.csv").write_text("t_s,executors\n0,2\n")
+    assert said(capsys, "replay", str(tmp_path / "one.csv"))[1].startswith("1 decision, 0 of them")

@@ -240,3 +240,13 @@ def test_a_shell_that_completes_gets_the_commands(capsys, monkeypatch):
     monkeypatch.setenv("COMP_CWORD", "1")
     assert run([]) == 0
     assert capsys.readouterr().out == "simulate\n"
+
+
+@pytest.mark.parametrize("command", [["whatif", "query-1_HPA_50"], ["simulate", "queue"]])
+def test_a_seed_below_0_is_refused(capsys, command):
+    assert "--seed" in refused(capsys, *command, "--seed", "-1")
+
+
+def test_a_setting_without_a_value_is_called_a_setting(capsys):
+    said = refused(capsys, "doctor", "--conf", "spark.executor.cores")
+    assert said.startswith("a setting is written name=value, such as spark.executor.cores=4")

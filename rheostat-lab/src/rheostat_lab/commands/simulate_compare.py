@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, write_out
+from rheostat.cli.means import MEANS, UNDER_OVER, mean_cell
+from rheostat.cli.output import out_option, plain_table, write_out
 from rheostat.cli.simulate_sweep import run_cells
 from rheostat.errors import BadInput
 
@@ -130,7 +131,6 @@ def _blind_cost(found: Mapping[str, Any]) -> float | None:
 
 def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from rheostat_lab.comparison.compared import described
 
@@ -155,17 +155,17 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
         "under %",
         "over %",
     )
-    table = Table(*columns, "score", box=None, header_style="bold")
+    table = plain_table(*columns, "score")
     for each in found:
         attained = f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
-        score = _cell(each["score"]) if each["attained"] == 1 else ""
-        numbers = [_cell(each[name]) for name in names]
+        score = mean_cell(each["score"]) if each["attained"] == 1 else ""
+        numbers = [mean_cell(each[name]) for name in names]
         table.add_row(
             each["load"],
             described(each),
             attained,
-            _cell(each["cost"]),
-            _cell(each["against"]["cost"]),
+            mean_cell(each["cost"]),
+            mean_cell(each["against"]["cost"]),
             *numbers,
             score,
         )
@@ -176,22 +176,5 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
         cost = _blind_cost(each)
         most = "nothing that attains" if cost is None else f"{cost:,.0f}"
         console.print(f"non-anticipative bound, {load}: {each['lower']:,.0f} to {most}")
-    console.print(
-        "means over the seeds ± half the 95 % interval; cost in slot-seconds; a score only where"
-        " all seeds attain the objective"
-    )
-    console.print(
-        "under, over: executors missing and too many, over the demand (SPEC's accuracy; rheostat"
-        " simulate demand)"
-    )
-
-
-def _cell(mean: Mapping[str, float] | None) -> str:
-    if mean is None:
-        return ""
-    half = (mean["high"] - mean["low"]) / 2
-    return (
-        f"{mean['mean']:,.0f} ± {half:,.0f}"
-        if abs(mean["mean"]) >= 1000
-        else f"{mean['mean']:.3g} ± {half:.2g}"
-    )
+    console.print(f"{MEANS}; a score only where all seeds attain the objective")
+    console.print(UNDER_OVER)

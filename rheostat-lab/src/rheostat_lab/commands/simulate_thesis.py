@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, write_out
+from rheostat.cli.output import out_option, plain_table, progress, working, write_out
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -56,10 +56,11 @@ def thesis(
     chosen, candidates = _cells(query, policy), structures(parameters)
     plants = {of: among[0] for of, among in candidates.items()}
     outcomes = _run(chosen, plants, seeds, jobs)
-    told: dict[str, Any] = {
-        "rows": [each.as_row() for each in outcomes],
-        "summary": summary(outcomes, candidates),
-    }
+    with working("comparing with the recordings"):
+        told: dict[str, Any] = {
+            "rows": [each.as_row() for each in outcomes],
+            "summary": summary(outcomes, candidates),
+        }
     text = json.dumps(told, indent=1, allow_nan=False)
     if out:
         write_out(out, [text])
@@ -89,15 +90,13 @@ def _run(
     chosen: Sequence[Cell], plants: dict[str, FlinkJob], seeds: int, jobs: int
 ) -> list[Outcome]:
     """Run all and show on a terminal how far it is."""
-    from rich.console import Console
-    from rich.progress import Progress
+    from itertools import count
 
     from rheostat_lab.thesis.closed_loop import run_all
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("simulating", total=len(chosen) * seeds)
-        return run_all(chosen, plants, range(seeds), jobs, lambda: progress.advance(task))
+    with progress("simulating", len(chosen) * seeds) as done:
+        ended = count(1)
+        return run_all(chosen, plants, range(seeds), jobs, lambda: done(next(ended)))
 
 
 def _plot(
@@ -107,7 +106,8 @@ def _plot(
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        plot_all(folder, outcomes, chosen, plants)
+        with working("drawing"):
+            plot_all(folder, outcomes, chosen, plants)
     except OSError as error:
         raise BadInput(f"plots cannot be written to {folder}: {error.strerror}") from None
 
@@ -115,12 +115,9 @@ def _plot(
 def _show(told: dict[str, Any]) -> None:
     """Print the tables beside the published ones, then what each step reached."""
     from rich.console import Console
-    from rich.table import Table
 
     console = Console()
-    table = Table(
-        "query", "run", "latency (s)", "executors", "rescalings", box=None, header_style="bold"
-    )
+    table = plain_table("query", "run", "latency (s)", "executors", "rescalings")
     for row in told["step_c"]["cells"]:
         run = f"{row['policy']} {row['parameter']}{'' if row['held_out'] else ' *'}"
         table.add_row(

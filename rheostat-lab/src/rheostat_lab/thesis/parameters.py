@@ -32,7 +32,11 @@ def structures(path: Path | None = None) -> dict[str, list[FlinkJob]]:
         return {
             query: [FlinkJob(**numbers) for numbers in read["queries"][query]] for query in QUERIES
         }
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise BadInput(f"the parameters {source} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        said = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else missing
         raise BadInput(
-            f"{source} does not hold the parameters of queries {', '.join(QUERIES)}: {error}"
+            f"{source} does not hold the parameters of queries {', '.join(QUERIES)}: {said}"
         ) from None

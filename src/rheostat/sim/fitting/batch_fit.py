@@ -68,76 +68,85 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
     there is no contention, and with fewer than 20 batches no pace over time. The noise is what is
     left over.
     """
-    data = _data(batches)
-    source, state = _partitions(run)
-    several, cold, crowded = (
-        len(set(np.round(data.executors))) > 1,
-        bool(data.new.any()),
-        bool(data.starting.any()),
-    )
-    knots = _KNOTS if len(batches) >= _ENOUGH_FOR_PACE else 1
-    times = tuple(np.linspace(0.0, run.duration_s, knots).tolist())
-    waited_s, floor_s = start_s(run), float(np.quantile(data.batch_s, 0.1))
-
-    def made(x: Floats) -> Fit:
-        parameters = SparkParameters(
-            executors=run.executors_at(0.0),
-            slots_per_executor=run.slots_per_executor,
-            trigger_s=run.trigger_s,
-            source_partitions=source,
-            state_partitions=state,
-            fixed_s=math.exp(x[0]),
-            source_task_s=math.exp(x[1]),
-            state_commit_s=math.exp(x[1]),
-            source_row_s=math.exp(x[2]),
-            state_row_s=math.exp(x[2]),
-            usl_sigma=float(x[3]) if several else 0.0,
-            cold_s=float(x[4]) if cold else 0.0,
-            cold_state_s=0.0,
-            load_s=0.0,
-            start_s=waited_s,
-            start_each_s=0.0,
-            start_noise=0.0,
-        )
-        factors = tuple(np.exp(np.append(x[_PLAIN:], 0.0)).tolist())
-        return Fit(
-            parameters,
-            Pace(
-                times,
-                factors,
-                float(x[5]) if crowded else 0.0,
-                float(x[6]),
-                math.exp(x[7]),
-                float(x[8]),
-            ),
-        )
-
-    def left(x: Floats) -> Floats:
-        found = made(x)
-        off = np.log(_predicted_s(found.parameters, found.pace, data) / data.batch_s)
-        steps = np.diff(np.append(x[_PLAIN:], 0.0))
-        held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
-        new = (x[6:7], x[4:5] / floor_s)
-        return np.concatenate(
-            (off, *(_STIFFNESS * each for each in held), *(_STIFFNESS_NEW * each for each in new))
-        )
-
+    search = _Search.of(run, batches)
     low, high = (
-        np.array(each + (bend,) * (knots - 1))
+        np.array(each + (bend,) * (len(search.times) - 1))
         for each, bend in zip(_LIMITS, (-2.0, 2.0), strict=True)
     )
+    tasks = search.source + search.state
     starts = [
         np.clip(start, low + 1e-9, high - 1e-9)
-        for start in _starts(data, source + state, knots, run)
+        for start in _starts(search.data, tasks, len(search.times), run)
     ]
+    left = search.residuals
     solved = [
         least_squares(left, start, loss="soft_l1", f_scale=0.2, bounds=(low, high), max_nfev=_TRIES)
         for start in starts
     ]
     best = min(solved, key=lambda each: float(each.cost))
     spread = min(2.0, float(np.median(np.abs(left(best.x)[: len(batches)]))) / 0.6745)
-    found = made(best.x)
+    found = search.fit_of(best.x)
     return Fit(replace(found.parameters, batch_noise=spread, task_noise=spread), found.pace)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is known before the search, and what the numbers that are searched for stand for."""
+
+    run: Recorded
+    data: _Data
+    source: int
+    state: int
+    times: tuple[float, ...]
+    start_s: float
+    floor_s: float
+
+    @classmethod
+    def of(cls, run: Recorded, batches: Sequence[SeenBatch]) -> _Search:
+        """Return the search of a fit to these batches."""
+        data, (source, state) = _data(batches), _partitions(run)
+        knots = _KNOTS if len(batches) >= _ENOUGH_FOR_PACE else 1
+        times = tuple(np.linspace(0.0, run.duration_s, knots).tolist())
+        floor_s = float(np.quantile(data.batch_s, 0.1))
+        return cls(run, data, source, state, times, start_s(run), floor_s)
+
+    def fit_of(self, x: Floats) -> Fit:
+        """Return the plant and the pace that the numbers stand for."""
+        several = len(set(np.round(self.data.executors))) > 1
+        parameters = SparkParameters(
+            executors=self.run.executors_at(0.0),
+            slots_per_executor=self.run.slots_per_executor,
+            trigger_s=self.run.trigger_s,
+            source_partitions=self.source,
+            state_partitions=self.state,
+            fixed_s=math.exp(x[0]),
+            source_task_s=math.exp(x[1]),
+            state_commit_s=math.exp(x[1]),
+            source_row_s=math.exp(x[2]),
+            state_row_s=math.exp(x[2]),
+            usl_sigma=float(x[3]) if several else 0.0,
+            cold_s=float(x[4]) if self.data.new.any() else 0.0,
+            cold_state_s=0.0,
+            load_s=0.0,
+            start_s=self.start_s,
+            start_each_s=0.0,
+            start_noise=0.0,
+        )
+        factors = tuple(np.exp(np.append(x[_PLAIN:], 0.0)).tolist())
+        per_start = float(x[5]) if self.data.starting.any() else 0.0
+        pace = Pace(self.times, factors, per_start, float(x[6]), math.exp(x[7]), float(x[8]))
+        return Fit(parameters, pace)
+
+    def residuals(self, x: Floats) -> Floats:
+        """Return how far each batch is off, as a logarithm, and what holds the numbers back."""
+        found = self.fit_of(x)
+        off = np.log(_predicted_s(found.parameters, found.pace, self.data) / self.data.batch_s)
+        steps = np.diff(np.append(x[_PLAIN:], 0.0))
+        held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
+        new = (x[6:7], x[4:5] / self.floor_s)
+        return np.concatenate(
+            (off, *(_STIFFNESS * each for each in held), *(_STIFFNESS_NEW * each for each in new))
+        )
 
 
 def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
