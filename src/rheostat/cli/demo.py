@@ -29,6 +29,10 @@ def demo(
         float, typer.Option(help="Wait per bid, standing for a call to an outside system.")
     ] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the bids and of the load's noise.")] = 7,
+    price_per_slot_hour: Annotated[
+        float | None,
+        typer.Option(help="Money for an hour of one slot, in any currency: show what it comes to."),
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
@@ -67,6 +71,7 @@ def demo(
         service_ms=service_ms,
         seed=seed,
         guards=guards,
+        price_per_slot_hour=price_per_slot_hour,
         out=out,
     )
     results.check(out)
@@ -77,7 +82,7 @@ def demo(
         view.finish(printed(run.title, summary))
     typer.echo(
         f"report: {out / results.REPORT}   plot: {out / results.PLOT}   numbers:"
-        f" {out / results.SUMMARY}",
+        f" {out / results.SUMMARY}   Spark's log: {out / results.DRIVER_LOG}",
         err=as_json,
     )
     if as_json:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from subprocess import STDOUT
+from typing import Any
 
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from rheostat.errors import RheostatError
 from rheostat.machine import signals
 
+_DRIVERS: list[Any] = []
+"""The JVM of this process that writes to a log of ours, if it has been started."""
 
-def start_session(master: str, options: Mapping[str, str], name: str) -> SparkSession:
+
+def start_session(
+    master: str, options: Mapping[str, str], name: str, log: Path | None = None
+) -> SparkSession:
     """Return a new session, once the driver's environment (``Cluster.driver_environment``) has been
-    set.
+    set. ``log`` is appended with what the driver's JVM writes by itself, which else goes to this
+    process's own output; raises ``RheostatError`` with its name where that JVM does not start.
 
     Fails when: it is not the first session of this process. A driver's JVM lives as long as the
     process and keeps its own options (memory, class path, environment); other options of the first
@@ -21,4 +33,22 @@ def start_session(master: str, options: Mapping[str, str], name: str) -> SparkSe
     for option, value in options.items():
         builder = builder.config(option, value)
     with signals.unchanged():
+        if log is not None:
+            settings = SparkConf().setAll([*options.items()]).setMaster(master).setAppName(name)
+            SparkContext(conf=settings, gateway=_driver(settings, log))
         return builder.getOrCreate()
+
+
+def _driver(settings: SparkConf, log: Path) -> Any:
+    """Return the driver's JVM; the first call starts it, and the first log is that of all."""
+    if not _DRIVERS:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with log.open("ab") as output:
+                how = {"stdout": output, "stderr": STDOUT}
+                _DRIVERS.append(launch_gateway(settings, popen_kwargs=how))
+        except (OSError, RuntimeError) as failed:
+            raise RheostatError(
+                f"Spark's driver did not start ({failed}); what it said is in {log}"
+            ) from failed
+    return _DRIVERS[0]

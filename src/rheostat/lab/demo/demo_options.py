@@ -23,6 +23,7 @@ _LONGEST_WAIT_MS = 1000.0
 _MOST_PARTITIONS = 1000
 _MOST_EXECUTORS = 100
 _SHORTEST_TRIGGER_S = 0.1
+_MOST_PRICE = 1e6
 _LARGEST_SEED = 2**63 - 1
 
 
@@ -59,6 +60,9 @@ class Demo:
     guards: GuardOptions = field(
         default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"}
     )
+    price_per_slot_hour: float | None = field(
+        default=None, metadata={"help": "money for an hour of one slot, in any currency"}
+    )
     out: Path = field(
         default=Path("out/demo"),
         metadata={"help": "folder of the report, the plot and the summary"},
@@ -81,6 +85,8 @@ class Demo:
         between(0, _LONGEST_S, cooldown_out_s=self.cooldown_out_s, cooldown_in_s=self.cooldown_in_s)
         between(0, _MOST_EXECUTORS, max_executors=self.max_executors)
         between(0, _LARGEST_SEED, seed=self.seed)
+        if self.price_per_slot_hour is not None:
+            between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
         Day(low=self.low, peak=self.peak, day_s=self.seconds, seed=self.seed)
         guards_of(self.limits, self.guards, self.loop)
         create(self.policy, self.policy_parameters, self.slo)

@@ -96,13 +96,12 @@ class Pipeline:
         self._queries: list[Any] = []
         self.spark: Any = None
 
-    def start(self, master: str, options: Mapping[str, str]) -> None:
-        """Start the session."""
+    def start(self, master: str, options: Mapping[str, str], log: Path) -> None:
+        """Start the session; ``log`` takes what Spark's driver writes by itself."""
         files = {FILES: checkpoint_files_class(pyspark.__version__)}
         self.spark = start_session(
-            master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}"
+            master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}", log
         )
-        self.spark.sparkContext.setLogLevel("OFF")
 
     def warm_up(self, topic: str, batches: int = 10, deadline_s: float = 60.0) -> None:
         """Run the same query on another topic for some batches: what a young JVM costs is not what

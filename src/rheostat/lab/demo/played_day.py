@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.lab.demo.finished_run import Batch, Overhead, Ramp, Run
+from rheostat.lab.demo.finished_run import Batch, MachineSample, Overhead, Ramp, Run
 from rheostat.lab.demo.laboratory import WARM_UP_TOPIC, Laboratory
+from rheostat.lab.demo.machine_watch import MachineWatch
 from rheostat.lab.demo.pipeline import Pipeline
-from rheostat.lab.demo.results_folder import JOURNAL
+from rheostat.lab.demo.results_folder import DRIVER_LOG, JOURNAL
 from rheostat.lab.demo.verdict import verify
 from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.lab.nexmark.curve import Curve, read_curve
@@ -63,7 +64,8 @@ class PlayedDay:
         """Start the session and warm it up."""
         lab = self._lab
         lab.view.step("starting the Spark session and warming it up")
-        self.pipeline.start(lab.cluster.url, lab.session_options(self.limits))
+        log = lab.demo.out / DRIVER_LOG
+        self.pipeline.start(lab.cluster.url, lab.session_options(self.limits), log)
         with lab.warm_up_load(self._name):
             self.pipeline.warm_up(WARM_UP_TOPIC)
             lab.train(self.pipeline.spark.sparkContext.applicationId)
@@ -74,11 +76,12 @@ class PlayedDay:
         self.pipeline.start_query()
         start_s = time.time() + _LEAD_S
         with ExitStack() as stack:
+            machine = stack.enter_context(MachineWatch())
             producer = stack.enter_context(self._load(start_s))
             handle = self._attach(start_s) if self._scaled else None
             self._watch(producer)
             self._close_sessions()
-            return self._told(_ended(handle))
+            return self._told(_ended(handle), list(machine.samples))
 
     def _load(self, start_s: float) -> Child:
         demo = self._lab.demo
@@ -135,7 +138,7 @@ class PlayedDay:
             sent.flush(_CLOSING_S)
         self.pipeline.drain()
 
-    def _told(self, overhead: Overhead | None) -> Run:
+    def _told(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
         executors, failed_tasks = self.pipeline.executors(self._records)
         lab.view.step("comparing the sink with a batch computation over the topic")
@@ -164,6 +167,10 @@ class PlayedDay:
             overhead=overhead,
             verdict=verdict,
             versions=lab.versions(),
+            machine=[sample for sample in machine if curve.start_s <= sample.t_s <= end_s],
+            journal=demo.out / JOURNAL if self._scaled else None,
+            driver_log=demo.out / DRIVER_LOG,
+            price_per_slot_hour=demo.price_per_slot_hour,
         )
 
 

@@ -199,6 +199,7 @@ def settings(run: Run) -> Mapping[str, str]:
             f"{run.duration_s:.0f} s, the first {run.warm_up_s:g} s left out of latencies as"
             " warm-up"
         ),
+        **({} if run.driver_log is None else {"Spark's own log": str(run.driver_log)}),
         **run.settings,
     }
 

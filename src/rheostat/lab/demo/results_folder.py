@@ -14,6 +14,9 @@ from rheostat.lab.demo.summary import Summary, to_json
 from rheostat.machine.own_folder import OwnFolder, check_claim, claim
 from rheostat.machine.whole_file import write_whole
 
+DRIVER_LOG = "driver.log"
+"""What Spark's driver writes by itself, kept out of the live view."""
+
 JOURNAL = "journal"
 PLOT = "plot.png"
 REPORT = "report.html"
@@ -39,6 +42,7 @@ def cleared(out: Path) -> OwnFolder:
     erase(folder.ours(JOURNAL))
     folder.remove_files()
     folder.ours(JOURNAL)  # again: a journal that was erased is not known any more
+    folder.ours(DRIVER_LOG)
     return folder
 
 

@@ -52,6 +52,8 @@ def test_no_number_of_the_demo_is_negative_or_none(name, value):
         ({"peak": 0.0}, "peak must be a number of at least 120, but it is 0"),
         ({"seconds": 29.0}, "a day of 29 seconds is too short to see anything; take 30 or more"),
         ({"seed": -1}, "seed must be between 0 and"),
+        ({"price_per_slot_hour": -0.05}, "price per slot hour must be between 0 and"),
+        ({"price_per_slot_hour": float("nan")}, "price per slot hour must be between 0 and"),
         ({"min_executors": 0}, "min executors must be at least 1, but it is 0"),
         ({"min_executors": 5, "max_executors": 4}, "min executors (5) is above max executors (4)"),
         ({"max_executors": 0}, "min executors (1) is above max executors (0)"),

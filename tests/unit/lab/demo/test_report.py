@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.lab.demo.finished_run import Run, Verdict
-from rheostat.lab.demo.report import html, overhead, write_report
+from rheostat.lab.demo.report import html, overhead, settings, write_report
 from rheostat.lab.demo.summary import summarize
 
 
@@ -128,3 +128,9 @@ def test_money_is_shown_only_on_request(late_run: Run) -> None:
     priced = replace(late_run, price_per_slot_hour=0.05)
     assert "Price" not in html(late_run, summarize(late_run), ())
     assert "Price of this run" in html(priced, summarize(priced), ())
+
+
+def test_the_report_says_where_sparks_own_log_is(late_run: Run) -> None:
+    run = replace(late_run, driver_log=Path("out/demo/driver.log"))
+    assert settings(run)["Spark's own log"] == "out/demo/driver.log"
+    assert "Spark's own log" not in settings(late_run)

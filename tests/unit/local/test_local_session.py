@@ -1,0 +1,40 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rheostat.errors import RheostatError
+from rheostat.local import local_session
+
+
+@pytest.fixture(autouse=True)
+def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_session, "_DRIVERS", [])
+
+
+def test_what_the_driver_writes_goes_to_the_log_and_one_driver_serves_all_sessions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[str] = []
+
+    def launch(settings: Any, popen_kwargs: dict[str, Any]) -> str:
+        popen_kwargs["stdout"].write(b"WARN something\n")
+        started.append(settings)
+        return "gateway"
+
+    monkeypatch.setattr(local_session, "launch_gateway", launch)
+    log = tmp_path / "new" / "driver.log"
+    assert [local_session._driver("conf", log) for _ in range(2)] == ["gateway"] * 2
+    assert started == ["conf"]
+    assert log.read_text() == "WARN something\n"
+
+
+def test_a_driver_that_does_not_start_is_one_line_with_the_name_of_its_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def launch(settings: Any, popen_kwargs: dict[str, Any]) -> str:
+        raise RuntimeError("Java gateway process exited")
+
+    monkeypatch.setattr(local_session, "launch_gateway", launch)
+    with pytest.raises(RheostatError, match=r"Java gateway process exited.*driver\.log"):
+        local_session._driver("conf", tmp_path / "driver.log")
