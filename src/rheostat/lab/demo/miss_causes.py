@@ -21,7 +21,8 @@ _LONG_BATCH = 0.3
 @dataclass(frozen=True, slots=True)
 class Shortage:
     """Executors that lacked: ``stood`` when the first late row arrived, ``needed`` by the policy's
-    largest count until the last was committed.
+    largest count until that row was too old, else by its first: what it wants later is for the rows
+    that wait already.
 
     ``wanted_s`` and ``allowed_s`` are when the policy first asked for more than stood, and when the
     target first was more; None: it never was.
@@ -53,10 +54,11 @@ def shortage(run: Run, miss: Miss) -> Shortage | None:
     wanted = [record for record in during if record.raw and record.raw.target > stood]
     if not wanted:
         return None
+    in_time = [record for record in wanted if record.t_s <= miss.start_s] or wanted[:1]
     targets = [(record.t_s, record.target) for record in during if record.target is not None]
     return Shortage(
         stood=stood,
-        needed=max(record.raw.target for record in wanted if record.raw),
+        needed=max(record.raw.target for record in in_time if record.raw),
         wanted_s=wanted[0].t_s,
         allowed_s=next((t_s for t_s, target in targets if target > stood), None),
         allowed=max((target for _, target in targets), default=stood),
@@ -79,13 +81,26 @@ def _size(run: Run, miss: Miss) -> Iterator[str]:
     lack = shortage(run, miss)
     if lack is None:
         yield f"{_executors(stood)} stood, and the policy asked for no more"
+        yield from _left(run, miss)
         return
     yield f"{_executors(stood)} stood, {lack.needed} were needed"
+    yield from _left(run, miss)
     if lack.wanted_s - miss.arrived_s > run.interval_s:
         late_s = lack.wanted_s - miss.arrived_s
         yield f"the policy asked for more {late_s:.0f} s after the first of these rows had arrived"
     yield from _held(lack, during)
     yield from _coming(run, miss, lack)
+
+
+def _left(run: Run, miss: Miss) -> Iterator[str]:
+    """Say how many of those that stood went away before the last late row was committed."""
+    gone = sum(
+        life.registered_s <= miss.arrived_s < life.removed_s <= miss.end_s
+        for life in run.executors
+        if life.removed_s is not None
+    )
+    if gone:
+        yield f"{gone} of them left meanwhile"
 
 
 def _held(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:

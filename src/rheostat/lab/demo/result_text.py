@@ -234,12 +234,9 @@ def printed(title: str, summary: Summary) -> Table:
         title_style="bold",
         box=None,
     )
-    for number, name in enumerate(columns(summary)):
-        shown.add_column(
-            name.lower() if number else "",
-            justify="left" if number < 2 else "right",
-            header_style="dim",
-        )
+    short = ("", "executors", "latency mean", "99 %", "slot-hours", "rescalings", "price")
+    for number, name in enumerate(short[: len(columns(summary))]):
+        shown.add_column(name, justify="left" if number < 2 else "right", header_style="dim")
     for line in table(summary):
         shown.add_row(*cells(line, summary), style="bold" if line.name == "Rheostat" else "")
     return shown

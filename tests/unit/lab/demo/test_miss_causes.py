@@ -39,6 +39,17 @@ def test_what_stood_and_what_was_needed_comes_first() -> None:
     assert said(decided(11, 5)).startswith("2 executors stood, 5 were needed")
 
 
+def test_what_the_policy_wants_for_rows_that_wait_already_is_not_what_was_needed() -> None:
+    assert "4 were needed" in said(decided(11, 4), decided(15, 57, 8))
+    assert "9 were needed" in said(decided(15, 9), decided(18, 57, 9))
+
+
+def test_executors_that_left_meanwhile_are_a_cause() -> None:
+    going = replace(TWO[1], removed_s=13.0)
+    assert "1 of them left meanwhile" in said(decided(11, 4), executors=[TWO[0], going])
+    assert "left" not in said(decided(11, 4))
+
+
 def test_new_executors_that_took_long_are_a_cause() -> None:
     new = ExecutorLife("2", 11.0, 17.0, None)
     assert "new ones took 6 s to come" in said(decided(11, 3), executors=[*TWO, new])

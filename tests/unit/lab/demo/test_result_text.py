@@ -97,6 +97,7 @@ def test_a_price_adds_a_column_and_a_figure(met: Summary) -> None:
     assert (columns(met)[-1], columns(priced)[-1]) == ("Rescalings", "Price")
     assert [cells(row, priced)[-1] for row in table(priced)][1] == "53.3"
     assert figures(priced)[-1][0] == "Price of this run"
+    assert "rescalings" in on_a_terminal(priced)
     assert len(figures(met)) == len(figures(priced)) - 1
 
 
