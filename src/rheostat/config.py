@@ -57,6 +57,29 @@ class LoopOptions:
             )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalOptions:
+    """How much of the journal is kept: whole old segments go, what changed in them stays."""
+
+    journal_mib: float = field(
+        default=256.0, metadata={"help": "most MiB of the journal; the oldest ticks go first"}
+    )
+    journal_days: float = field(
+        default=30.0, metadata={"help": "days that ticks are kept; what changed stays longer"}
+    )
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if not 1 <= self.journal_mib < math.inf:
+            raise BadInput(
+                f"the journal's size must be at least 1 MiB, but it is {self.journal_mib:g}"
+            )
+        if not self.journal_days > 0:
+            raise BadInput(
+                f"the journal's age must be above 0 days, but it is {self.journal_days:g}"
+            )
+
+
 PLACEMENTS = ("auto", "force", "off")
 SHARES = ("count", "bytes", "ranges")
 

@@ -13,9 +13,9 @@ import typer
 from rheostat.cli.output import out_option, write_out
 from rheostat.errors import BadInput
 from rheostat.journal import explanation as words
-from rheostat.journal.folder import segments
 from rheostat.journal.reading import records
 from rheostat.journal.record import to_line
+from rheostat.journal.retention import segments
 from rheostat.model import Record
 
 

@@ -10,7 +10,7 @@ import typer
 from rheostat.cli.options import takes
 from rheostat.cli.policy_choice import chosen
 from rheostat.cli.run_options import Place, Sizing, Telling
-from rheostat.config import GuardOptions, LoopOptions, StateOptions
+from rheostat.config import GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.machine.signals import orderly_end
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     loop=LoopOptions,
     state=StateOptions,
     guards=GuardOptions,
+    retention=JournalOptions,
 )
 def run(
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],
@@ -39,6 +40,7 @@ def run(
     loop: LoopOptions,
     state: StateOptions,
     guards: GuardOptions,
+    retention: JournalOptions,
 ) -> int:
     """Run an unchanged PySpark script, sized live; its exit code is the script's.
 
@@ -49,7 +51,8 @@ def run(
 
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
-    request = _request(script, _settings(script, sizing, place, loop, state, guards), sizing, place)
+    settings = _settings(script, sizing, place, loop, state, guards, retention)
+    request = _request(script, settings, sizing, place)
     if telling.show_settings:
         from rheostat.cli.shown_settings import show
 
@@ -65,6 +68,7 @@ def _settings(
     loop: LoopOptions,
     state: StateOptions,
     guards: GuardOptions,
+    retention: JournalOptions,
 ) -> Settings:
     """Return how to size; raises BadInput for what cannot be used."""
     from rheostat.kafka.client_config import client_config
@@ -82,6 +86,7 @@ def _settings(
         placement=state.placement,
         standby=state.standby,
         shares=state.shares,
+        retention=retention,
     )
 
 

@@ -1,20 +1,25 @@
 """A journal in a local folder: append-only segments, the memory beside them, and the kill switch as
-a file.
+a file. Segments that are full are pruned as ``retention.py`` says.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import TextIO
 
+from rheostat.config import JournalOptions
 from rheostat.errors import BadInput
-from rheostat.journal.record import SCHEMA, from_line, to_line
+from rheostat.journal.record import from_line, to_line
+from rheostat.journal.retention import Retention, changes_files, is_segment, prune, segments
 from rheostat.model import Memory, Record
 
+_log = logging.getLogger("rheostat")
 STOP_FILE = "STOP"
 MEMORY_FILE = "memory.json"
 _MEMORY_SCHEMA = 1
@@ -22,12 +27,18 @@ _MEMORY_SCHEMA = 1
 
 class FolderJournal:
     """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is
-    the kill switch.
+    the kill switch. What goes when it grows, ``options`` say.
     """
 
-    def __init__(self, folder: Path, records_per_segment: int = 10_000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        records_per_segment: int = 10_000,
+        options: JournalOptions | None = None,
+    ) -> None:
         self.folder = folder
         self._records_per_segment = records_per_segment
+        self._retention = Retention.of(options or JournalOptions())
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -36,9 +47,9 @@ class FolderJournal:
             ) from None
         # Old segments may have been deleted: never write into one that another run began.
         self._segments = max(
-            (int(path.stem.rpartition("-")[2]) + 1 for path in segments(folder)), default=0
+            (int(path.stem.rpartition("-")[2]) + 1 for path in _numbered(folder)), default=0
         )
-        self._records = 0
+        self._records = self._bytes = 0
         self._file: TextIO | None = None
 
     @property
@@ -63,10 +74,11 @@ class FolderJournal:
         """Append a line and replace the memory file in one step, so that a crash leaves the old or
         the new one.
         """
-        file = self._segment()
-        file.write(to_line(record) + "\n")
+        line = to_line(record) + "\n"
+        file = self._segment(len(line), record.t_s)
+        file.write(line)  # ASCII: as many bytes as characters
         file.flush()
-        self._records += 1
+        self._records, self._bytes = self._records + 1, self._bytes + len(line)
         fresh = self.folder / f"{MEMORY_FILE}.new"
         fresh.write_text(json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory}), encoding="utf-8")
         fresh.replace(self.folder / MEMORY_FILE)
@@ -81,14 +93,20 @@ class FolderJournal:
             self._file.close()
             self._file = None
 
-    def _segment(self) -> TextIO:
-        if self._file is None or self._records >= self._records_per_segment:
+    def _segment(self, more_bytes: int, now: float) -> TextIO:
+        full = (
+            self._records >= self._records_per_segment
+            or self._bytes + more_bytes > self._retention.segment_bytes
+        )
+        if self._file is None or full:
             self.close()
+            _set_aside(self.folder / MEMORY_FILE)
+            prune(self.folder, self._retention, now)
             path = self.folder / f"segment-{self._segments:05d}.jsonl"
             self._file = os.fdopen(
                 os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8"
             )
-            self._segments, self._records = self._segments + 1, 0
+            self._segments, self._records, self._bytes = self._segments + 1, 0, 0
         return self._file
 
 
@@ -119,20 +137,34 @@ def erase(folder: Path) -> None:
     others have put there stay.
     """
     kept = folder / MEMORY_FILE
-    for path in [*filter(is_segment, segments(folder)), *([kept] if _is_memory(kept) else [])]:
+    written = filter(is_segment, [*changes_files(folder), *segments(folder)])
+    for path in [*written, *([kept] if _is_memory(kept) else [])]:
         path.unlink()
     with suppress(OSError):
         folder.rmdir()
 
 
-def is_segment(path: Path) -> bool:
-    """Tell whether a file begins with a record of a journal (or is empty), whatever its name."""
-    try:
-        with path.open("rb") as file:
-            first = file.readline()
-        return not first or json.loads(first)["schema"] == SCHEMA
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+def erase_old(place: Path, before_s: float) -> None:
+    """Erase the journals of the folders in ``place`` into which nothing was written since a Unix
+    time: those of applications that ended long ago.
+    """
+    for folder in place.glob("*/"):
+        written = [path.stat().st_mtime for path in folder.glob("*") if path.is_file()]
+        if max(written, default=before_s) < before_s:
+            erase(folder)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    return [*changes_files(folder), *segments(folder)]
+
+
+def _set_aside(path: Path) -> None:
+    """Give another name to a memory that we have not written, so that ours does not replace it."""
+    if path.exists() and path.stat().st_size and not _is_memory(path):
+        names = (path.with_name(f"{path.name}.not-ours-{number}") for number in count())
+        other = next(name for name in names if not name.exists())
+        path.rename(other)
+        _log.warning("rheostat: %s was not written by Rheostat; it is %s now", path, other.name)
 
 
 def _is_memory(path: Path) -> bool:
@@ -141,11 +173,6 @@ def _is_memory(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(read, dict) and {"schema", "memory"} <= read.keys()
-
-
-def segments(folder: Path) -> list[Path]:
-    """Return the journal's segments in their order."""
-    return sorted(folder.glob("segment-[0-9][0-9][0-9][0-9][0-9].jsonl"))
 
 
 def read(folder: Path) -> Iterator[Record]:

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.journal.folder import segments
 from rheostat.journal.record import from_line
+from rheostat.journal.retention import changes_files, segments
 from rheostat.model import Record
 
 
 def records(path: Path) -> Iterator[tuple[str, Record]]:
     """Yield (place, record) of a journal's folder or of one file of JSON lines, in their order.
 
+    Of segments that retention has deleted the records in which something changed come first.
     A last line that was cut off by a crash is left out. Raises BadInput, with file and line, for a
     whole line that is no record, and for a path that holds no journal.
     """
-    files = segments(path) if path.is_dir() else [path]
+    files = [*changes_files(path), *segments(path)] if path.is_dir() else [path]
     if not files:
         raise BadInput(f"there is no journal in {path}: no file segment-NNNNN.jsonl")
     for file in files:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rheostat.errors import BadInput
-from rheostat.journal.folder import segments
 from rheostat.journal.reading import records
+from rheostat.journal.retention import segments
 from rheostat.replay import thesis
 from rheostat.replay.csv_cells import observation_of
 from rheostat.replay.tables import Table, read_csv, read_parquet

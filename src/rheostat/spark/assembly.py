@@ -8,10 +8,9 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.journal.folder import FolderJournal
+from rheostat.journal.folder import FolderJournal, erase_old
 from rheostat.loop import Loop
 from rheostat.machine import folders
 from rheostat.model import Capabilities
@@ -64,6 +63,7 @@ With a shorter one state wanders by itself, and no place that it is given holds.
 """
 
 _DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
+_DAY_S = 86_400.0
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 
@@ -171,7 +171,7 @@ class _Watched:
         self._policy = settings.make_policy()
         self._offsets = _offsets(settings.kafka)
         self.sensor = _sensor(spark, internals, self._offsets, self._policy, sizes)
-        self._journal = FolderJournal(settings.journal or _journal_folder(application_id(spark)))
+        self._journal = _journal(settings, application_id(spark))
         process = internals.process if internals else None
         self._overhead = Overhead(
             process.thread_cpu_s if process else None, process.process_id() if process else None
@@ -290,5 +290,11 @@ def _offsets(kafka: Mapping[str, Any] | None) -> Offsets | None:
     return Offsets(kafka)
 
 
-def _journal_folder(application: str) -> Path:
-    return folders.state_folder() / "journal" / application
+def _journal(settings: Settings, application: str) -> FolderJournal:
+    """Open the journal; where it is one of ours among others, those that ended long ago go."""
+    options = settings.retention
+    if settings.journal:
+        return FolderJournal(settings.journal, options=options)
+    place = folders.state_folder() / "journal"
+    erase_old(place, time.time() - options.journal_days * _DAY_S)
+    return FolderJournal(place / application, options=options)

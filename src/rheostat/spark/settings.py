@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rheostat.config import GuardOptions, LoopOptions, StateOptions
+from rheostat.config import GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
 from rheostat.model import Limits, Slo
@@ -37,6 +37,7 @@ class Settings:
     loop: LoopOptions = field(default_factory=LoopOptions)
     guards: GuardOptions = field(default_factory=GuardOptions)
     state: StateOptions = field(default_factory=StateOptions)
+    retention: JournalOptions = field(default_factory=JournalOptions)
     replace: bool = False
 
     def __post_init__(self) -> None:
@@ -49,6 +50,7 @@ class Settings:
         for name, kind in (
             ("loop", LoopOptions),
             ("guards", GuardOptions),
+            ("retention", JournalOptions),
             ("replace", bool),
         ):
             if not isinstance(getattr(self, name), kind):
@@ -89,6 +91,7 @@ def settings_of(
     placement: str = "auto",
     standby: int = 0,
     shares: str = "count",
+    retention: JournalOptions | None = None,
     replace: bool = False,
 ) -> Settings:
     """Return settings of what a user may write; raises BadInput for what cannot be used.
@@ -99,7 +102,8 @@ def settings_of(
     a client configuration with ``bootstrap.servers``: the lag is then asked of the broker, also
     while a batch runs; without it the lag comes from the progress of finished batches. ``journal``
     is a folder; by default one per application in the user's state folder. ``loop`` is how often
-    and how carefully, ``guards`` which further rules hold.
+    and how carefully, ``guards`` which further rules hold, ``retention`` how much of the journal is
+    kept.
 
     ``placement`` says whether state partitions move with the executors: ``auto`` where a soak has
     allowed it (``spark/resizing/soaked.py``), ``force`` wherever this Spark can, ``off`` never.
@@ -121,6 +125,7 @@ def settings_of(
         loop=LoopOptions() if loop is None else loop,
         guards=GuardOptions() if guards is None else guards,
         state=StateOptions(placement=placement, standby=standby, shares=shares),
+        retention=JournalOptions() if retention is None else retention,
         replace=replace,
     )
 

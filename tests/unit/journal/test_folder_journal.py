@@ -1,9 +1,11 @@
 import json
+import os
 
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.journal.folder import FolderJournal, MemoryJournal, erase, read, segments
+from rheostat.journal.folder import FolderJournal, MemoryJournal, erase, erase_old, read
+from rheostat.journal.retention import segments
 from rheostat.model import Record, Rescaling
 from rheostat.testing.contracts import journal_checks
 
@@ -160,3 +162,28 @@ def test_an_erased_journal_leaves_no_folder(tmp_path):
     erase(journal.folder)
     erase(journal.folder)
     assert not journal.folder.exists()
+
+
+def test_only_journals_that_ended_long_ago_are_erased(tmp_path):
+    for name, age_s in (("old", 1000.0), ("new", 0.0)):
+        journal = FolderJournal(tmp_path / name)
+        journal.append(record(1.0), {})
+        journal.close()
+        for path in journal.folder.iterdir():
+            os.utime(path, (5000.0 - age_s,) * 2)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    os.utime(tmp_path / "mine" / "notes.txt", (0.0, 0.0))
+    erase_old(tmp_path, 4500.0)
+    erase_old(tmp_path / "nowhere", 4500.0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "new"]
+    assert (tmp_path / "mine" / "notes.txt").exists()
+
+
+def test_a_memory_that_somebody_else_wrote_is_set_aside(tmp_path):
+    (tmp_path / "memory.json").write_text('{"weights": [1, 2]}')
+    journal = FolderJournal(tmp_path)
+    journal.append(record(1.0), {"n": 1})
+    journal.close()
+    assert journal.restore() == {"n": 1}
+    assert (tmp_path / "memory.json.not-ours-0").read_text() == '{"weights": [1, 2]}'

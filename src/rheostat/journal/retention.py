@@ -1,0 +1,159 @@
+"""How long a journal is kept: whole old segments go, by size and by age; what changed in them stays
+longer.
+
+A segment that goes leaves a ``changes-NNNNN.jsonl`` with the records in which size, target or the
+kill switch differ from the record before: all that ``rheostat explain`` tells of the past. They
+have an eighth of the size for themselves. The segment that is written, and the memory that a
+restart resumes from, never go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.config import JournalOptions
+from rheostat.errors import BadInput
+from rheostat.journal.record import SCHEMA, from_line, to_line
+from rheostat.machine.whole_file import write_whole
+from rheostat.model import Record
+
+_MIB = 1024**2
+_DAY_S = 86_400.0
+_CHANGES_SHARE = 1 / 8
+_SEGMENT_SHARE = 1 / 16
+_TAIL_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The most bytes of a journal, and the age in seconds at which a segment goes."""
+
+    most_bytes: int
+    most_s: float
+
+    @classmethod
+    def of(cls, options: JournalOptions) -> Retention:
+        """Return the retention of options in MiB and days."""
+        return cls(int(options.journal_mib * _MIB), options.journal_days * _DAY_S)
+
+    @property
+    def segment_bytes(self) -> int:
+        """The size at which a segment is full."""
+        return int(self.most_bytes * _SEGMENT_SHARE)
+
+    @property
+    def changes_bytes(self) -> int:
+        """What the changes of segments that have gone may take."""
+        return int(self.most_bytes * _CHANGES_SHARE)
+
+    @property
+    def segments_bytes(self) -> int:
+        """What whole segments may take, with room for the next one."""
+        return self.most_bytes - self.changes_bytes - self.segment_bytes
+
+
+def segments(folder: Path) -> list[Path]:
+    """Return the journal's segments in their order."""
+    return sorted(folder.glob("segment-[0-9][0-9][0-9][0-9][0-9].jsonl"))
+
+
+def changes_files(folder: Path) -> list[Path]:
+    """Return what is left of segments that have gone, in their order; a segment that is still there
+    counts for itself (a crash was between).
+    """
+    there = {_number(path) for path in segments(folder)}
+    found = sorted(folder.glob("changes-[0-9][0-9][0-9][0-9][0-9].jsonl"))
+    return [path for path in found if _number(path) not in there]
+
+
+def prune(folder: Path, retention: Retention, now: float) -> None:
+    """Delete whole old segments until the journal is within its size and its age at ``now``.
+
+    To be called while none is written. Files of these names that are no journal's stay and do not
+    count. Raises nothing: what cannot be deleted now is deleted next time.
+    """
+    ours = list(filter(is_segment, segments(folder)))
+    for path in _surplus(ours, retention.segments_bytes, now - retention.most_s):
+        with suppress(OSError, BadInput):
+            _leave_changes(path)
+        with suppress(OSError):
+            path.unlink()
+    for path in _surplus(changes_files(folder), retention.changes_bytes, None):
+        with suppress(OSError):
+            path.unlink()
+
+
+def turning_points(records: Iterable[Record]) -> Iterator[Record]:
+    """Yield the records that differ from the one before in size, target or halt; the first one,
+    too.
+    """
+    before: object = None
+    for record in records:
+        size = record.observation.size if record.observation else None
+        now = (size, record.target, record.rescaling.phase == "halted")
+        if now != before:
+            yield record
+        before = now
+
+
+def is_segment(path: Path) -> bool:
+    """Tell whether a file begins with a record of a journal (or is empty), whatever its name."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+        return not first or json.loads(first)["schema"] == SCHEMA
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> list[Path]:
+    """Return the oldest files: those beyond the size, and those whose last record is too old."""
+    left = sum(map(_bytes, paths))
+    for place, path in enumerate(paths):
+        last_s = None if oldest_s is None else _last_s(path)
+        is_old = last_s is not None and oldest_s is not None and last_s < oldest_s
+        if left <= most_bytes and not is_old:
+            return list(paths[:place])
+        left -= _bytes(path)
+    return list(paths)
+
+
+def _leave_changes(segment: Path) -> None:
+    kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
+    write_whole(kept, "".join(f"{to_line(record)}\n" for record in turning_points(_read(segment))))
+
+
+def _read(path: Path) -> Iterator[Record]:
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
+                yield from_line(line)
+
+
+def _last_s(path: Path) -> float | None:
+    """Return the time of the last whole record; None where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, _bytes(path) - _TAIL_BYTES))
+            lines = file.read().splitlines()
+    except OSError:
+        return None
+    for line in reversed(lines):
+        with suppress(ValueError, KeyError, TypeError):
+            return float(json.loads(line)["t_s"])
+    return None
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _number(path: Path) -> str:
+    return path.stem.rpartition("-")[2]
