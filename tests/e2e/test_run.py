@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 DEADLINE_S, GONE_DEADLINE_S = 300.0, 60.0
 NO_KAFKA = (
     "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and"
-    " unknown for other sources\n"
+    " unknown for other sources (a policy that needs it then keeps the size)\n"
 )
 SCRIPT = """
 import sys
@@ -195,7 +195,7 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
             "its state is seen",
             lambda: any(observation.state_partitions == 2 for _, observation, _ in run.decided()),
         )
-        sizes, stays, missing = run.own_lines
+        sizes, _, stays, missing = run.own_lines
         assert len(run.java()) >= 4
         assert run.ended_by(signal.SIGTERM) == 128 + signal.SIGTERM
     assert (
@@ -225,7 +225,7 @@ def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceba
     ) as run:
         run.until("advice", lambda: bool(run.decided()))
         assert (run.finished(), run.output) == (1, "running\n"), run.errors
-    watches, shadow, missing = run.own_lines
+    watches, _, shadow, missing = run.own_lines
     assert "watches this application" in watches
     assert shadow == "rheostat: shadow mode: nothing is changed\n"
     assert missing == NO_KAFKA
@@ -249,7 +249,7 @@ def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_
     ) as run:
         assert (run.finished(), run.output) == (7, "running\n"), run.errors
     assert list(files.glob("rheostat-cluster-*")) == []
-    watches, conflict, _ = run.own_lines
+    watches, _, conflict, _ = run.own_lines
     assert "watches this application" in watches
     assert conflict.startswith(
         "rheostat: Spark's own dynamic allocation is in effect: not scaling against it; "
@@ -274,7 +274,7 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(
             lambda: any(each.observation and each.observation.batch_s for each in run.records()),
         )
         assert (run.finished(), run.output) == (0, "running\n"), run.errors
-    unused, watches, local, _ = run.own_lines
+    unused, watches, _, local, _ = run.own_lines
     assert unused.startswith("rheostat: spark.master=local[2] (the script): --master spark://")
     assert "watches this application" in watches
     assert local.startswith("rheostat: master local[2] has no executors to scale; ")

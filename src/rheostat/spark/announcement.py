@@ -21,8 +21,8 @@ Line = tuple[int, str]
 def announcement(
     settings: Settings, capabilities: Capabilities, journal: Path, stop_file: str
 ) -> list[Line]:
-    """Return the lines: policy and limits, journal and kill switch, where the lag comes from, and
-    what cannot be done.
+    """Return the lines: policy and limits, journal and kill switch, what cannot be done, and where
+    the lag comes from.
     """
     limits, standby = settings.limits, settings.state.standby
     said = [
@@ -39,11 +39,10 @@ def announcement(
             f"rheostat: journal {journal}; to stop it: touch {journal / stop_file}, or"
             " handle.stop(); the job then keeps its size",
         ),
+        (logging.WARNING, f"rheostat: {'; '.join(capabilities.cannot)}"),
         _of_lag(settings),
     ]
-    if capabilities.cannot:
-        said.append((logging.WARNING, f"rheostat cannot here: {'; '.join(capabilities.cannot)}"))
-    return [line for line in said if line]
+    return [line for line in said if line and line[1] != "rheostat: "]
 
 
 def _of_lag(settings: Settings) -> Line | None:
