@@ -57,8 +57,8 @@ class SizeInForce:
         """Take a decision: from now on its target is in force.
 
         A decision to keep what nobody has decided, the size in force or what is registered of it,
-        decides nothing, unless it ``replaces`` executors; neither does one before there was a size,
-        or an executor.
+        decides nothing, unless it ``replaces`` executors, or others are to stand by above it and
+        all of it is there; neither does one before there was a size, or an executor.
         """
         if self._decided is None and not self._is_news(target, replaces):
             return
@@ -67,7 +67,9 @@ class SizeInForce:
     def _is_news(self, target: int, replaces: bool) -> bool:
         if not self._shown or not self._registered:
             return False
-        return target not in (self._shown, self._registered) or replaces
+        arrived = self._registered >= self._shown
+        wants_standby = self._standby > 0 and arrived
+        return target not in (self._shown, self._registered) or replaces or wants_standby
 
     def _note(self, registered: int, now: float) -> None:
         """Remember what is registered; after a clock was put back, what lies ahead of it is now."""

@@ -57,6 +57,16 @@ def test_who_replaces_an_executor_decides_to_keep_the_size():
     assert size.decided == 3
 
 
+def test_who_wants_executors_in_standby_decides_to_keep_the_size_once_it_is_there():
+    size = SizeInForce(standby=1)
+    size.see(2, 3, 0.0)
+    size.decide(3)
+    assert size.decided is None
+    size.see(3, 3, 1.0)
+    size.decide(3)
+    assert size.decided == 3
+
+
 def test_an_executor_that_is_lost_still_counts_for_a_minute():
     size = SizeInForce()
     size.see(3, 1, 0.0)
