@@ -1,0 +1,77 @@
+"""The site builds with every link checked, and what its pages show is accepted by the code."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from typer.main import get_command
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+COMMAND = re.compile(r"^(?:    |\t)rheostat (?P<rest>\S.*)$", re.MULTILINE)
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+def shown() -> list[tuple[str, str]]:
+    """Return each command line that stands in a code block, with its page."""
+    return [
+        (page.name, re.split(r"\s{3,}", match["rest"])[0].strip())
+        for page in PAGES
+        for match in COMMAND.finditer(page.read_text(encoding="utf-8"))
+    ]
+
+
+def accept(words: list[str]) -> None:
+    """Let the command line's own parser read the words; nothing is run."""
+    from rheostat.cli.app import app
+
+    command = get_command(app)
+    path = "rheostat"
+    while hasattr(command, "commands") and words and words[0] in command.commands:
+        path, command, words = f"{path} {words[0]}", command.commands[words[0]], words[1:]
+    if words != ["COMMAND", "--help"] and "--help" not in words:
+        command.make_context(path, list(words))
+
+
+def test_the_site_builds_and_every_link_leads_somewhere(tmp_path, monkeypatch, caplog):
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    with caplog.at_level(logging.WARNING, logger="mkdocs"):
+        build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=False))
+    assert [record.getMessage() for record in caplog.records] == []
+    assert (tmp_path / "index.html").exists()
+
+
+def test_pages_show_commands():
+    assert len(shown()) > 20
+
+
+@pytest.mark.parametrize(("page", "line"), shown())
+def test_every_command_that_a_page_shows_is_one(page, line):
+    if "[" not in line and "|" not in line:  # a synopsis, which is no command line
+        accept(shlex.split(line, comments=True))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text()])
+def test_every_python_block_that_a_page_shows_runs_or_is_an_example(page):
+    for block in PYTHON.findall(page.read_text(encoding="utf-8")):
+        included = re.fullmatch(r'--8<-- "(\S+)"\s*', block)
+        if included:
+            assert (ROOT / "examples" / included[1]).exists()
+        else:
+            code = compile(dedent(block), str(page), "exec")
+            if "spark" not in block:
+                exec(code, {})
+
+
+def test_the_readme_is_short():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    assert len(text.split()) <= 750
