@@ -12,7 +12,7 @@ from rheostat.workloads.check import above, at_least
 from rheostat.workloads.counter import uniform_at
 
 _LANE = 102
-_RAMP = (0.58, 0.62)
+_RAMP_FROM, _PEAK_TO = 0.58, 0.74
 
 # (share of the day, height between low = 0 and peak = 1); straight lines between.
 _SHAPE = (
@@ -21,9 +21,8 @@ _SHAPE = (
     (0.24, 0.60),  # the morning rises
     (0.38, 0.60),  # plateau
     (0.46, 0.20),
-    (_RAMP[0], 0.20),  # a quiet afternoon
-    (_RAMP[1], 1.00),  # the steep ramp
-    (0.74, 1.00),  # peak
+    (_RAMP_FROM, 0.20),  # a quiet afternoon, then the ramp, then the peak
+    (_PEAK_TO, 1.00),
     (0.90, 0.00),  # evening
     (1.00, 0.00),  # night
 )
@@ -35,8 +34,8 @@ class Day:
     then the next day.
 
     The rate lies between ``low`` and ``peak`` rows per second, times a noise of 1 +- ``noise`` that
-    changes every ``hold_s`` seconds and is a function of the seed. The ramp takes 4 % of the day:
-    9.6 s of 240.
+    changes every ``hold_s`` seconds and is a function of the seed. The ramp takes ``ramp_share`` of
+    the day, by default 4 %: 9.6 s of 240, an hour of 24.
     """
 
     low: float = field(default=300.0, metadata={"help": "rate at night", "unit": "rows/s"})
@@ -45,6 +44,9 @@ class Day:
     noise: float = field(default=0.03, metadata={"help": "relative noise", "unit": "1"})
     hold_s: float = field(
         default=1.0, metadata={"help": "the noise is held for this long", "unit": "s"}
+    )
+    ramp_share: float = field(
+        default=0.04, metadata={"help": "length of the steep ramp", "unit": "share of the day"}
     )
     seed: int = field(default=7, metadata={"help": "seed of the noise", "unit": "1"})
 
@@ -57,6 +59,12 @@ class Day:
                 f"noise is a share of the rate and must be between 0 and 1, but it is {self.noise}"
             )
 
+        if not 0 < self.ramp_share < _PEAK_TO - _RAMP_FROM:
+            raise BadInput(
+                f"ramp_share must be above 0 and below {_PEAK_TO - _RAMP_FROM:.2f}, but it is"
+                f" {self.ramp_share}"
+            )
+
     @property
     def duration_s(self) -> float:
         """Length of one day in seconds."""
@@ -65,16 +73,19 @@ class Day:
     @property
     def marks(self) -> Mapping[str, float]:
         """Begin and end of the steep ramp of the first day in seconds from the start."""
-        return {"ramp_start_s": _RAMP[0] * self.day_s, "ramp_end_s": _RAMP[1] * self.day_s}
+        begin, end = _RAMP_FROM, _RAMP_FROM + self.ramp_share
+        return {"ramp_start_s": begin * self.day_s, "ramp_end_s": end * self.day_s}
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate at ``t_s``."""
-        height = _height((t_s / self.day_s) % 1.0)
+        height = _height((t_s / self.day_s) % 1.0, self.ramp_share)
         wobble = 2 * uniform_at(self.seed, _LANE, math.floor(t_s / self.hold_s)) - 1
         return (self.low + height * (self.peak - self.low)) * (1 + self.noise * wobble)
 
 
-def _height(share: float) -> float:
+def _height(share: float, ramp_share: float) -> float:
+    if _RAMP_FROM <= share < _PEAK_TO:
+        return min(1.0, 0.20 + 0.80 * (share - _RAMP_FROM) / ramp_share)
     i = bisect_right(_SHAPE, share, key=lambda knot: knot[0])
     (x0, y0), (x1, y1) = _SHAPE[i - 1], _SHAPE[i]
     return y0 + (y1 - y0) * (share - x0) / (x1 - x0)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from rheostat.errors import BadInput
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.day import Day
@@ -131,3 +132,17 @@ def test_the_rows_due_at_a_moment_do_not_depend_on_the_moments_asked_before() ->
 
 def test_no_rows_are_due_before_the_start() -> None:
     assert rows_until(Constant(1000), -5) == 0
+
+
+def test_a_ramp_may_take_longer_and_ends_before_the_peak_does():
+    gentle = Day(low=0, peak=100, noise=0, ramp_share=0.12)
+    begin, end = gentle.marks["ramp_start_s"], gentle.marks["ramp_end_s"]
+    assert (begin, end) == pytest.approx((0.58 * 240, 0.70 * 240))
+    assert gentle.rate_per_s((begin + end) / 2) == pytest.approx(60)
+    assert gentle.rate_per_s(end) == gentle.rate_per_s(0.739 * 240) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 0.17, 1.0])
+def test_a_ramp_that_does_not_fit_is_refused(share):
+    with pytest.raises(BadInput, match=f"ramp_share.*{share}"):
+        Day(ramp_share=share)

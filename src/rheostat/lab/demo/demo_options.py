@@ -37,6 +37,9 @@ class Demo:
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
     low: float = field(default=120.0, metadata={"help": "bids per second at night"})
     peak: float = field(default=1500.0, metadata={"help": "bids per second at the peak"})
+    ramp_share: float = field(
+        default=0.12, metadata={"help": "share of the day that its steep ramp takes"}
+    )
     service_ms: float = field(
         default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
     )
@@ -87,7 +90,13 @@ class Demo:
         between(0, _LARGEST_SEED, seed=self.seed)
         if self.price_per_slot_hour is not None:
             between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
-        Day(low=self.low, peak=self.peak, day_s=self.seconds, seed=self.seed)
+        Day(
+            low=self.low,
+            peak=self.peak,
+            day_s=self.seconds,
+            ramp_share=self.ramp_share,
+            seed=self.seed,
+        )
         guards_of(self.limits, self.guards, self.loop)
         create(self.policy, self.policy_parameters, self.slo)
 

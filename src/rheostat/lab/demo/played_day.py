@@ -85,7 +85,12 @@ class PlayedDay:
 
     def _load(self, start_s: float) -> Child:
         demo = self._lab.demo
-        settings = {"low": demo.low, "peak": demo.peak, "day_s": demo.seconds}
+        settings = {
+            "low": demo.low,
+            "peak": demo.peak,
+            "day_s": demo.seconds,
+            "ramp_share": demo.ramp_share,
+        }
         words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
         when = ["--seed", str(demo.seed), "--start-at", str(start_s)]
         curve = ["--curve", str(self._curve_file)]
