@@ -30,4 +30,4 @@ try "[kafka]" -c 'import rheostat.kafka.offsets'
 try "[cli]" -m rheostat.cli policies hpa
 try "[spark]" -c 'import rheostat; rheostat.attach'
 try "[sim]" -c 'import rheostat.sim.fitting.counterfactual'
-try "[lab]" -c 'import rheostat.lab.demo.summary, rheostat.lab.nexmark.oracle'
+try "[lab]" -c 'import rheostat.lab.report.summary, rheostat.lab.nexmark.oracle'

@@ -58,8 +58,8 @@ def demo(
     from rheostat.lab.demo.demo_options import Demo
     from rheostat.lab.demo.demo_run import perform
     from rheostat.lab.demo.live_view import open_view
-    from rheostat.lab.demo.result_text import printed
-    from rheostat.lab.demo.summary import to_json
+    from rheostat.lab.report.result_text import printed
+    from rheostat.lab.report.summary import to_json
     from rheostat.machine.signals import orderly_end
 
     wanted = Demo(

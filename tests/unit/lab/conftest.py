@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.lab.demo.finished_run import (
+from rheostat.lab.report.finished_run import (
     Batch,
     ExecutorLife,
     MachineSample,
@@ -18,8 +18,8 @@ from rheostat.lab.demo.finished_run import (
     Run,
     Verdict,
 )
-from rheostat.lab.demo.miss_causes import standing
-from rheostat.lab.demo.rows_over_time import rows_at
+from rheostat.lab.report.miss_causes import standing
+from rheostat.lab.report.rows_over_time import rows_at
 from rheostat.model import Decision, Limits, Observation, Record, Rescaling, Slo
 from rheostat.workloads.day import Day
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from rheostat.lab.demo.rescalings import allowances, reason_of
-from rheostat.lab.demo.result_text import UNKNOWN
+from rheostat.lab.report.rescalings import allowances, reason_of
+from rheostat.lab.report.result_text import UNKNOWN
 from rheostat.model import Record
 
 _BLOCKS = "▁▂▃▄▅▆▇█"

@@ -7,12 +7,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from rheostat.lab.demo.demo_options import Demo
-from rheostat.lab.demo.finished_run import Run
 from rheostat.lab.demo.laboratory import Laboratory
 from rheostat.lab.demo.live_view import View
 from rheostat.lab.demo.played_day import play
 from rheostat.lab.demo.results_folder import cleared, publish
-from rheostat.lab.demo.summary import Latency, Summary, latency, summarize
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.summary import Latency, Summary, latency, summarize
 
 
 def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:

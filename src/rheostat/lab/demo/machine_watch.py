@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import psutil
 
-from rheostat.lab.demo.finished_run import MachineSample
+from rheostat.lab.report.finished_run import MachineSample
 
 EVERY_S = 2.0
 """A look costs 2 ms of CPU for each dozen of our processes."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import pyspark
 
-from rheostat.lab.demo.finished_run import Batch, ExecutorLife
 from rheostat.lab.nexmark import queries
+from rheostat.lab.report.finished_run import Batch, ExecutorLife
 from rheostat.local.local_session import start_session
 from rheostat.model import Record
 from rheostat.spark.sensing import progress

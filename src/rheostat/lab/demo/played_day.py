@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.lab.demo.finished_run import Batch, MachineSample, Overhead, Ramp, Run
 from rheostat.lab.demo.laboratory import WARM_UP_TOPIC, Laboratory
 from rheostat.lab.demo.machine_watch import MachineWatch
 from rheostat.lab.demo.pipeline import Pipeline
@@ -18,6 +17,7 @@ from rheostat.lab.demo.results_folder import DRIVER_LOG, JOURNAL
 from rheostat.lab.demo.verdict import verify
 from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.lab.nexmark.curve import Curve, read_curve
+from rheostat.lab.report.finished_run import Batch, MachineSample, Overhead, Ramp, Run
 from rheostat.machine.process import Child
 from rheostat.model import Limits, Record
 from rheostat.spark.handle import Handle

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import STOP_FILE, erase
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.summary import Summary, to_json
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.summary import Summary, to_json
 from rheostat.machine.own_folder import OwnFolder, check_claim, claim
 from rheostat.machine.whole_file import write_whole
 
@@ -48,8 +48,8 @@ def cleared(out: Path) -> OwnFolder:
 
 def publish(run: Run, summary: Summary, folder: OwnFolder) -> None:
     """Write report, plot and summary."""
-    from rheostat.lab.demo.report import write_report
-    from rheostat.lab.demo.run_plot import draw_png
+    from rheostat.lab.report.report import write_report
+    from rheostat.lab.report.run_plot import draw_png
 
     draw_png(run, summary, folder.ours(PLOT))
     write_report(run, summary, folder.ours(REPORT))

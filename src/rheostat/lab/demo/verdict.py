@@ -12,9 +12,9 @@ import pyarrow.parquet
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.lab.demo.file_sink import committed_files
-from rheostat.lab.demo.finished_run import Verdict
 from rheostat.lab.nexmark import oracle
 from rheostat.lab.nexmark.topic_bids import read_bids
+from rheostat.lab.report.finished_run import Verdict
 
 QUERIES = ("q1", "q11")
 _SINK = {

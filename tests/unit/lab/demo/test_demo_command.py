@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.cli.app import run
 from rheostat.lab.demo import demo_run
-from rheostat.lab.demo.summary import summarize, to_json
+from rheostat.lab.report.summary import summarize, to_json
 
 
 @pytest.fixture

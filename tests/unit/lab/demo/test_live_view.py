@@ -5,8 +5,8 @@ import pytest
 from rich.console import Console
 
 from rheostat.lab.demo.dashboard import Dashboard, bar, sparkline
-from rheostat.lab.demo.finished_run import Run
 from rheostat.lab.demo.live_view import PlainView, ScreenView, open_view
+from rheostat.lab.report.finished_run import Run
 from rheostat.model import GuardChange, Observation, Record, Rescaling
 
 IDLE = Record(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from rheostat.lab.demo.finished_run import ExecutorLife
 from rheostat.lab.demo.pipeline import _unix_s, requested
+from rheostat.lab.report.finished_run import ExecutorLife
 from rheostat.model import Record, Rescaling
 
 

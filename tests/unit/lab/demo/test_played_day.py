@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.lab.demo.finished_run import Batch, Ramp
 from rheostat.lab.demo.played_day import ramp_of, rows_produced, within
 from rheostat.lab.nexmark.curve import Curve, Point
+from rheostat.lab.report.finished_run import Batch, Ramp
 
 CURVE = Curve(
     start_s=1000.0,

@@ -1,11 +1,11 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.lab.demo.test_summary import run_of
+from tests.unit.lab.report.test_summary import run_of
 
-from rheostat.lab.demo.finished_run import Batch, ExecutorLife, MachineSample, Run
-from rheostat.lab.demo.miss_causes import causes, in_force, shortage, standing
-from rheostat.lab.demo.misses import Miss
+from rheostat.lab.report.finished_run import Batch, ExecutorLife, MachineSample, Run
+from rheostat.lab.report.miss_causes import causes, in_force, shortage, standing
+from rheostat.lab.report.misses import Miss
 from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
 
 MISS = Miss(arrived_s=10.0, start_s=12.0, end_s=20.0, rows=400, worst_s=6.0)
@@ -127,7 +127,7 @@ def test_there_is_no_shortage_where_the_policy_wanted_no_more_than_stood(wanted:
 
 
 def test_the_late_run_lacked_what_came_late(late_run: Run) -> None:
-    from rheostat.lab.demo.misses import misses
+    from rheostat.lab.report.misses import misses
 
     lack = shortage(late_run, misses(late_run)[0])
     assert lack is not None

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.result_text import (
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.result_text import (
     cells,
     columns,
     figures,
@@ -17,7 +17,7 @@ from rheostat.lab.demo.result_text import (
     printed,
     table,
 )
-from rheostat.lab.demo.summary import Summary, summarize
+from rheostat.lab.report.summary import Summary, summarize
 
 
 @pytest.fixture(scope="module")

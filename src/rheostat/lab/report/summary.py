@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.miss_causes import causes
-from rheostat.lab.demo.misses import misses, rows_lost
-from rheostat.lab.demo.rescalings import rescalings
-from rheostat.lab.demo.rows_over_time import rows_at
-from rheostat.lab.demo.sizes_over_time import paid, registered
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.miss_causes import causes
+from rheostat.lab.report.misses import misses, rows_lost
+from rheostat.lab.report.rescalings import rescalings
+from rheostat.lab.report.rows_over_time import rows_at
+from rheostat.lab.report.sizes_over_time import paid, registered
 from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
 
 RECOVERED_BATCHES = 3

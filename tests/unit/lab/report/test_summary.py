@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.lab.demo.finished_run import Batch, ExecutorLife, Overhead, Ramp, Run
-from rheostat.lab.demo.rescalings import rescalings
-from rheostat.lab.demo.sizes_over_time import paid, registered
-from rheostat.lab.demo.summary import Latency, lag_recovery_s, latency, summarize, to_json
+from rheostat.lab.report.finished_run import Batch, ExecutorLife, Overhead, Ramp, Run
+from rheostat.lab.report.rescalings import rescalings
+from rheostat.lab.report.sizes_over_time import paid, registered
+from rheostat.lab.report.summary import Latency, lag_recovery_s, latency, summarize, to_json
 from rheostat.model import Decision, GuardChange, Limits, Observation, Record, Rescaling, Slo
 
 STEADY = [(float(t), 100.0 * t) for t in range(101)]

@@ -1,7 +1,7 @@
 import numpy as np
-from tests.unit.lab.demo.test_summary import batch, run_of
+from tests.unit.lab.report.test_summary import batch, run_of
 
-from rheostat.lab.demo.rows_over_time import arrived, committed, rows_at, waiting
+from rheostat.lab.report.rows_over_time import arrived, committed, rows_at, waiting
 
 TIMES = np.array([0.0, 1.9, 2.0, 3.5])
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from rheostat.lab.demo.batch_parts import PARTS, REST, parts_of
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.plot_theme import Theme
-from rheostat.lab.demo.rows_over_time import Floats, arrived, waiting
-from rheostat.lab.demo.sizes_over_time import Steps, paid, registered
-from rheostat.lab.demo.summary import batch_latencies
+from rheostat.lab.report.batch_parts import PARTS, REST, parts_of
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.plot_theme import Theme
+from rheostat.lab.report.rows_over_time import Floats, arrived, waiting
+from rheostat.lab.report.sizes_over_time import Steps, paid, registered
+from rheostat.lab.report.summary import batch_latencies
 from rheostat.signals.latency import mean_s, quantile_s
 
 _BIN_S = 2.0

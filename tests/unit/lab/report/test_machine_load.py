@@ -1,7 +1,7 @@
 import pytest
 
-from rheostat.lab.demo.finished_run import MachineSample
-from rheostat.lab.demo.machine_load import machine_load
+from rheostat.lab.report.finished_run import MachineSample
+from rheostat.lab.report.machine_load import machine_load
 
 IDLE = MachineSample(1.0, 0.4, 0.35, 0.5)
 

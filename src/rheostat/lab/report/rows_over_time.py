@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.lab.demo.finished_run import Run
+from rheostat.lab.report.finished_run import Run
 
 Floats = NDArray[np.float64]
 

@@ -14,13 +14,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from rheostat.lab.demo import plot_panels as panels
-from rheostat.lab.demo.batch_parts import parts
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.misses import misses
-from rheostat.lab.demo.plot_theme import LIGHT, WIDE, Paper, Theme
-from rheostat.lab.demo.result_text import headline
-from rheostat.lab.demo.summary import Summary
+from rheostat.lab.report import plot_panels as panels
+from rheostat.lab.report.batch_parts import parts
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.misses import misses
+from rheostat.lab.report.plot_theme import LIGHT, WIDE, Paper, Theme
+from rheostat.lab.report.result_text import headline
+from rheostat.lab.report.summary import Summary
 
 _LEFT_IN, _RIGHT_IN = 0.68, 0.24
 _TITLE_IN, _LEGEND_IN, _TICKS_IN = 0.34, 0.2, 0.34

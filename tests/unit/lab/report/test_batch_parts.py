@@ -1,7 +1,7 @@
 import pytest
 
-from rheostat.lab.demo.batch_parts import PARTS, longest, parts, parts_of
-from rheostat.lab.demo.finished_run import Batch
+from rheostat.lab.report.batch_parts import PARTS, longest, parts, parts_of
+from rheostat.lab.report.finished_run import Batch
 
 PLAIN = Batch(0, 10, 0.0, 2.0, 10)
 SPLIT = Batch(0, 10, 0.0, 2.0, 10, {"addBatch": 1.5, "walCommit": 0.2, "triggerExecution": 2.0})

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 
 from rich.table import Table
 
-from rheostat.lab.demo.summary import Missed, Summary
+from rheostat.lab.report.summary import Missed, Summary
 
 UNKNOWN = "-"
 

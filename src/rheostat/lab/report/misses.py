@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rheostat.lab.demo.finished_run import Batch, Run
-from rheostat.lab.demo.rows_over_time import rows_at
+from rheostat.lab.report.finished_run import Batch, Run
+from rheostat.lab.report.rows_over_time import rows_at
 from rheostat.signals.latency import ArrivalCurve, share_within
 
 

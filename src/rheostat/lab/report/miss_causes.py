@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rheostat.lab.demo.batch_parts import longest
-from rheostat.lab.demo.finished_run import Batch, Run
-from rheostat.lab.demo.machine_load import machine_load
-from rheostat.lab.demo.misses import Miss
-from rheostat.lab.demo.rescalings import allowances
+from rheostat.lab.report.batch_parts import longest
+from rheostat.lab.report.finished_run import Batch, Run
+from rheostat.lab.report.machine_load import machine_load
+from rheostat.lab.report.misses import Miss
+from rheostat.lab.report.rescalings import allowances
 from rheostat.model import Record
 
 _LONG_BATCH = 0.3

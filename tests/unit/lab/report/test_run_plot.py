@@ -9,10 +9,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.plot_theme import DARK, LIGHT, NARROW, WIDE, Paper
-from rheostat.lab.demo.run_plot import clock, draw_png, figure, shown, svg
-from rheostat.lab.demo.summary import summarize
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.plot_theme import DARK, LIGHT, NARROW, WIDE, Paper
+from rheostat.lab.report.run_plot import clock, draw_png, figure, shown, svg
+from rheostat.lab.report.summary import summarize
 from rheostat.model import Decision, Record
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from rheostat.lab.demo.finished_run import Run, Verdict
-from rheostat.lab.demo.report import write_report
-from rheostat.lab.demo.summary import summarize
+from rheostat.lab.report.finished_run import Run, Verdict
+from rheostat.lab.report.report import write_report
+from rheostat.lab.report.summary import summarize
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")

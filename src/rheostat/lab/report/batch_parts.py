@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.lab.demo.finished_run import Batch
+from rheostat.lab.report.finished_run import Batch
 
 PARTS = {
     "addBatch": "reading, computing and writing the rows: the tasks on the executors",

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.lab.demo.finished_run import Run, Verdict
-from rheostat.lab.demo.report import html, overhead, settings, write_report
-from rheostat.lab.demo.summary import summarize
+from rheostat.lab.report.finished_run import Run, Verdict
+from rheostat.lab.report.report import html, overhead, settings, write_report
+from rheostat.lab.report.summary import summarize
 
 
 @pytest.fixture(scope="module")

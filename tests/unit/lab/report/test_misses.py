@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.lab.demo.test_summary import batch, run_of
+from tests.unit.lab.report.test_summary import batch, run_of
 
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.misses import misses, rows_lost
-from rheostat.lab.demo.summary import summarize
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.misses import misses, rows_lost
+from rheostat.lab.report.summary import summarize
 
 
 def ticking(*late: tuple[float, float, float], step: float = 1.0) -> Run:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from rheostat.lab.demo.finished_run import MachineSample
+from rheostat.lab.report.finished_run import MachineSample
 
 FULL = 0.9
 """CPU in use per core from which on work waits: a mean of two seconds hides shorter waits."""

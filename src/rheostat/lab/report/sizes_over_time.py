@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.lab.demo.finished_run import ExecutorLife, Run
+from rheostat.lab.report.finished_run import ExecutorLife, Run
 
 
 @dataclass(frozen=True, slots=True)

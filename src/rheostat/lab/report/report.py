@@ -12,13 +12,13 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rheostat.lab.demo.batch_parts import parts
-from rheostat.lab.demo.finished_run import Run
-from rheostat.lab.demo.machine_load import machine_load
-from rheostat.lab.demo.miss_causes import in_force
-from rheostat.lab.demo.plot_theme import DARK, LIGHT, NARROW, WIDE
-from rheostat.lab.demo.rescalings import Change, reason_of, rescalings
-from rheostat.lab.demo.result_text import (
+from rheostat.lab.report.batch_parts import parts
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.machine_load import machine_load
+from rheostat.lab.report.miss_causes import in_force
+from rheostat.lab.report.plot_theme import DARK, LIGHT, NARROW, WIDE
+from rheostat.lab.report.rescalings import Change, reason_of, rescalings
+from rheostat.lab.report.result_text import (
     cells,
     columns,
     core_share,
@@ -30,8 +30,8 @@ from rheostat.lab.demo.result_text import (
     table,
     utc,
 )
-from rheostat.lab.demo.run_plot import clock, svg
-from rheostat.lab.demo.summary import Missed, Summary
+from rheostat.lab.report.run_plot import clock, svg
+from rheostat.lab.report.summary import Missed, Summary
 from rheostat.model import Record
 
 
@@ -99,7 +99,7 @@ def html(run: Run, summary: Summary, shown: Sequence[Picture], journal: str = ""
     """
     # PackageLoader finds the template in an installed package too; autoescape is on for all.
     environment = Environment(
-        loader=PackageLoader("rheostat.lab.demo"),
+        loader=PackageLoader("rheostat.lab.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,1 @@
+"""A finished run as numbers, pictures and a page."""
