@@ -45,6 +45,19 @@ def announcement(
     return [line for line in said if line and line[1] != "rheostat: "]
 
 
+def beyond_ceiling(settings: Settings, registered: int) -> str | None:
+    """Return the line that warns of limits below what is there: the user's word, which lets
+    executors leave; None where the limits allow them all, or are not the user's.
+    """
+    most = settings.limits.max_executors
+    if not settings.limits_given or registered <= most:
+        return None
+    return (
+        f"{registered} executors are there and limits= allows {most}, so {registered - most} will"
+        " leave"
+    )
+
+
 def _of_lag(settings: Settings) -> Line | None:
     if settings.kafka is None:
         return (

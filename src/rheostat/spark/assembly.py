@@ -16,6 +16,7 @@ from rheostat.machine import folders
 from rheostat.model import Capabilities
 from rheostat.ports import Policy
 from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.spark.announcement import beyond_ceiling
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.gateway import has_ended
@@ -106,6 +107,8 @@ def means_of(spark: Any, settings: Settings, internals: Internals, found: Obstac
         cannot.append(placement.why)
     else:
         _log.info("rheostat: %s", placement.why)
+    too_many = beyond_ceiling(settings, internals.executors.registered())
+    cannot += [too_many] if too_many else []
     if state.standby and not placement.places:
         cannot.append("no executor stands by: that would bring nothing where state is not placed")
     return Means(

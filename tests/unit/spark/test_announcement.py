@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.model import Capabilities
-from rheostat.spark.announcement import announcement, say
+from rheostat.spark.announcement import announcement, beyond_ceiling, say
 from rheostat.spark.settings import settings_of
 
 ABLE = Capabilities(can_scale=True)
@@ -78,3 +78,13 @@ def test_what_is_logged_has_its_level(caplog):
         ("INFO", "a 100 % plain line"),
         ("WARNING", "b"),
     ]
+
+
+def test_limits_below_what_is_there_are_said_because_executors_will_leave():
+    said = beyond_ceiling(settings_of(limits=(1, 2)), 5)
+    assert said == "5 executors are there and limits= allows 2, so 3 will leave"
+
+
+@pytest.mark.parametrize(("limits", "registered"), [((1, 5), 5), ((1, 8), 3), (None, 12)])
+def test_limits_that_allow_what_is_there_or_are_no_wish_are_not(limits, registered):
+    assert beyond_ceiling(settings_of(limits=limits), registered) is None
