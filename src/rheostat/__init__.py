@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rheostat.config import GuardOptions, LoopOptions
+from rheostat.config import GuardOptions, JournalOptions, LoopOptions
 from rheostat.errors import BadInput, RheostatError
 from rheostat.model import Decision, Limits, Observation, Slo
 from rheostat.ports import Policy
@@ -21,6 +21,7 @@ __all__ = [
     "Decision",
     "GuardOptions",
     "Handle",
+    "JournalOptions",
     "Limits",
     "LoopOptions",
     "Observation",
