@@ -137,7 +137,8 @@ def test_ds2_sizes_the_operators_of_the_last_batch(decided):
         needs
     )
     assert decision.target == max(1, math.ceil(max(needs) - 1e-6))
-    assert decision.reason == f"{decision.target} slots for 2 stages (per operator)"
+    slots = "1 slot" if decision.target == 1 else f"{decision.target} slots"
+    assert decision.reason == f"{slots} needed for 2 stages (per operator)"
 
 
 def test_varga_decides_by_the_busy_slots(decided):
