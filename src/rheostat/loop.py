@@ -4,18 +4,16 @@ order.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
 from rheostat.model import Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Journal, Policy, Sensor
 from rheostat.signals.application import combine
-
-_log = logging.getLogger("rheostat")
 
 
 class Loop:
@@ -80,38 +78,30 @@ class Loop:
         A fault of ours never reaches the job: it is logged, once per kind, and recorded (phase
         ``failed``), the size stays, and the next tick tries again.
         """
-        said: set[str] = set()
+        faults = FaultLog("a decision failed, the job goes on at its size")
         while not stop.is_set() and not self.halted:
             try:
                 record = self.step(time.time())
             except Exception as fault:
                 if stop.is_set():  # the application ended meanwhile: that is no fault
                     return
-                record = self._failed(fault, said)
+                record = self._failed(fault, faults)
             try:
                 if seen:
                     seen(record)
             except Exception as fault:
-                self._say_once(fault, said)
+                faults.say(fault)
             stop.wait(interval_s)
 
-    def _failed(self, fault: Exception, said: set[str]) -> Record:
+    def _failed(self, fault: Exception, faults: FaultLog) -> Record:
         """Say what failed, and record it where that is possible."""
-        kind = self._say_once(fault, said)
+        kind = faults.say(fault)
         record = _nothing(time.time(), "failed", f"{kind}; the size stays")
         try:
             return self._keep(record)
         except Exception as unwritten:
-            self._say_once(unwritten, said)
+            faults.say(unwritten)
             return record
-
-    def _say_once(self, fault: Exception, said: set[str]) -> str:
-        kind = f"{type(fault).__name__}: {fault}"
-        if kind not in said:
-            said.add(kind)
-            _log.warning("rheostat: a decision failed, the job goes on at its size: %s", kind)
-            _log.debug("rheostat: where it failed", exc_info=fault)
-        return kind
 
     def _keep(self, record: Record) -> Record:
         self._journal.append(record, self._memory)

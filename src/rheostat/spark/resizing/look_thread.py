@@ -4,14 +4,13 @@ something is under way.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
 
+from rheostat.fault_log import FaultLog
 from rheostat.spark.resizing.pace import CALM_S
 
-_log = logging.getLogger("rheostat")
 TICK_S = 5.0
 """So often ``tick`` is called."""
 
@@ -33,7 +32,7 @@ class LookThread:
         self._look, self._pause_s, self._ended = look, pause_s, ended
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
-        self._said: set[str] = set()
+        self._faults = FaultLog("a step of the change of size failed, it is tried again")
 
     def start(self, tick: Callable[[], None]) -> None:
         """Look from now on; ``tick`` is called in the same thread every ``TICK_S``."""
@@ -59,13 +58,5 @@ class LookThread:
             except Exception as fault:
                 if self._ended():
                     return
-                self._say_once(fault)
+                self._faults.say(fault)
                 self._end.wait(CALM_S)
-
-    def _say_once(self, fault: Exception) -> None:
-        kind = f"{type(fault).__name__}: {fault}"
-        if kind in self._said:
-            return
-        self._said.add(kind)
-        _log.warning("rheostat: a step of the change of size failed, it is tried again: %s", kind)
-        _log.debug("rheostat: where it failed", exc_info=True)
