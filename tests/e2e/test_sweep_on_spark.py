@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
 QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 SPEC = """
 minutes: 3
-objective_s: 30
+slo: 30
 seeds: 33
 plants:
   small: {executors: 2, trigger_s: 10}

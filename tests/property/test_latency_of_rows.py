@@ -41,9 +41,9 @@ def test_mean_share_and_quantile_are_those_of_sampled_rows(steps, q, wait_s):
         [np.full(PER_PIECE, (high[1] - low[1]) / PER_PIECE / total) for low, high in growing]
     )
     assert mean_s(spreads) == pytest.approx(np.sum(latency * weight), abs=1e-6)
-    objective_s = float(np.median(latency))
-    assert share_within(spreads, objective_s) == pytest.approx(
-        np.sum(weight[latency <= objective_s]), abs=1 / PER_PIECE
+    slo_s = float(np.median(latency))
+    assert share_within(spreads, slo_s) == pytest.approx(
+        np.sum(weight[latency <= slo_s]), abs=1 / PER_PIECE
     )
     quantile = quantile_s(spreads, q) or 0.0
     assert np.sum(weight[latency <= quantile + 0.001]) >= q - 1 / PER_PIECE

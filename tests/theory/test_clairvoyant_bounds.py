@@ -279,12 +279,12 @@ def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
 @given(
     levels=st.lists(st.integers(5, 260), min_size=6, max_size=6),
     start_s=st.sampled_from([0.0, 10.0, 30.0]),
-    objective_s=st.sampled_from([14.0, 18.0, 30.0]),
+    slo_s=st.sampled_from([14.0, 18.0, 30.0]),
 )
 def test_the_bracket_holds_the_cheapest_of_all_runs_and_no_fixed_size_is_cheaper(
-    levels: list[int], start_s: float, objective_s: float
+    levels: list[int], start_s: float, slo_s: float
 ) -> None:
-    job = _job(start_s=start_s, slo=Slo(latency_s=objective_s))
+    job = _job(start_s=start_s, slo=Slo(latency_s=slo_s))
     load = Steps(tuple(map(float, levels)), hold_s=10)
     curve = curve_of(load, 60, 10)
     static = best_static(job, curve)

@@ -76,7 +76,7 @@ def demo(
     )
     results.check(out)
     console = Console(highlight=False, stderr=as_json)
-    view = open_view("Rheostat", maximum, wanted.slo_s, console)
+    view = open_view("Rheostat", maximum, wanted.slo.latency_s, console)
     with orderly_end(end_with_parent), view:
         run, summary = perform(wanted, view, full)
         view.finish(printed(run.title, summary))

@@ -91,7 +91,7 @@ class Dhalion:
             "unit": "s",
         },
     )
-    objective_s: float = field(
+    slo: float = field(
         default=10.0,
         metadata={
             "help": "latency objective; half of it stands for a missing trigger",
@@ -113,7 +113,7 @@ class Dhalion:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the actions that resolve what was diagnosed."""
-        suspended, now = suspended_share(observation, self.objective_s), observation.t_s
+        suspended, now = suspended_share(observation, self.slo), observation.t_s
         if suspended is None or not observation.executors:
             return hold(observation, "size kept: backpressure or executors are unknown"), memory
         blacklist, tried = self._judged(observation, suspended, memory)

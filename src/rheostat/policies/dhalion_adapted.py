@@ -84,7 +84,7 @@ class DhalionAdapted:
     throughput: str = field(
         default="sink", metadata={"help": "sink: rows given out; source: rows read", "unit": "text"}
     )
-    objective_s: float = field(
+    slo: float = field(
         default=10.0,
         metadata={
             "help": "latency objective; half of it stands for a missing trigger",
@@ -167,7 +167,7 @@ class DhalionAdapted:
         )
 
     def _over_provisioned(self, observation: Observation, lag_s: float) -> bool:
-        suspended, cpu = suspended_share(observation, self.objective_s), observation.cpu
+        suspended, cpu = suspended_share(observation, self.slo), observation.cpu
         if suspended is None or cpu is None:
             return False
         return (

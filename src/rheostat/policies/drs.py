@@ -31,7 +31,7 @@ class Drs:
         formula=(
             "E[T] = sum of lambda_i E[T_i](k_i) / lambda_0; E[T_i] = C(k_i, a_i) / (k_i mu_i -"
             " lambda_i) + 1 / mu_i, C: Erlang's\nk_i = floor(a_i) + 1, then one more where lambda_i"
-            " E[T_i] falls most, until E[T] <= objective_s; slots = sum of k_i"
+            " E[T_i] falls most, until E[T] <= slo; slots = sum of k_i"
         ),
         source=(
             "Fu et al., DRS: Dynamic Resource Scheduling for Real-Time Analytics over Fast Streams,"
@@ -54,7 +54,7 @@ class Drs:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    objective_s: float = field(
+    slo: float = field(
         default=10.0, metadata={"help": "mean time that a row may spend in the job", "unit": "s"}
     )
     max_slots: int = field(
@@ -62,10 +62,10 @@ class Drs:
     )
 
     def __post_init__(self) -> None:
-        if not (self.objective_s > 0 and self.max_slots >= 1):
+        if not (self.slo > 0 and self.max_slots >= 1):
             raise BadInput(
-                "objective_s must be above 0 and max_slots at least 1, but they are"
-                f" {self.objective_s} and {self.max_slots}"
+                "slo must be above 0 and max_slots at least 1, but they are"
+                f" {self.slo} and {self.max_slots}"
             )
 
     @in_order
@@ -93,7 +93,7 @@ class Drs:
             "slots": slots,
             "stable_from": sum(least),
             "sojourn_s": time_s,
-            "objective_s": self.objective_s,
+            "slo": self.slo,
         }
         told = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
         reason = (
@@ -112,7 +112,7 @@ class Drs:
             for _ in range(count):
                 stations[n] = stations[n].with_one_more()
         while (
-            _sojourn_s(stations, external) > self.objective_s
+            _sojourn_s(stations, external) > self.slo
             and sum(station.k for station in stations) < self.max_slots
         ):
             more = [station.with_one_more() for station in stations]

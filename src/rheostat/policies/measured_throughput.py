@@ -47,8 +47,8 @@ class MeasuredThroughput:
 
     about: ClassVar[About] = About(
         formula=(
-            "time left = max(objective_s - age of the oldest row when the next batch begins,"
-            " lag_share x objective_s)\nexecutors = ceil((1 + factor) x max(input_rows_per_s, rows"
+            "time left = max(slo - age of the oldest row when the next batch begins,"
+            " lag_share x slo)\nexecutors = ceil((1 + factor) x max(input_rows_per_s, rows"
             " of the next batch / time left) / throughput per executor)"
         ),
         source=(
@@ -81,7 +81,7 @@ class MeasuredThroughput:
         default=0.3,
         metadata={"help": "lag counts from this share of the latency objective", "unit": "1"},
     )
-    objective_s: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
+    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     window_s: float = field(
         default=15.0, metadata={"help": "window of the slope of the lag", "unit": "s"}
     )
@@ -168,8 +168,8 @@ class MeasuredThroughput:
         speed = (per_executor or 0.0) * _running_on(observation, seen)
         ends_s = max(0.0, (queued - waiting) / speed - since_s) if running and speed else 0.0
         begins_s = max(ends_s, trigger_s - age_s)
-        objective_s = max(self.objective_s, 2 * trigger_s)
-        left_s = max(objective_s - age_s - begins_s, self.lag_share * objective_s)
+        within_s = max(self.slo, 2 * trigger_s)
+        left_s = max(within_s - age_s - begins_s, self.lag_share * within_s)
         return max(rate, (waiting + rate * begins_s) / left_s)
 
     def _size(
@@ -191,7 +191,7 @@ class MeasuredThroughput:
         ):  # a short batch is mostly its fixed cost: what a long one could do is not known from it
             most = 2 * size if probe and batch_s < trigger_s / 2 else needed
             return max(size, min(needed, most)), "lag is coming"
-        if probe and size > 1 and not trigger_s and batch_s < self.objective_s / 4:
+        if probe and size > 1 and not trigger_s and batch_s < self.slo / 4:
             return min(size - 1, needed), "no lag, one less to learn from short batches"
         return min(size, needed), "no lag"
 
@@ -199,7 +199,7 @@ class MeasuredThroughput:
         """Tell whether rows wait longer than a healthy job lets them: one trigger until their batch
         begins, one until it ends.
         """
-        threshold_s = max(self.lag_share * self.objective_s, 2 * (observation.trigger_s or 0.0))
+        threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
         return observation.lag_s is not None and observation.lag_s >= threshold_s
 
     def _learn(self, observation: Observation, memory: Memory) -> dict[str, Any]:

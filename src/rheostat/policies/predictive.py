@@ -92,8 +92,8 @@ class Predictive:
         formula=(
             "batch_s = F + sum over stages of max((f N + w rows) / (N / ceil(N / slots)), k (f + w"
             " rows / N))\nexecutors = min q: no row of the batches to come, at the forecast rates,"
-            " is older than objective_s\nneeded = W rate / (1 - 2 F / objective_s), or W rate"
-            " trigger_s / (min(usable trigger_s, objective_s - trigger_s) - F)"
+            " is older than slo\nneeded = W rate / (1 - 2 F / slo), or W rate"
+            " trigger_s / (min(usable trigger_s, slo - trigger_s) - F)"
         ),
         source=(
             "ours; ski-rental: Karlin et al., Competitive snoopy caching (1988); quantiles: Vovk et"
@@ -117,7 +117,7 @@ class Predictive:
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    objective_s: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
+    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     rescale_cost: float = field(
         default=30.0, metadata={"help": "what a change of size costs", "unit": "slot-s"}
     )
@@ -138,7 +138,7 @@ class Predictive:
         """Return the size and the numbers it was computed from."""
         seen = _learn(observation, memory)
         seen |= self._late(observation, memory)
-        simple = MeasuredThroughput(objective_s=self.objective_s)
+        simple = MeasuredThroughput(slo=self.slo)
         other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))
         rate, executors = observation.input_rows_per_s, observation.executors
         if rate is None or not executors or "rates" not in seen:
@@ -165,7 +165,7 @@ class Predictive:
         late = 0.0
         if now.latency_s is not None and now.batch_rows and now.input_rows_per_s:
             spread_s = max(now.batch_rows / now.input_rows_per_s, 1e-3)
-            late = (now.latency_s + spread_s / 2 - self.objective_s) / spread_s
+            late = (now.latency_s + spread_s / 2 - self.slo) / spread_s
         return {
             "all_rows": keep * memory.get("all_rows", 0.0) + rows,
             "late_rows": keep * memory.get("late_rows", 0.0) + rows * min(1.0, max(0.0, late)),
@@ -175,7 +175,7 @@ class Predictive:
         self, now: Observation, seen: Mapping[str, Any], model: Identified, rate: float
     ) -> _Situation:
         slots, trigger_s = now.slots_per_executor or 1, now.trigger_s or 0.0
-        objective_s = max(_AIM * self.objective_s, 2.0 * trigger_s)
+        objective_s = max(_AIM * self.slo, 2.0 * trigger_s)
         longer = math.exp(self.margin * model.spread)
         coming = _jumping(forecast(Rates(seen["rates"]), seen["fits"]), seen)
         cost = rescale_cost(seen.get("rescale", {}))

@@ -71,15 +71,16 @@ def find(name: str) -> type[Policy]:
 
 def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = None) -> Policy:
     """Return a policy by name with the given parameters; the latency objective is handed to those
-    that have ``objective_s``.
+    that have a parameter ``slo``, in seconds.
 
     Numbers may be given as text (command line). Raises BadInput for an unknown policy, an unknown
     parameter, a value of the wrong type or out of range, and for a policy of the user's own that
     cannot be loaded or made.
     """
     policy = find(name)
-    handed = {each.name for each in parameters(policy)} & {"objective_s"} if slo else set()
-    wanted = {**{each: slo.latency_s for each in handed if slo}, **(given or {})}
+    wanted = dict(given or {})
+    if slo and any(each.name == "slo" for each in parameters(policy)):
+        wanted.setdefault("slo", slo.latency_s)
     taken = values(name, policy, wanted)
     try:
         return policy(**taken)

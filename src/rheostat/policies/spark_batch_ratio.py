@@ -56,7 +56,7 @@ class SparkBatchRatio:
         default=60.0,
         metadata={"help": "time between two decisions, and the window of the mean", "unit": "s"},
     )
-    objective_s: float = field(
+    slo: float = field(
         default=10.0,
         metadata={"help": "latency objective; half of it is R without a trigger", "unit": "s"},
     )
@@ -67,17 +67,16 @@ class SparkBatchRatio:
                 f"up_ratio ({self.up_ratio}) must be above down_ratio ({self.down_ratio}), and both"
                 " at least 0"
             )
-        if not (self.interval_s > 0 and self.objective_s > 0):
+        if not (self.interval_s > 0 and self.slo > 0):
             raise BadInput(
-                f"interval_s and objective_s must be above 0, but they are {self.interval_s} and"
-                f" {self.objective_s}"
+                f"interval_s and slo must be above 0, but they are {self.interval_s} and {self.slo}"
             )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the target and the ratios of the window."""
         now = observation.t_s
-        ratio = batch_ratio(observation, self.objective_s)
+        ratio = batch_ratio(observation, self.slo)
         seen = [] if ratio is None else [(now, ratio)]
         ratios = within([*memory.get("ratios", ()), *seen], now, self.interval_s)
         decided_s = min(memory.get("decided_s", now), now)

@@ -8,7 +8,7 @@ from rheostat.model import Observation
 from rheostat.signals.batch_ratio import batch_ratio
 
 
-def suspended_share(observation: Observation, objective_s: float) -> float | None:
+def suspended_share(observation: Observation, slo_s: float) -> float | None:
     """Return 0..1; None where it is unknown.
 
     Flink reports it (the most backpressured operator). A micro-batch that takes R > 1 times its
@@ -16,5 +16,5 @@ def suspended_share(observation: Observation, objective_s: float) -> float | Non
     """
     if observation.backpressure_ms_per_s is not None:
         return min(1.0, observation.backpressure_ms_per_s / 1000)
-    ratio = batch_ratio(observation, objective_s)
+    ratio = batch_ratio(observation, slo_s)
     return None if ratio is None else max(0.0, 1 - 1 / ratio) if ratio > 0 else 0.0

@@ -166,14 +166,14 @@ def _worst_window(
     return float((good[filled] / total[filled]).min())
 
 
-def _late_s(ledger: Ledger, objective_s: float, start_s: float) -> float:
+def _late_s(ledger: Ledger, slo_s: float, start_s: float) -> float:
     """Return the time in which some row was older than the objective: the union of (arrival +
     objective, commit) over the rows.
     """
     latency = np.concatenate((ledger.latency_s, ledger.left_age_s))
     until = np.concatenate((ledger.commit_s, np.full(len(ledger.left_age_s), ledger.end_s)))
-    late = latency > objective_s
-    begin, end = np.maximum((until - latency)[late] + objective_s, start_s), until[late]
+    late = latency > slo_s
+    begin, end = np.maximum((until - latency)[late] + slo_s, start_s), until[late]
     covered = np.concatenate(([-math.inf], end))[
         :-1
     ]  # rows are in their order: who came later is committed no sooner

@@ -233,14 +233,14 @@ def steward(spark: Any, settings: Settings, internals: Internals, means: Means) 
     """Return the steward of an application; where state is placed it moves it, and tasks wait long
     enough for the state they need.
     """
-    verdict, objective_s = means.placement, settings.slo.latency_s
+    verdict, slo_s = means.placement, settings.slo.latency_s
     own_s = locality_wait_s(spark)
     short = verdict.places and own_s < STATE_WAIT_S
     usual = f"{STATE_WAIT_S:g}s" if short else None
-    longer = f"{max(STATE_WAIT_S, own_s, objective_s):g}s"
+    longer = f"{max(STATE_WAIT_S, own_s, slo_s):g}s"
     waits = internals.locality_waits
     terms = Terms(
-        objective_s=objective_s,
+        slo_s=slo_s,
         graceful=means.graceful,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
         slots_per_executor=slots_per_executor(spark),

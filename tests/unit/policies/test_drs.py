@@ -28,11 +28,11 @@ def test_it_starts_where_every_station_is_stable():
     assert decision.evidence["sojourn_s"] == pytest.approx(1.396, abs=0.01)
 
 
-@pytest.mark.parametrize(("objective_s", "slots"), [(1.4, 9), (1.2, 10), (0.9, 11), (0.8, 13)])
-def test_servers_are_added_until_the_objective_is_met(objective_s, slots):
-    decision = Drs(objective_s=objective_s).decide(network(), {})[0]
+@pytest.mark.parametrize(("slo", "slots"), [(1.4, 9), (1.2, 10), (0.9, 11), (0.8, 13)])
+def test_servers_are_added_until_the_objective_is_met(slo, slots):
+    decision = Drs(slo=slo).decide(network(), {})[0]
     assert decision.target == slots
-    assert float(decision.evidence["sojourn_s"] or 9) <= objective_s
+    assert float(decision.evidence["sojourn_s"] or 9) <= slo
 
 
 def test_no_other_split_of_as_many_servers_is_better():
@@ -44,12 +44,12 @@ def test_no_other_split_of_as_many_servers_is_better():
             second = second.with_one_more()
         return (10.0 * first.time_s + 5.0 * second.time_s) / 10.0
 
-    found = Drs(objective_s=0.9).decide(network(), {})[0]
+    found = Drs(slo=0.9).decide(network(), {})[0]
     assert found.evidence["sojourn_s"] == pytest.approx(min(time_s(k, 11 - k) for k in range(3, 6)))
 
 
 def test_an_objective_below_the_service_itself_ends_where_servers_stop_helping_or_at_the_most():
-    decision = Drs(objective_s=0.5, max_slots=50).decide(network(), {})[0]
+    decision = Drs(slo=0.5, max_slots=50).decide(network(), {})[0]
     assert decision.target <= 50
     assert decision.evidence["sojourn_s"] == pytest.approx(0.75, abs=1e-3)  # 1 / 4 + 0.5 x 1 / 1
 
@@ -70,7 +70,7 @@ def test_without_stages_the_job_is_one_station():
     assert (decision.target, decision.evidence["stable_from"]) == (4, 4)
 
 
-@pytest.mark.parametrize("given", [{"objective_s": 0.0}, {"max_slots": 0}])
+@pytest.mark.parametrize("given", [{"slo": 0.0}, {"max_slots": 0}])
 def test_a_nonsense_parameter_is_refused(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         create("drs", given)

@@ -25,12 +25,10 @@ def test_a_registered_name_gives_its_class(name):
 
 
 def test_the_objective_is_handed_over_and_a_parameter_overrides_it():
-    assert create("measured-throughput", slo=Slo(latency_s=4.0)) == MeasuredThroughput(
-        objective_s=4.0
+    assert create("measured-throughput", slo=Slo(latency_s=4.0)) == MeasuredThroughput(slo=4.0)
+    assert create("measured-throughput", {"slo": "2"}, Slo(latency_s=4.0)) == MeasuredThroughput(
+        slo=2.0
     )
-    assert create(
-        "measured-throughput", {"objective_s": "2"}, Slo(latency_s=4.0)
-    ) == MeasuredThroughput(objective_s=2.0)
 
 
 def test_numbers_may_come_as_text():

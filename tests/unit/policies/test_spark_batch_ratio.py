@@ -105,7 +105,7 @@ def test_a_clock_that_was_put_back_delays_by_a_minute_only():
 
 
 @pytest.mark.parametrize(
-    "given", [{"up_ratio": 0.4}, {"down_ratio": -1.0}, {"interval_s": 0.0}, {"objective_s": 0.0}]
+    "given", [{"up_ratio": 0.4}, {"down_ratio": -1.0}, {"interval_s": 0.0}, {"slo": 0.0}]
 )
 def test_a_nonsense_parameter_is_refused(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):

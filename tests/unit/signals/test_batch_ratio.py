@@ -21,4 +21,4 @@ def test_the_longer_of_the_last_and_the_running_batch_counts(
 ):
     running = None if running_s is None else InFlight(elapsed_s=running_s)
     seen = Observation(t_s=0.0, batch_s=batch_s, trigger_s=trigger_s, in_flight=running)
-    assert batch_ratio(seen, objective_s=8.0) == expected
+    assert batch_ratio(seen, slo_s=8.0) == expected

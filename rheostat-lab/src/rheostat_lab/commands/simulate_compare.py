@@ -93,7 +93,7 @@ def compare(
     if out:
         write_out(out, [text])
     if where := plots or (out.parent if out else None):
-        _plot(where, asked, found, blinds, cells[0].settings.objective_s)
+        _plot(where, asked, found, blinds, cells[0].settings.slo.latency_s)
     if as_json:
         print(text)
     else:
@@ -113,14 +113,14 @@ def _plot(
     asked: Comparison,
     found: Sequence[Mapping[str, Any]],
     blinds: Mapping[str, Any],
-    objective_s: float,
+    slo_s: float,
 ) -> None:
     from rheostat_lab.comparison.compared_plot import scatter
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for load in asked.loads:
-            scatter(folder, load, found, _blind_cost(blinds[load]), objective_s)
+            scatter(folder, load, found, _blind_cost(blinds[load]), slo_s)
     except OSError as error:
         raise BadInput(f"plots cannot be written to {folder}: {error.strerror}") from None
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rheostat.model import Slo
 from rheostat.sim.bounds.nonanticipative import nonanticipative
 from rheostat.sim.bounds.scoring import job_of
 from rheostat.sim.measures import ELASTICITY
@@ -85,8 +84,9 @@ def blind(cell: Cell) -> dict[str, Any]:
     ``lower``, ``between`` and ``policy``.
     """
     settings, parameters = cell.settings, SparkParameters.of(cell.plant_parameters)
-    slo = Slo(latency_s=settings.objective_s)
-    job = job_of(parameters, limits=settings.limits, slo=slo, rescale_cost=settings.rescale_cost)
+    job = job_of(
+        parameters, limits=settings.limits, slo=settings.slo, rescale_cost=settings.rescale_cost
+    )
     return asdict(nonanticipative(job, cell.workload, settings.seconds, parameters.executors))
 
 

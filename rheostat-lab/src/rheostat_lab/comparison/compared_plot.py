@@ -18,7 +18,7 @@ def scatter(
     load: str,
     entries: Sequence[Mapping[str, Any]],
     blind_cost: float | None,
-    objective_s: float,
+    slo_s: float,
 ) -> list[Path]:
     """Write two pictures of a load, all and zoomed to twice the objective; hollow are those who
     missed the objective on some seed.
@@ -34,7 +34,7 @@ def scatter(
                 figure.subplots(),
                 [entry for entry in entries if entry["load"] == load],
                 blind_cost,
-                objective_s,
+                slo_s,
                 zoomed,
             )
         found.append(path)
@@ -45,12 +45,12 @@ def _draw(
     axes: Any,
     entries: Sequence[Mapping[str, Any]],
     blind_cost: float | None,
-    objective_s: float,
+    slo_s: float,
     zoomed: bool,
 ) -> None:
     for entry in entries:
         if entry["latency_p99_s"] and not (
-            zoomed and entry["latency_p99_s"]["mean"] > _ZOOM * objective_s
+            zoomed and entry["latency_p99_s"]["mean"] > _ZOOM * slo_s
         ):
             _point(axes, entry)
     for policy, label, colour in _LINES:
@@ -65,14 +65,14 @@ def _draw(
             linestyle="--",
             label="non-anticipative",
         )
-    axes.axhline(objective_s, color="0.4", linewidth=1, linestyle=":", label="objective")
+    axes.axhline(slo_s, color="0.4", linewidth=1, linestyle=":", label="objective")
     axes.set(
         xlabel="cost (1,000 slot-seconds)",
         ylabel="latency, 99 % (s)",
         yscale="linear" if zoomed else "log",
     )
     if zoomed:
-        axes.set_ylim(0, _ZOOM * objective_s)
+        axes.set_ylim(0, _ZOOM * slo_s)
     axes.legend(fontsize=8)
 
 

@@ -11,11 +11,18 @@ from itertools import product
 from typing import Any
 
 from rheostat.errors import BadInput
+from rheostat.model import Slo
 from rheostat.policies.registry import POLICIES, find
 from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell, Settings
 
 SETTINGS = Settings(
-    minutes=140, interval_s=15, warm_up_s=300, objective_s=30, low=1, high=16, rescale_cost=30
+    minutes=140,
+    interval_s=15,
+    warm_up_s=300,
+    slo=Slo(latency_s=30),
+    low=1,
+    high=16,
+    rescale_cost=30,
 )
 """The thesis' 140 minutes, sizes and HPA interval; its latency was no objective, so 30 s (three
 trigger intervals) is ours."""
@@ -37,7 +44,7 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "daedalus": {"recovery_s": (60, 180, 600), "pause_s": (60, 180)},
     "dhalion": {"scale_down": (0.1, 0.2, 0.4), "settle_s": (30, 120)},
     "dhalion-adapted": {"latency_threshold_s": (1, 5, 10, 15, 20, 25), "cpu_threshold": (0.4, 0.6)},
-    "drs": {"objective_s": (2, 5, 10, 20, 30)},
+    "drs": {"slo": (2, 5, 10, 20, 30)},
     "ds2": {"read": ("sum", "max"), "factor": (0, 0.2, 0.4, 0.6)},
     "ds2-modern": {"factor": (0, 0.33, 0.66, 1, 2, 3)},
     "ds2-modern-adapted": {"factor": (0, 0.33, 0.66, 1, 2, 3)},

@@ -34,7 +34,7 @@ class Dashboard:
 
     title: str
     max_executors: int
-    objective_s: float
+    slo_s: float
     record: Record | None = None
     elapsed_s: float = 0.0
     total_s: float = 0.0
@@ -96,7 +96,7 @@ class Dashboard:
                 )
             ]
         room = max(8, min(40, width - 44))
-        late = "red" if seen.latency_s is not None and seen.latency_s > self.objective_s else ""
+        late = "red" if seen.latency_s is not None and seen.latency_s > self.slo_s else ""
         running = seen.in_flight
         ago = f"running for {running.elapsed_s:.1f} s" if running else ""
         return [
@@ -110,8 +110,8 @@ class Dashboard:
             _line(
                 "latency",
                 _s(seen.latency_s),
-                bar(seen.latency_s or 0, self.objective_s, room, late or "green"),
-                f" objective {self.objective_s:g} s",
+                bar(seen.latency_s or 0, self.slo_s, room, late or "green"),
+                f" objective {self.slo_s:g} s",
                 late,
             ),
             _line(

@@ -45,7 +45,7 @@ class Demo:
     )
     partitions: int = field(default=16, metadata={"help": "partitions of the topic"})
     trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
-    slo_s: float = field(default=10.0, metadata={"help": "latency objective"})
+    slo: Slo = field(default_factory=Slo, metadata={"help": "latency objective"})
     policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
     parameters: Mapping[str, Any] = field(
         default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0}
@@ -84,7 +84,8 @@ class Demo:
         between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
         between(1, _MOST_PARTITIONS, partitions=self.partitions)
         between(_SHORTEST_TRIGGER_S, self.seconds, trigger_s=self.trigger_s)
-        between(_SHORTEST_TRIGGER_S, _LONGEST_S, slo_s=self.slo_s, interval_s=self.interval_s)
+        between(_SHORTEST_TRIGGER_S, _LONGEST_S, slo_s=self.slo.latency_s)
+        between(_SHORTEST_TRIGGER_S, _LONGEST_S, interval_s=self.interval_s)
         between(0, _LONGEST_S, cooldown_out_s=self.cooldown_out_s, cooldown_in_s=self.cooldown_in_s)
         between(0, _MOST_EXECUTORS, max_executors=self.max_executors)
         between(0, _LARGEST_SEED, seed=self.seed)
@@ -119,19 +120,14 @@ class Demo:
         """The parameters, which are those of the default policy; another has its own defaults."""
         return self.parameters if self.policy == DEFAULT_POLICY else {}
 
-    @property
-    def slo(self) -> Slo:
-        """The latency objective."""
-        return Slo(latency_s=self.slo_s)
-
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
             f"Nexmark {self.query}, a day in {self.seconds / 60:g} minutes: {self.low:g} to"
             f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
-            f" outside system; trigger {self.trigger_s:g} s, objective {self.slo_s:g} s, policy"
-            f" {self.policy}, {self.min_executors} to {self.max_executors} executors, a decision"
-            f" every {self.interval_s:g} s"
+            f" outside system; trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
+            f" policy {self.policy}, {self.min_executors} to {self.max_executors} executors, a"
+            f" decision every {self.interval_s:g} s"
         )
 
 

@@ -49,17 +49,13 @@ class View(Protocol):
     ) -> None: ...
 
 
-def open_view(
-    title: str, max_executors: int, objective_s: float, console: Console | None = None
-) -> View:
+def open_view(title: str, max_executors: int, slo_s: float, console: Console | None = None) -> View:
     """Return the view that fits standard output: full screen on a terminal, else plain lines
     without control codes.
     """
     console = console or Console(highlight=False)
     if console.is_terminal and not console.is_dumb_terminal and console.encoding.startswith("utf"):
-        return ScreenView(
-            Dashboard(title=title, max_executors=max_executors, objective_s=objective_s), console
-        )
+        return ScreenView(Dashboard(title=title, max_executors=max_executors, slo_s=slo_s), console)
     return PlainView(console)
 
 
@@ -174,7 +170,7 @@ class PlainView:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._dashboard = Dashboard(title="", max_executors=0, objective_s=0.0)
+        self._dashboard = Dashboard(title="", max_executors=0, slo_s=0.0)
         self._printed_s: float | None = None
 
     def step(self, text: str) -> None:

@@ -67,7 +67,7 @@ def _saved(summary: Summary) -> str:
 
 def objective(summary: Summary) -> str:
     """Return the latency objective in words."""
-    return f"{summary.latency_objective_s:g} s"
+    return f"{summary.slo_s:g} s"
 
 
 def findings(summary: Summary, detail: str = "") -> tuple[Finding, Finding]:

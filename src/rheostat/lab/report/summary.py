@@ -74,7 +74,7 @@ class Summary:
     failed_batches: int
     latency_mean_s: float | None
     latency_p99_s: float | None
-    latency_objective_s: float
+    slo_s: float
     share_within_slo: float | None
     """Rows that were never committed count as late once they are older than the objective."""
 
@@ -118,7 +118,7 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
         failed_batches=run.failed_batches,
         latency_mean_s=took.mean_s,
         latency_p99_s=took.p99_s,
-        latency_objective_s=run.slo.latency_s,
+        slo_s=run.slo.latency_s,
         share_within_slo=in_time,
         objective_met=None if in_time is None else in_time >= WANTED_SHARE,
         misses=tuple(missed(run)),

@@ -16,7 +16,7 @@ def draw(
     found: Sequence[Demand],
     by_model: Sequence[int | None],
     most: int,
-    objective_s: float,
+    slo_s: float,
 ) -> None:
     """Write the picture as SVG, without a date; loads that ``most`` executors do not hold are left
     out.
@@ -57,7 +57,7 @@ def draw(
                 label="batch model, without noise",
             )
         axes.set(xlabel="1,000 rows/s", xlim=(0, found[-1].rate_per_s / 1000))
-        axes.set(ylabel=f"executors that hold {objective_s:g} s", ylim=(0, most + 1))
+        axes.set(ylabel=f"executors that hold {slo_s:g} s", ylim=(0, most + 1))
         axes.legend(fontsize=8)
 
 

@@ -29,7 +29,7 @@ class Course:
     one, none where they wait at the end.
     """
 
-    objective_s: float
+    slo_s: float
     high: int
     rate_per_s: tuple[int, ...]
     executors: tuple[int, ...]
@@ -40,9 +40,7 @@ class Course:
         """A hash of the series, as rounded as they are here: drawings differ between versions of
         the drawing library, these do not.
         """
-        series = repr(
-            (self.objective_s, self.high, self.rate_per_s, self.executors, self.latency_s)
-        )
+        series = repr((self.slo_s, self.high, self.rate_per_s, self.executors, self.latency_s))
         return hashlib.sha256(series.encode()).hexdigest()[:16]
 
     def draw(self, path: Path) -> None:
@@ -82,12 +80,12 @@ class Course:
         executors.set(ylim=(0, max(self.high, *self.executors) + 1.5))
         latency = [np.nan if value is None else value for value in self.latency_s]
         late.plot(seconds, latency, color="tab:red", linewidth=1.2)
-        late.axhline(self.objective_s, color="0.4", linestyle=":", linewidth=1)
+        late.axhline(self.slo_s, color="0.4", linestyle=":", linewidth=1)
         late.set(yscale="log", ylim=_LATENCY_S)
         for panel, title, unit in (
             (rate, "Load", "rows per second"),
             (executors, "Executors", f"how many; dotted: the ceiling of {self.high}"),
-            (late, "Latency", f"seconds, log scale; dotted: objective {self.objective_s:g} s"),
+            (late, "Latency", f"seconds, log scale; dotted: objective {self.slo_s:g} s"),
         ):
             _dress(panel, title, unit)
         _axes(rate, executors, late)
@@ -137,7 +135,7 @@ def course(cell: Cell) -> Course:
         for value in _latencies(ledger, len(t_s))
     ]
     return Course(
-        objective_s=cell.settings.objective_s,
+        slo_s=cell.settings.slo.latency_s,
         high=cell.settings.high,
         rate_per_s=tuple(round(cell.workload.rate_per_s(float(t))) for t in t_s),
         executors=tuple(int(each) for each in ledger.registered.at(t_s)),

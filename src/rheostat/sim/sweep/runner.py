@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.machine.whole_file import replacing
-from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.sim.bounds.scoring import bounds, job_of
 from rheostat.sim.engine import NoJournal, Run, simulate
@@ -62,9 +61,7 @@ def run_cell(cell: Cell) -> list[Row]:
     settings, plant = cell.settings, _plant(cell)
     ledger = _play(cell, plant).ledger
     demand = demand_over_time(cell, plant)
-    told = measures(
-        ledger, Slo(latency_s=settings.objective_s), warm_up_s=settings.warm_up_s, demand=demand
-    )
+    told = measures(ledger, settings.slo, warm_up_s=settings.warm_up_s, demand=demand)
     slots = _slots(cell)
     found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
     found.update({name: getattr(told.elasticity, name) for name in ELASTICITY})
@@ -186,7 +183,7 @@ def _plant(cell: Cell) -> SparkPlant | FlinkPlant:
 
 def _play(cell: Cell, plant: SparkPlant | FlinkPlant) -> Run:
     settings = cell.settings
-    policy = create(cell.policy, cell.parameters, Slo(latency_s=settings.objective_s))
+    policy = create(cell.policy, cell.parameters, settings.slo)
     broken, guards = (
         around(plant, cell.fault_parameters, cell.seed),
         guards_for(settings, cell.guards),
@@ -211,8 +208,9 @@ def _bounds(cell: Cell) -> list[Row]:
     settings = cell.settings
     values = plant_values(cell.plant_kind, cell.plant_parameters)
     assert isinstance(values, SparkParameters)  # the spec asks for bounds of Spark plants only  # noqa: S101
-    slo = Slo(latency_s=settings.objective_s)
-    job = job_of(values, limits=settings.limits, slo=slo, rescale_cost=settings.rescale_cost)
+    job = job_of(
+        values, limits=settings.limits, slo=settings.slo, rescale_cost=settings.rescale_cost
+    )
     found = bounds(job, cell.workload, settings.seconds)
     path = found.clairvoyant.path
     told = [

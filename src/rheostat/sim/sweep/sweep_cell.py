@@ -11,7 +11,7 @@ from typing import Any
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
-from rheostat.model import Limits
+from rheostat.model import Limits, Slo
 from rheostat.replay.trace_file import find_trace
 from rheostat.sim.flink.flink_job import FlinkJob
 from rheostat.sim.spark.spark_parameters import SparkParameters
@@ -22,6 +22,8 @@ KINDS = ("spark", "flink")
 BOUNDS = "(bounds)"
 """The policy of a cell that asks for the best fixed size and the clairvoyant."""
 
+_SLO_IN_KEYS = "objective_s"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -30,7 +32,7 @@ class Settings:
     minutes: float
     interval_s: float = 15.0
     warm_up_s: float = 0.0
-    objective_s: float = 10.0
+    slo: Slo = field(default_factory=Slo)
     low: int = 1
     high: int = 16
     rescale_cost: float = 0.0
@@ -74,10 +76,11 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The cell as JSON; faults are in it only if there are any, so that results from before
-        there were faults are found again.
+        """The cell as JSON; faults are in it only if there are any, and the objective has its old
+        name, so that results from before either are found again.
         """
         told = asdict(self)
+        told["settings"][_SLO_IN_KEYS] = told["settings"].pop("slo")["latency_s"]
         if not (self.faults or self.fault_parameters):
             del told["faults"], told["fault_parameters"]
         return json.dumps(told, sort_keys=True)
@@ -86,7 +89,9 @@ class Cell:
     def of(cls, text: str) -> Cell:
         """Return the cell of a JSON text."""
         read = json.loads(text)
-        return cls(**{**read, "settings": Settings(**read["settings"])})
+        given = read["settings"]
+        slo = Slo(latency_s=given.pop(_SLO_IN_KEYS))
+        return cls(**{**read, "settings": Settings(**given, slo=slo)})
 
     @property
     def workload(self) -> Workload:

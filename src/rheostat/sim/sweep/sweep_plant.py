@@ -105,13 +105,13 @@ def demand_of(cell: Cell) -> DemandCurve:
     return _searched(
         cell.plant_kind,
         json.dumps(parameters, sort_keys=True),
-        cell.settings.objective_s,
+        cell.settings.slo,
         cell.settings.high,
     )
 
 
 @lru_cache(maxsize=64)
-def _searched(kind: str, parameters: str, objective_s: float, most: int) -> DemandCurve:
+def _searched(kind: str, parameters: str, slo: Slo, most: int) -> DemandCurve:
     values = plant_values(kind, json.loads(parameters))
     limit = capacity_rows_per_s(values, most)
     rates = (
@@ -119,4 +119,4 @@ def _searched(kind: str, parameters: str, objective_s: float, most: int) -> Dema
         if math.isfinite(limit)
         else (1.0,)
     )
-    return demand_at(values, rates, Slo(latency_s=objective_s), most)
+    return demand_at(values, rates, slo, most)

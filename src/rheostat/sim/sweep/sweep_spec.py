@@ -32,7 +32,7 @@ _KNOWN = {
     "minutes",
     "interval_s",
     "warm_up_s",
-    "objective_s",
+    "slo",
     "limits",
     "rescale_cost",
     "seeds",
@@ -155,7 +155,7 @@ class _Reader:
             ("minutes", 0.0),
             ("interval_s", 0.0),
             ("warm_up_s", None),
-            ("objective_s", 0.0),
+            ("slo", 0.0),
             ("rescale_cost", None),
         ):
             if name in read or name == "minutes":
@@ -172,7 +172,8 @@ class _Reader:
             return None
         if "minutes" not in given:
             return None
-        made = Settings(**given, low=limits[0], high=limits[1])
+        slo = Slo(latency_s=given.pop("slo")) if "slo" in given else Slo()
+        made = Settings(**given, slo=slo, low=limits[0], high=limits[1])
         self._try("limits", lambda: made.limits)
         if made.interval_s > made.seconds or made.warm_up_s >= made.seconds:
             self._say(
@@ -245,7 +246,7 @@ class _Reader:
             self._say("policies", "is a list of one policy at least, such as - measured-throughput")
             return
         seen: set[str] = set()
-        slo = Slo(latency_s=settings.objective_s) if settings else None
+        slo = settings.slo if settings else None
         for number, each in enumerate(given):
             place = f"policies[{number}]"
             entry = {"policy": each} if isinstance(each, str) else each

@@ -18,7 +18,7 @@ class Terms:
     over. ``at_start`` and ``at_end`` are called when the steward starts and stops.
     """
 
-    objective_s: float = 10.0
+    slo_s: float = 10.0
     graceful: bool = True
     hides: bool = True
     slots_per_executor: int = 1

@@ -20,11 +20,11 @@ _LEAST_S = 0.08
 moves that are spread cost little."""
 
 
-def slack_s(batch_s: float, objective_s: float, growing: bool) -> float:
+def slack_s(batch_s: float, slo_s: float, growing: bool) -> float:
     """Return the seconds that state may load in a batch: a share of the usual batch, and never more
     than the objective leaves.
     """
-    return max(0.0, min(objective_s - batch_s, (OUT_SHARE if growing else IN_SHARE) * batch_s))
+    return max(0.0, min(slo_s - batch_s, (OUT_SHARE if growing else IN_SHARE) * batch_s))
 
 
 class Loads:
@@ -64,7 +64,7 @@ class Loads:
                 del known[run_id]
 
     def slack_and_load_s(
-        self, objective_s: float, growing: bool, cold: bool
+        self, slo_s: float, growing: bool, cold: bool
     ) -> tuple[float | None, float | None]:
         """Return the least slack and the greatest load time of all queries; None for what is not
         known yet.
@@ -78,7 +78,7 @@ class Loads:
             if (batch_s := rhythm.usual_batch_s) is not None
         ]
         loads = [median(loads) for loads in self._loads.values()]
-        slack = min((slack_s(batch_s, objective_s, growing) for batch_s in usual), default=None)
+        slack = min((slack_s(batch_s, slo_s, growing) for batch_s in usual), default=None)
         if slack is None or not loads:
             return slack, None
         return slack, max(*loads, slack) if cold else max(loads)

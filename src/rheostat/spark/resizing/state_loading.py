@@ -29,10 +29,10 @@ class StateLoading:
     state.
     """
 
-    def __init__(self, queries: Queries, preload: Preloading | None, objective_s: float) -> None:
+    def __init__(self, queries: Queries, preload: Preloading | None, slo_s: float) -> None:
         self._queries = queries
         self._preload = preload
-        self._objective_s = objective_s
+        self._objective_s = slo_s
         self._loads = Loads()
 
     def note(self, passed: Collection[str]) -> None:

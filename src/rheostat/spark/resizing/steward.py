@@ -84,7 +84,7 @@ class Steward:
         self._pace = Pace()
         self._state = StateWatch(placement)
         self._moves = PendingMoves()
-        self._loading = StateLoading(queries, preload, terms.objective_s)
+        self._loading = StateLoading(queries, preload, terms.slo_s)
         self._hiding = SourceHiding(block_managers, terms.hides)
         self._hold = TaskHold(terms.hold)
         self._orders = ExecutorOrders(executors, block_managers, warmth, terms)

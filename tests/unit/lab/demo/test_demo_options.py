@@ -9,6 +9,7 @@ from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.lab.demo import demo_options, pipeline
 from rheostat.lab.demo.demo_options import Demo
+from rheostat.model import Slo
 
 NUMBERS = [
     "seconds",
@@ -16,7 +17,6 @@ NUMBERS = [
     "peak",
     "service_ms",
     "trigger_s",
-    "slo_s",
     "interval_s",
     "cooldown_out_s",
     "cooldown_in_s",
@@ -47,7 +47,7 @@ def test_no_number_of_the_demo_is_negative_or_none(name, value):
         ({"partitions": 0}, "partitions must be between 1 and 1000, but it is 0"),
         ({"trigger_s": 0.0}, "trigger s must be between 0.1 and 240, but it is 0"),
         ({"interval_s": 0.0}, "interval s must be between 0.1 and 86400, but it is 0"),
-        ({"slo_s": 0.0}, "slo s must be between 0.1 and 86400, but it is 0"),
+        ({"slo": Slo(latency_s=0.05)}, "slo s must be between 0.1 and 86400, but it is 0.05"),
         ({"low": 200.0, "peak": 100.0}, "peak must be a number of at least 200, but it is 100"),
         ({"peak": 0.0}, "peak must be a number of at least 120, but it is 0"),
         ({"seconds": 29.0}, "a day of 29 seconds is too short to see anything; take 30 or more"),

@@ -34,7 +34,7 @@ def terminal(width: int = 100, height: int = 30) -> Console:
 
 def seen(run: Run, ticks: int, width: int = 100, height: int = 30) -> list[str]:
     dashboard, console = (
-        Dashboard(title="Rheostat", max_executors=8, objective_s=10.0),
+        Dashboard(title="Rheostat", max_executors=8, slo_s=10.0),
         terminal(width, height),
     )
     for record in run.records[:ticks]:
@@ -91,7 +91,7 @@ def test_the_view_fits_any_terminal(day_run: Run, width: int, height: int) -> No
 
 def test_what_is_unknown_is_a_dash_and_not_zero() -> None:
     blank = replace(IDLE, observation=Observation(t_s=0))
-    dashboard, console = Dashboard(title="t", max_executors=8, objective_s=10.0), terminal()
+    dashboard, console = Dashboard(title="t", max_executors=8, slo_s=10.0), terminal()
     dashboard.see(blank, 0, 240)
     with console.capture() as capture:
         console.print(dashboard)
@@ -139,7 +139,7 @@ def test_a_record_without_a_query_is_said_in_words() -> None:
 def test_a_screen_gives_the_terminal_back_and_keeps_steps_and_notes(day_run: Run) -> None:
     console = terminal()
     with ScreenView(
-        Dashboard(title="t", max_executors=8, objective_s=10.0), console, now=lambda: 0.0
+        Dashboard(title="t", max_executors=8, slo_s=10.0), console, now=lambda: 0.0
     ) as view:
         view.step("the broker starts")
         view.show(day_run.records[0], 0, 240)
@@ -155,7 +155,7 @@ def test_a_step_that_fails_is_marked_and_the_cursor_comes_back() -> None:
     console = terminal()
     with (
         pytest.raises(RuntimeError),
-        ScreenView(Dashboard(title="t", max_executors=8, objective_s=10.0), console) as view,
+        ScreenView(Dashboard(title="t", max_executors=8, slo_s=10.0), console) as view,
     ):
         fail_in_a_step(view)
     written: str = console.file.getvalue()  # type: ignore[attr-defined]

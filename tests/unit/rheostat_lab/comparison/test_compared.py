@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rheostat.model import Slo
 from rheostat.sim.bounds.bounded_job import curve_of
 from rheostat.sim.bounds.scoring import best_static, job_of
 from rheostat.sim.spark.spark_parameters import SparkParameters
@@ -110,9 +109,7 @@ def test_who_knows_the_law_of_the_bursts_pays_less_than_the_fixed_size_that_they
     cell = dataclasses.replace(plain_cell(OURS, "bursts"), settings=settings)
     found = blind(cell)
     assert found["lower"] <= found["between"] <= found["policy"]["cost"]
-    job = job_of(
-        SparkParameters.of(PLANT), limits=settings.limits, slo=Slo(latency_s=settings.objective_s)
-    )
+    job = job_of(SparkParameters.of(PLANT), limits=settings.limits, slo=settings.slo)
     fixed = best_static(job, curve_of(Constant(rate=LOUD), settings.seconds, 10.0))
     assert fixed is not None
     assert found["policy"]["cost"] < fixed[1].cost

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.model import Slo
 from rheostat.policies.registry import POLICIES, create
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.sweep.sweep_cell import BOUNDS
@@ -31,7 +30,7 @@ def test_everybody_but_our_own_policy_is_tried_with_more_than_its_defaults() -> 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_all_that_is_tried_can_be_made_and_is_tried_once(policy: str) -> None:
     tried = candidates(policy)
-    assert all(create(policy, given, Slo(latency_s=SETTINGS.objective_s)) for given in tried)
+    assert all(create(policy, given, SETTINGS.slo) for given in tried)
     assert len({repr(given) for given in tried}) == len(tried)
 
 

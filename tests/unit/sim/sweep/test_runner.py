@@ -22,7 +22,7 @@ LOAD = "cosine:shift=2000,amplitude=1500,noise=200,period_s=900"
 SPEC = f"""
 minutes: 6
 interval_s: 30
-objective_s: 30
+slo: 30
 limits: [1, 8]
 rescale_cost: 10
 seeds: 2
@@ -152,7 +152,7 @@ def test_the_demand_of_a_plant_is_searched_once_whatever_the_load_policy_and_sta
     )
     cells = read_spec(_spec(tmp_path, more))
     assert len({id(demand_of(cell)) for cell in cells}) == 1
-    other = read_spec(_spec(tmp_path, more.replace("objective_s: 30", "objective_s: 15")))[0]
+    other = read_spec(_spec(tmp_path, more.replace("slo: 30", "slo: 15")))[0]
     assert (
         demand_of(other).at(np.array([9_000.0])) >= demand_of(cells[0]).at(np.array([9_000.0]))
     ).all()

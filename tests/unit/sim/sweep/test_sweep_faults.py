@@ -17,7 +17,7 @@ from rheostat.sim.sweep.sweep_summary import summary
 SPEC = """
 minutes: 10
 interval_s: 30
-objective_s: 30
+slo: 30
 limits: [1, 8]
 seeds: 2
 plants:

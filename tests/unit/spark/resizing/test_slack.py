@@ -7,7 +7,7 @@ from rheostat.spark.resizing.slack import IN_SHARE, OUT_SHARE, Loads, slack_s
 
 
 @pytest.mark.parametrize(
-    ("batch_s", "objective_s", "growing", "expected"),
+    ("batch_s", "slo_s", "growing", "expected"),
     [
         (1.0, 10.0, True, OUT_SHARE),
         (1.0, 10.0, False, IN_SHARE),
@@ -16,9 +16,9 @@ from rheostat.spark.resizing.slack import IN_SHARE, OUT_SHARE, Loads, slack_s
     ],
 )
 def test_a_batch_may_last_a_share_longer_and_never_beyond_the_objective(
-    batch_s, objective_s, growing, expected
+    batch_s, slo_s, growing, expected
 ):
-    assert slack_s(batch_s, objective_s, growing) == pytest.approx(expected)
+    assert slack_s(batch_s, slo_s, growing) == pytest.approx(expected)
 
 
 class Query:

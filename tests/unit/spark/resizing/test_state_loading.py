@@ -48,7 +48,7 @@ class Preload:
 
 
 def loading(queries: Any, preload: Preload | None) -> StateLoading:
-    return StateLoading(queries, preload, objective_s=10.0)
+    return StateLoading(queries, preload, slo_s=10.0)
 
 
 def test_where_pauses_have_room_state_loads_there():
