@@ -174,7 +174,7 @@ class _Watched:
         self._policy = settings.make_policy()
         self._offsets = _offsets(settings.kafka)
         self.sensor = _sensor(spark, internals, self._offsets, self._policy, sizes)
-        self._journal = _journal(settings, application_id(spark))
+        self._journal = journal_of(settings, application_id(spark))
         process = internals.process if internals else None
         self._overhead = Overhead(
             process.thread_cpu_s if process else None, process.process_id() if process else None
@@ -293,7 +293,7 @@ def _offsets(kafka: Mapping[str, Any] | None) -> Offsets | None:
     return Offsets(kafka)
 
 
-def _journal(settings: Settings, application: str) -> FolderJournal:
+def journal_of(settings: Settings, application: str) -> FolderJournal:
     """Open the journal; where it is one of ours among others, those that ended long ago go."""
     options = settings.retention
     if settings.journal:

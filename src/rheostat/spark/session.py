@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, cast
 
 from rheostat.errors import BadInput
-from rheostat.spark import assembly
+from rheostat.spark import assembly, dstreams
 from rheostat.spark.announcement import announcement, say
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -20,6 +21,11 @@ __all__ = ["attach", "settings_of", "shadow", "size", "watch"]
 _P = ParamSpec("_P")
 
 
+def _usual(spark: Any) -> dict[str, Any]:
+    """Return the defaults of this kind of application that differ from those of a session."""
+    return {"policy": dstreams.DEFAULT_POLICY} if dstreams.is_streaming_context(spark) else {}
+
+
 def _with_arguments_of(
     made: Callable[_P, Settings],
 ) -> Callable[[Callable[[Any, Settings], Handle]], Callable[Concatenate[Any, _P], Handle]]:
@@ -28,7 +34,7 @@ def _with_arguments_of(
     def decorate(way: Callable[[Any, Settings], Handle]) -> Callable[Concatenate[Any, _P], Handle]:
         @wraps(way)
         def whole(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
-            return way(spark, made(*args, **given))
+            return way(spark, made(*args, **{**_usual(spark), **given}))
 
         own = [*inspect.signature(way).parameters.values()][:1]
         taken = inspect.signature(made).parameters.values()
@@ -65,6 +71,10 @@ def attach(spark: Any, settings: Settings) -> Handle:
     application (see ``settings_of``). The size that is there stays until something else is decided.
     What this session does not allow is said in one line, and the job runs on unscaled.
 
+    A StreamingContext of ``pyspark.streaming`` (deprecated since Spark 3.4) is sized, too: its
+    policy is ``spark-batch-ratio`` where none is given, and ``placement="off"`` lets its receivers
+    stay where they are.
+
     Raises BadInput for what cannot be used, before anything is touched: an unknown policy, a wrong
     value, no session, one that has been stopped, or one that another ``attach`` sizes already.
     """
@@ -74,7 +84,7 @@ def attach(spark: Any, settings: Settings) -> Handle:
 def watch(spark: Any, settings: Settings) -> Handle:
     """Do what ``shadow`` says, with settings that are ready."""
     _check(spark)
-    return _begin(assembly.watcher(spark, settings), settings)
+    return _begin(_room(spark).watcher(spark, settings), settings)
 
 
 def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
@@ -85,14 +95,22 @@ def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
     _check(spark)
     return take(
         application_id(spark),
-        lambda: _begin(assembly.sizer(spark, settings), settings),
+        lambda: _begin(_room(spark).sizer(spark, settings), settings),
         settings.replace,
         gives_way,
     )
 
 
+def _room(spark: Any) -> ModuleType:
+    """Return what puts the parts together for a session or for a StreamingContext."""
+    return dstreams if dstreams.is_streaming_context(spark) else assembly
+
+
 def _check(spark: Any) -> None:
     """Raise BadInput for what is no session, or one that has been stopped."""
+    if dstreams.is_streaming_context(spark):
+        dstreams.check(spark)
+        return
     if isinstance(spark, type) or "streams" not in dir(spark):
         raise BadInput(f"a SparkSession is needed, but it is {spark!r:.80}")
     if has_ended(spark):

@@ -1,0 +1,138 @@
+"""A StreamingContext with socket receivers on a cluster of this computer, with a service time per
+row, and what came out of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
+from rheostat.model import Limits
+from rheostat.spark.internals.dstreams import DStreams
+from rheostat.spark.internals.gateway import Gateway
+from rheostat_lab.receivers.line_feed import LineFeed
+
+DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+START_S = 120.0
+POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How large the job is: executors to begin with and at most, their cores, the receivers, the
+    batch interval and the wait per row.
+    """
+
+    executors: int
+    most: int
+    cores: int
+    receivers: int
+    batch_s: float = 2.0
+    service_ms: float = 0.0
+
+
+class DStreamsJob:
+    """The job, running; it ends with ``stack``. ``came`` counts the lines that came out, by stream
+    and line.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        shape: Shape,
+        feeds: Sequence[LineFeed],
+        stack: ExitStack,
+        options: Mapping[str, str] | None = None,
+        without: Iterable[str] = (),
+    ) -> None:
+        from pyspark.streaming import StreamingContext
+
+        os.environ.update(cluster.driver_environment())
+        self.shape = shape
+        self.came: Counter[tuple[int, int]] = Counter()
+        settings = {
+            **session_options(
+                Limits(max_executors=shape.most),
+                shape.executors,
+                quiet=True,
+                user={
+                    "spark.executor.cores": str(shape.cores),
+                    "spark.driver.extraJavaOptions": DRIVER_FLAGS,
+                },
+            ),
+            "spark.streaming.blockInterval": "500ms",
+            "spark.python.worker.reuse": "true",
+            **(options or {}),
+        }
+        kept = {name: value for name, value in settings.items() if name not in set(without)}
+        self.spark = start_session(cluster.url, kept, "receivers", cluster.folder / "driver.log")
+        stack.callback(self.spark.stop)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # DStreams are deprecated: we know
+            self.streaming: Any = StreamingContext(self.spark.sparkContext, shape.batch_s)
+        stack.callback(lambda: self.streaming.stop(stopSparkContext=False, stopGraceFully=False))
+        self._plan(feeds)
+        self._dstreams = DStreams(Gateway(self.streaming), self.streaming)
+
+    def _plan(self, feeds: Sequence[LineFeed]) -> None:
+        work = working(self.shape.service_ms / 1000)
+        streams = []
+        for number, feed in enumerate(feeds):
+            lines = self.streaming.socketTextStream("127.0.0.1", feed.port)
+            streams.append(lines.map(numbered(number)))
+
+        def collect(rows: Any) -> None:
+            self.came.update(rows.mapPartitions(work).collect())
+
+        self.streaming.union(*streams).foreachRDD(collect)
+
+    def start(self) -> DStreamsJob:
+        """Start the context and wait until all receivers run."""
+        self.streaming.start()
+        until("all receivers run", lambda: None not in self.places().values() and self.places())
+        return self
+
+    def places(self) -> dict[int, str | None]:
+        """Return the executor of each receiver."""
+        return {each.stream: each.executor for each in self._dstreams.receivers() or ()}
+
+    def counts(self, executors: Iterable[str]) -> list[int]:
+        """Return the number of receivers on each executor, the largest first."""
+        held = Counter(self.places().values())
+        return sorted((held[executor] for executor in executors), reverse=True)
+
+
+def numbered(stream: int) -> Callable[[str], tuple[int, int]]:
+    """Return what makes a line of a stream one of all streams."""
+    return lambda line: (stream, int(line))
+
+
+def working(service_s: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return what waits for each row, standing for a call to an outside system."""
+
+    def work(rows: Iterator[Any]) -> Iterator[Any]:
+        for row in rows:
+            if service_s:
+                time.sleep(service_s)
+            yield row
+
+    return work
+
+
+def until(what: str, condition: Callable[[], Any], within_s: float = START_S) -> float:
+    """Wait until something is so, and return the seconds it took; raises TimeoutError."""
+    began_s = time.monotonic()
+    while not condition():
+        if time.monotonic() - began_s > within_s:
+            raise TimeoutError(f"not within {within_s:g} s: {what}")
+        time.sleep(POLL_S)
+    return time.monotonic() - began_s

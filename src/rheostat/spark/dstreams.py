@@ -1,0 +1,154 @@
+"""The way into a StreamingContext (``pyspark.streaming``, deprecated since Spark 3.4): puts the
+parts together that watch it and that size it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.loop import Loop
+from rheostat.model import Capabilities
+from rheostat.rescaling.receiver_moves import least_executors
+from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.spark.assembly import journal_of
+from rheostat.spark.handle import Handle
+from rheostat.spark.internals.dstreams import DStreams
+from rheostat.spark.internals.gateway import has_ended
+from rheostat.spark.internals.internals import Internals, internals_of
+from rheostat.spark.overhead import Overhead
+from rheostat.spark.receivers.actuator import DStreamsActuator
+from rheostat.spark.receivers.obstacles import (
+    is_streaming_context,
+    refuse_too_few_cores,
+    refuse_two_managers,
+    unreplayable,
+)
+from rheostat.spark.receivers.sensor import ANSWER_S, DStreamsSensor
+from rheostat.spark.resizing.actuator import Adviser
+from rheostat.spark.sensing.capabilities import (
+    application_id,
+    initial_executors,
+    obstacles,
+    slots_per_executor,
+)
+from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.settings import Settings
+
+__all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
+DEFAULT_POLICY = "spark-batch-ratio"
+"""The policy of SPARK-12133, which was written for these contexts."""
+
+_DEPRECATED = (
+    "pyspark.streaming is deprecated since Spark 3.4: for new jobs take Structured Streaming"
+)
+
+
+def check(streaming: Any) -> None:
+    """Raise BadInput for a context that has been stopped: it cannot be started again."""
+    if has_ended(streaming) or _dstreams(streaming)[1].state() == "STOPPED":
+        raise BadInput("this StreamingContext has been stopped; attach to one that runs")
+
+
+def watcher(streaming: Any, settings: Settings) -> Handle:
+    """Return what watches a StreamingContext and advises; nothing of it is changed."""
+    internals, dstreams = _dstreams(streaming)
+    watched = ("shadow mode: nothing is changed", _DEPRECATED)
+    adviser = Adviser(Capabilities(can_scale=False, cannot=watched))
+    return _handle(streaming, settings, internals, dstreams, adviser, SizeInForce())
+
+
+def sizer(streaming: Any, settings: Settings) -> Handle:
+    """Return what sizes a StreamingContext, as far as it allows.
+
+    Raises BadInput where Spark sizes it, too, or where its receivers leave no core for the batches.
+    """
+    refuse_two_managers(streaming)
+    internals, dstreams = _dstreams(streaming)
+    streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)
+    refuse_too_few_cores(len(streams), settings.limits, cores)
+    found = obstacles(streaming)
+    size = SizeInForce()
+    if found.blocking or not internals.executors.can_request:
+        missing = found.blocking or ("this Spark has no calls to change the executors",)
+        adviser = Adviser(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)))
+        return _handle(streaming, settings, internals, dstreams, adviser, size)
+    moves = settings.state.placement != "off" and dstreams.can_move()
+    cannot = [*found.degrading, *_said(streaming, settings, streams, cores, moves)]
+    actuator = DStreamsActuator(
+        internals.executors,
+        dstreams,
+        Capabilities(can_scale=True, cannot=tuple(cannot)),
+        size,
+        application_id(streaming),
+        cores,
+        moves,
+        internals.executors.can_decommission and found.can_decommission,
+    )
+    return _handle(streaming, settings, internals, dstreams, actuator, size)
+
+
+def _said(
+    streaming: Any, settings: Settings, streams: tuple[str, ...], cores: int, moves: bool
+) -> list[str]:
+    """Return what a user must know of these receivers, in one line each."""
+    said = [_DEPRECATED]
+    lost = unreplayable(streaming, streams)
+    said += [lost] if lost else []
+    if streams and not moves:
+        said.append("receivers stay where they are, and executors that hold one stay (version 1)")
+    floor = least_executors(len(streams), cores)
+    if streams and floor > settings.limits.min_executors:
+        said.append(
+            f"{len(streams)} receivers need {len(streams) + 1} cores: never fewer than {floor}"
+            " executors"
+        )
+    return said
+
+
+def _dstreams(streaming: Any) -> tuple[Internals, DStreams]:
+    internals = internals_of(streaming)
+    return internals, DStreams(internals.gateway, streaming)
+
+
+def _handle(
+    streaming: Any,
+    settings: Settings,
+    internals: Internals,
+    dstreams: DStreams,
+    actuator: Adviser | DStreamsActuator,
+    size: SizeInForce,
+) -> Handle:
+    at_first, executors = initial_executors(streaming), internals.executors
+
+    def sizes(now: float) -> tuple[int | None, int | None]:
+        asked = (executors.requested() or at_first) if size.decided is None else None
+        return size.see(executors.registered(), asked, now)
+
+    context = streaming.sparkContext
+    sensor = DStreamsSensor(
+        Rest(context.uiWebUrl, context.applicationId, ANSWER_S),
+        application_id(streaming),
+        slots_per_executor(streaming),
+        dstreams.batch_s,
+        sizes,
+        lambda: dstreams.state() == "ACTIVE",
+    )
+    journal = journal_of(settings, application_id(streaming))
+    overhead = Overhead(internals.process.thread_cpu_s, internals.process.process_id())
+    loop = Loop(
+        sensor=sensor,
+        policy=settings.make_policy(),
+        guards=settings.make_guards(),
+        actuator=actuator,
+        journal=journal,
+    )
+
+    def opening() -> None:
+        actuator.resume(journal.restore().get("rescaling", {}), time.time())
+
+    def ended() -> bool:
+        return internals.gateway.stopped() or dstreams.state() == "STOPPED"
+
+    return Handle(loop, journal, actuator.capabilities(), overhead, ended, actuator.close, opening)

@@ -1,0 +1,129 @@
+"""A StreamingContext's receivers: where they run, and how one is sent elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.spark.internals.gateway import ABSENT, Gateway
+
+_TRACKER = "org.apache.spark.streaming.scheduler"
+_SCHEDULE = "org$apache$spark$streaming$scheduler$ReceiverTracker$$updateReceiverScheduledExecutors"
+_ACTIVE = "ACTIVE"
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A receiver: its stream's number, and the executor and host where it runs; None while it
+    starts.
+    """
+
+    stream: int
+    executor: str | None
+    host: str | None
+
+
+class DStreams:
+    """A classic StreamingContext (``pyspark.streaming``, deprecated since Spark 3.4) and its
+    receiver tracker.
+
+    * Calls: ``StreamingContext.getState``, ``StreamingContext.graph``,
+      ``StreamingContext.scheduler``, ``ReceiverTracker.endpoint`` (private) asked
+      ``GetAllReceiverInfo``, ``ReceiverTracker.updateReceiverScheduledExecutors`` (private),
+      ``StopReceiver`` sent to a receiver's own endpoint.
+    * Told by: the calls themselves.
+    * Without them: receivers stay where Spark puts them, and executors with receivers stay.
+    * Spark 4.3.0 tried.
+    """
+
+    def __init__(self, gateway: Gateway, streaming: Any) -> None:
+        self._gateway = gateway
+        self._streaming = streaming
+
+    def state(self) -> str:
+        """Return INITIALIZED, ACTIVE or STOPPED; STOPPED where the JVM has gone, too."""
+        try:
+            return str(self._scala().getState().toString())
+        except (*ABSENT, OSError):
+            return "STOPPED"
+
+    def batch_s(self) -> float | None:
+        """Return the batch interval; None where this Spark does not tell."""
+        try:
+            return float(self._scala().graph().batchDuration().milliseconds()) / 1000
+        except ABSENT:
+            return None
+
+    def receiver_streams(self) -> tuple[str, ...]:
+        """Return the class of each stream that has a receiver, such as ``SocketInputDStream``; they
+        are known before the start.
+        """
+        streams = self._scala().graph().getReceiverInputStreams()
+        return tuple(str(stream.getClass().getSimpleName()) for stream in streams)
+
+    def receivers(self) -> tuple[Receiver, ...] | None:
+        """Return all receivers, by their number; None where that cannot be told, as before the
+        start.
+        """
+        try:
+            found = self._infos()
+        except (*ABSENT, OSError):
+            return None
+        return tuple(sorted((_receiver(each) for each in found), key=lambda each: each.stream))
+
+    def move(self, stream: int, executor: str, host: str) -> bool:
+        """Let a receiver stop where it runs, and start on an executor.
+
+        It ends in order: what it has received is stored and counted first. False where this Spark
+        has no such calls, or the receiver does not run.
+        """
+        try:
+            info = next(each for each in self._infos() if int(each.receiverId()) == stream)
+            # The tracker prefers what is scheduled to its own choice when it restarts a receiver.
+            place = self._gateway.jvm.org.apache.spark.scheduler.ExecutorCacheTaskLocation
+            here = self._gateway.sequence([place(host, executor)])
+            getattr(self._tracker(), _SCHEDULE)(stream, here)
+            if info.endpoint().isDefined():
+                stop = self._gateway.single("org.apache.spark.streaming.receiver.StopReceiver$")
+                info.endpoint().get().send(stop)
+        except (*ABSENT, StopIteration):
+            return False
+        return True
+
+    def can_move(self) -> bool:
+        """Tell whether this Spark's tracker has what ``move`` calls."""
+        try:
+            kind = self._gateway.class_named(f"{_TRACKER}.ReceiverTracker")
+            names = {str(method.getName()) for method in kind.getMethods()}
+            self._gateway.single("org.apache.spark.streaming.receiver.StopReceiver$")
+        except ABSENT:
+            return False
+        return _SCHEDULE in names
+
+    def _scala(self) -> Any:
+        return self._streaming._jssc.ssc()
+
+    def _tracker(self) -> Any:
+        return self._scala().scheduler().receiverTracker()
+
+    def _infos(self) -> list[Any]:
+        """Ask the tracker's own thread: its table belongs to it."""
+        endpoint = self._gateway.field(self._tracker(), "endpoint")
+        kind = self._gateway.class_named("scala.collection.immutable.Map")
+        tag = self._gateway.jvm.scala.reflect.ClassTag.apply(kind)
+        asked = self._gateway.single(f"{_TRACKER}.GetAllReceiverInfo$")
+        values = endpoint.askSync(asked, tag).valuesIterator()
+        found = []
+        while values.hasNext():
+            found.append(values.next())
+        return found
+
+
+def _receiver(info: Any) -> Receiver:
+    at = info.runningExecutor()
+    runs = str(info.state().toString()) == _ACTIVE and at.isDefined()
+    return Receiver(
+        int(info.receiverId()),
+        str(at.get().executorId()) if runs else None,
+        str(at.get().host()) if runs else None,
+    )

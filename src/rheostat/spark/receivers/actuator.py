@@ -1,0 +1,128 @@
+"""A StreamingContext, resized: executors come and go, and receivers move with them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from rheostat.model import Capabilities, Decision, Memory, Rescaling
+from rheostat.rescaling.orders import Decommission, Kill, Request
+from rheostat.rescaling.receiver_moves import ReceiverFacts, ReceiverOrder, step
+from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.spark.internals.dstreams import Receiver
+
+_log = logging.getLogger("rheostat")
+
+
+class Executors(Protocol):
+    """The executors, as ``spark.internals`` has them."""
+
+    def hosts(self) -> dict[str, str]:
+        """Return the host of every executor that can be reached, oldest first."""
+        ...
+
+    def request_total(self, executors: int) -> bool:
+        """Ask for a total of executors."""
+        ...
+
+    def decommission(self, executors: Sequence[str]) -> None:
+        """Let executors end their tasks and leave."""
+        ...
+
+    def kill(self, executors: Sequence[str]) -> None:
+        """End executors."""
+        ...
+
+
+class Receivers(Protocol):
+    """The receivers, as ``spark.internals`` has them."""
+
+    def receivers(self) -> tuple[Receiver, ...] | None:
+        """Return all receivers; None where that cannot be told."""
+        ...
+
+    def move(self, stream: int, executor: str, host: str) -> bool:
+        """Let a receiver stop where it runs and start on an executor."""
+        ...
+
+
+class DStreamsActuator:
+    """Brings a StreamingContext to its size, a step at each tick.
+
+    With ``moves`` receivers leave executors that go, and are rebalanced every minute (version 2);
+    without it an executor with a receiver stays (version 1).
+    """
+
+    def __init__(
+        self,
+        executors: Executors,
+        receivers: Receivers,
+        capabilities: Capabilities,
+        size: SizeInForce,
+        application: str,
+        cores: int,
+        moves: bool,
+        graceful: bool,
+    ) -> None:
+        self._executors, self._receivers = executors, receivers
+        self._capabilities = capabilities
+        self._size = size
+        self._application = application
+        self._cores, self._moves, self._graceful = cores, moves, graceful
+        self._memory: Memory = {}
+
+    def capabilities(self) -> Capabilities:
+        """Say what can be done to this application."""
+        return self._capabilities
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Assert what is decided, let executors and receivers go where they should, and tell where
+        that stands.
+        """
+        self._size.decide(decision.target)
+        found = self._receivers.receivers()
+        if found is None:
+            return Rescaling(phase="blocked", detail="Spark does not tell where its receivers are")
+        hosts = self._executors.hosts()
+        facts = ReceiverFacts(
+            executors=tuple(hosts),
+            receivers={
+                each.stream: each.executor if each.executor in hosts else None for each in found
+            },
+            cores=self._cores,
+            moves=self._moves,
+        )
+        orders, rescaling = step(facts, self._size.decided, self._memory, now)
+        self._memory = rescaling.memory
+        for order in orders:
+            self._carry_out(order, hosts)
+        kept = {"application": self._application, "receivers": rescaling.memory}
+        return replace(rescaling, memory=kept)
+
+    def resume(self, kept: Memory, now: float) -> None:
+        """Know who was leaving under an earlier controller of this application."""
+        if kept.get("application") == self._application:
+            self._memory = kept.get("receivers", {})
+
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Do nothing between the decisions: each tick is a step."""
+
+    def close(self) -> None:
+        """Leave the application as it is."""
+
+    def _carry_out(self, order: ReceiverOrder, hosts: Mapping[str, str]) -> None:
+        if isinstance(order, Request):
+            self._executors.request_total(order.total)
+        elif isinstance(order, Decommission):
+            self._let_go(order)
+        elif isinstance(order, Kill):
+            self._executors.kill(list(order.executors))
+        elif not self._receivers.move(order.receiver, order.executor, hosts[order.executor]):
+            _log.warning("rheostat: receiver %s could not be moved", order.receiver)
+
+    def _let_go(self, order: Decommission) -> None:
+        # Where it cannot be decommissioned it is ended once its receivers have moved, by deadline.
+        if self._graceful:
+            self._executors.decommission(list(order.executors))

@@ -1,0 +1,93 @@
+"""The batches of a StreamingContext, as the driver's REST interface shows them (public), and what
+they tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from rheostat.model import InFlight
+
+_TIME = "%Y-%m-%dT%H:%M:%S.%fGMT"
+_RATE_S = 60.0
+COMPLETED, PROCESSING, QUEUED = "COMPLETED", "PROCESSING", "QUEUED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamBatch:
+    """A batch that has been made: when (Unix seconds), how many rows, and how far it is."""
+
+    at_s: float
+    status: str
+    rows: int
+    waited_s: float | None
+    """From when it was made to when it began; None while it waits."""
+
+    took_s: float | None
+    """From when it began to its end; None before that."""
+
+
+def read_batches(page: Any) -> list[StreamBatch] | None:
+    """Return the batches of the page ``streaming/batches``, oldest first; None where there is no
+    page.
+    """
+    if page is None:
+        return None
+    try:
+        return sorted(map(_batch, page), key=lambda batch: batch.at_s)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _batch(read: Mapping[str, Any]) -> StreamBatch:
+    made = datetime.strptime(read["batchTime"], _TIME).replace(tzinfo=timezone.utc)
+    return StreamBatch(
+        at_s=made.timestamp(),
+        status=str(read["status"]),
+        rows=int(read["inputSize"]),
+        waited_s=_seconds(read.get("schedulingDelay")),
+        took_s=_seconds(read.get("processingTime")),
+    )
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    return None if milliseconds is None else float(milliseconds) / 1000
+
+
+def running(batches: Sequence[StreamBatch], now: float) -> InFlight | None:
+    """Return the batch that runs now; None where none does."""
+    found = next((batch for batch in batches if batch.status == PROCESSING), None)
+    if found is None:
+        return None
+    began_s = found.at_s + (found.waited_s or 0.0)
+    return InFlight(elapsed_s=max(0.0, now - began_s), rows=found.rows)
+
+
+def signals(batches: Sequence[StreamBatch], batch_s: float, now: float) -> dict[str, Any]:
+    """Return the fields of an observation that the batches tell.
+
+    Rows that wait are those of batches that have been made and are not done. A row's latency is
+    half an interval on average before its batch is made, and the batch's own delay.
+    """
+    done = [batch for batch in batches if batch.took_s is not None]
+    waiting = [batch.rows for batch in batches if batch.status != COMPLETED]
+    recent = [batch.rows / batch_s for batch in batches if now - batch.at_s <= _RATE_S]
+    fields: dict[str, Any] = {
+        "trigger_s": batch_s,
+        "in_flight": running(batches, now),
+        "input_rows_per_s": sum(recent) / len(recent) if recent else None,
+        "lag_rows": float(sum(waiting)) if batches else None,
+    }
+    if done:
+        last = done[-1]
+        took_s = last.took_s or 0.0
+        fields |= {
+            "batch_s": took_s,
+            "batch_rows": last.rows,
+            "processed_rows_per_s": last.rows / took_s if took_s > 0 else None,
+            "latency_s": batch_s / 2 + (last.waited_s or 0.0) + took_s,
+        }
+    return fields

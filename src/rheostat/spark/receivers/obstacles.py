@@ -1,0 +1,63 @@
+"""What a StreamingContext does not allow: told from its settings and its streams before anything is
+touched.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Limits
+from rheostat.rescaling.receiver_moves import SPARE_CORES
+from rheostat.spark.sensing.capabilities import allocates_dynamically, is_on
+
+OWN = "spark.streaming.dynamicAllocation.enabled"
+LOG = "spark.streaming.receiver.writeAheadLog.enable"
+_ONCE = {"SocketInputDStream": "socket text", "RawInputDStream": "raw socket"}
+"""Streams whose sender sends once, and what they are called."""
+
+
+def is_streaming_context(given: Any) -> bool:
+    """Tell whether this is a StreamingContext of ``pyspark.streaming``, which need not be there."""
+    kind = type(given)
+    return kind.__module__.startswith("pyspark.streaming") and kind.__name__ == "StreamingContext"
+
+
+def refuse_two_managers(streaming: Any) -> None:
+    """Raise BadInput where Spark would change the number of executors, too."""
+    if is_on(streaming, OWN):
+        raise BadInput(
+            f"Spark's own manager is on ({OWN}): only one can size this application; turn it off,"
+            " or do not attach"
+        )
+    if allocates_dynamically(streaming):
+        raise BadInput(
+            "Spark's own dynamic allocation is in effect, and in a stream no executor is ever idle:"
+            " turn spark.dynamicAllocation.enabled off"
+        )
+
+
+def refuse_too_few_cores(receivers: int, limits: Limits, cores: int) -> None:
+    """Raise BadInput where the ceiling has no core left for the batches: they would never run."""
+    most, needed = limits.max_executors * cores, receivers + SPARE_CORES
+    if receivers and most < needed:
+        raise BadInput(
+            f"{receivers} receivers need {needed} cores, but {limits.max_executors} executors of"
+            f" {cores} have {most}: raise limits= or spark.executor.cores"
+        )
+
+
+def unreplayable(streaming: Any, streams: Sequence[str]) -> str | None:
+    """Return the line that warns of sources that send once; None where there are none, or where
+    Spark keeps what it has received.
+    """
+    once = Counter(_ONCE[stream] for stream in streams if stream in _ONCE)
+    if not once or is_on(streaming, LOG):
+        return None
+    named = ", ".join(f"{count} {kind}" for kind, count in once.items())
+    return (
+        f"sources that cannot be replayed ({named} streams, {LOG} is off): what an executor holds"
+        " when it dies is lost, and what is sent while a receiver moves"
+    )

@@ -1,0 +1,58 @@
+"""What is seen of a StreamingContext: its batches and its executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rheostat.model import Observation
+from rheostat.spark.receivers.batches import read_batches, signals
+from rheostat.spark.sensing.rest import Rest
+
+ANSWER_S = 15.0
+"""A young driver on a busy computer took 5 s for its first page."""
+
+
+class DStreamsSensor:
+    """Sees the batches of a StreamingContext by the driver's REST interface, which Spark's own
+    streaming listener feeds; running ones are included.
+
+    ``sizes`` tells the executors at work and the size in force; ``batch_s`` the batch interval, and
+    ``active`` whether the context runs. Without the UI no batch is seen, and a policy that needs
+    one keeps the size.
+    """
+
+    def __init__(
+        self,
+        rest: Rest,
+        application: str,
+        slots_per_executor: int,
+        batch_s: Callable[[], float | None],
+        sizes: Callable[[float], tuple[int | None, int | None]],
+        active: Callable[[], bool],
+    ) -> None:
+        self._rest = rest
+        self._application = application
+        self._slots = slots_per_executor
+        self._batch_s = batch_s
+        self._sizes = sizes
+        self._active = active
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return one observation, none while the context does not run."""
+        if not self._active():
+            return ()
+        executors, target = self._sizes(now)
+        batch_s = self._batch_s()
+        batches = read_batches(self._rest.get("streaming/batches"))
+        seen = signals(batches, batch_s, now) if batches is not None and batch_s else {}
+        return (
+            Observation(
+                t_s=now,
+                application=self._application,
+                query="dstreams",
+                executors=executors,
+                slots_per_executor=self._slots,
+                target=target,
+                **seen,
+            ),
+        )
