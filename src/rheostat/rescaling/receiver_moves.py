@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rheostat.model import Memory, Rescaling
-from rheostat.policies.receivers import rebalanced
+from rheostat.rescaling.receivers import rebalanced
 from rheostat.rescaling.orders import Decommission, Kill, Request
 
 BALANCE_S = 60.0

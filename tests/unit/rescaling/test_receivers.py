@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.policies.receivers import may_go, rebalanced, receivers_for, resized, without
+from rheostat.rescaling.receivers import may_go, rebalanced, receivers_for, resized, without
 
 CORES = 4
 

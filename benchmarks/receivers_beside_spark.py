@@ -1,0 +1,148 @@
+"""Rheostat beside Spark's own manager of DStreams, on the same load: slot-hours, delay, failed
+tasks, lines that were sent and did not come.
+
+Run: python benchmarks/receivers_beside_spark.py --ways rheostat,spark --out FILE. Two socket
+receivers, each row waits 20 ms, batches of four seconds, 1 to 6 executors of two cores that all run
+at the start; the load goes from 60 lines a second to 320 and back in four minutes. Both decide
+every 20 s instead of sixty: Rheostat with ``spark-batch-ratio`` (the numbers of the document),
+Spark with ``spark.streaming.dynamicAllocation.*`` and its other defaults. Each way runs in a
+process of its own, one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rheostat.config import LoopOptions
+from rheostat.local.driver_process import end_driver
+from rheostat.local.standalone import Cluster
+from rheostat.machine.signals import orderly_end
+from rheostat.spark.receivers.batches import read_batches
+from rheostat.spark.sensing.executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.session import attach
+from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
+from rheostat_lab.receivers.line_feed import LineFeed
+
+SHAPE = Shape(executors=6, most=6, cores=2, receivers=2, batch_s=4.0, service_ms=20.0)
+LOW, HIGH, LENGTH_S = 60.0, 320.0, 240.0
+EVERY_S = 20.0
+OWN = {
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.streaming.dynamicAllocation.enabled": "true",
+    "spark.streaming.dynamicAllocation.scalingInterval": str(round(EVERY_S)),
+    "spark.streaming.dynamicAllocation.minExecutors": "1",
+    "spark.streaming.dynamicAllocation.maxExecutors": str(SHAPE.most),
+}
+STARTS = "spark.executor.instances"
+"""Spark's own manager refuses it."""
+
+
+def rate(t_s: float) -> float:
+    """Return the lines per second of all receivers: low, a ramp, high, and down again."""
+    return float(np.interp(t_s, [0, 50, 90, 150, 190, 240], [LOW, LOW, HIGH, HIGH, LOW, LOW]))
+
+
+def main() -> None:
+    """Run all ways, or measure one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ways", default="rheostat,spark")
+    parser.add_argument("--out", type=Path, default=Path("out/receivers_beside_spark.json"))
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        with orderly_end(True), ExitStack() as stack:
+            given.out.write_text(json.dumps(measure(given.one, stack)))
+        return
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    measured = {}
+    for way in given.ways.split(","):
+        part = given.out.with_suffix(f".{way}.json")
+        command = [sys.executable, __file__, "--one", way, "--out", str(part)]
+        subprocess.run(command, check=True)
+        measured[way] = json.loads(part.read_text())
+        part.unlink()
+        given.out.write_text(json.dumps(measured, indent=2))
+
+
+def measure(way: str, stack: ExitStack) -> dict[str, Any]:
+    """Run the load one way and return its numbers."""
+    cluster = stack.enter_context(Cluster(cores=SHAPE.most * SHAPE.cores))
+    stack.callback(end_driver)
+    share = SHAPE.receivers
+    feeds = [LineFeed(lambda t_s: rate(t_s) / share) for _ in range(share)]
+    own = way == "spark"
+    options, without = (OWN, (STARTS,)) if own else ({}, ())
+    job = DStreamsJob(cluster, SHAPE, feeds, stack, options, without)
+    for feed in feeds:
+        stack.enter_context(feed)
+    job.start()
+    if not own:
+        loop = LoopOptions(interval_s=2.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
+        journal = cluster.folder / "journal"
+        handle = attach(
+            job.streaming,
+            parameters={"interval_s": EVERY_S},
+            limits=(1, SHAPE.most),
+            loop=loop,
+            journal=journal,
+        )
+        stack.callback(handle.stop)
+    sizes = _sizes(cluster, time.time() + LENGTH_S)
+    for feed in feeds:
+        feed.stop()
+    time.sleep(4 * SHAPE.batch_s)
+    return {"executors": _runs(sizes), **_numbers(job, feeds, sizes)}
+
+
+def _sizes(cluster: Cluster, end_s: float) -> list[int]:
+    """Count the executors that are paid for, once a second up to the end."""
+    found = []
+    tick = threading.Event()
+    while time.time() < end_s:
+        tick.wait(1.0 - time.time() % 1.0)
+        found.append(len(cluster.executors()))
+    return found
+
+
+def _runs(sizes: list[int]) -> list[tuple[int, int]]:
+    """Return (second, executors) at each change."""
+    changes = [0, *(n for n in range(1, len(sizes)) if sizes[n] != sizes[n - 1])]
+    return [(second, sizes[second]) for second in changes]
+
+
+def _numbers(job: DStreamsJob, feeds: list[LineFeed], sizes: list[int]) -> dict[str, Any]:
+    context = job.spark.sparkContext
+    rest = Rest(context.uiWebUrl, context.applicationId, 30.0)
+    batches = read_batches(rest.get("streaming/batches")) or []
+    delays = [(each.waited_s or 0.0) + each.took_s for each in batches if each.took_s is not None]
+    failed = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, 30.0).failed_tasks()
+    sent = sum(len(feed.sent) for feed in feeds)
+    return {
+        "slot_hours": round(sum(sizes) * SHAPE.cores / 3600, 4),
+        "mean_executors": round(sum(sizes) / len(sizes), 2),
+        "batches": len(delays),
+        "delay_s": {
+            "median": round(float(np.median(delays)), 2),
+            "p95": round(float(np.percentile(delays, 95)), 2),
+            "max": round(max(delays), 2),
+        },
+        "failed_tasks": failed,
+        "lines_sent": sent,
+        "lines_lost": sent - len(job.came),
+        "lines_twice": sum(count - 1 for count in job.came.values()),
+    }
+
+
+if __name__ == "__main__":
+    main()
