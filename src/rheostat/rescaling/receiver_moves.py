@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rheostat.model import Memory, Rescaling
-from rheostat.rescaling.receivers import rebalanced
 from rheostat.rescaling.orders import Decommission, Kill, Request
+from rheostat.rescaling.receivers import rebalanced
 
 BALANCE_S = 60.0
 """Time between two rebalancings: the document's minute."""
