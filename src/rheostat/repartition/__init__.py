@@ -1,0 +1,1 @@
+"""State that gets another number of partitions while its query is stopped."""

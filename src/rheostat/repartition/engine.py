@@ -1,0 +1,103 @@
+"""The seam between the protocol of a repartition and what rewrites the state: values and one port.
+
+A *version* of state is what Spark writes when it commits a batch: version = batch + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+StateIds = Mapping[str, tuple[tuple[str, ...], ...]]
+"""Operator -> partition -> store -> the unique id of its files, as the commit log of checkpoint
+format 2 keeps it (``stateUniqueIds``)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class StoreId:
+    """A state store of an operator, over all its partitions; ``default`` but for joins."""
+
+    operator: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCount:
+    """What is in a store: rows, a checksum that does not depend on their order or partition (64
+    bits, signed), the bytes of keys and values, and rows whose partition is not the one that their
+    key's hash says.
+    """
+
+    rows: int
+    checksum: int
+    bytes: int
+    misplaced: int = 0
+
+    def same_content(self, other: StoreCount) -> bool:
+        """Tell whether two stores hold the same rows."""
+        return (self.rows, self.checksum) == (other.rows, other.checksum)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateVersion:
+    """The state as a batch has left it.
+
+    ``settings`` is the conf of the batch in the offset log, ``ids`` is empty in checkpoint format
+    1.
+    """
+
+    checkpoint: str
+    batch: int
+    partitions: int
+    settings: Mapping[str, str]
+    ids: StateIds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """What is wanted: the state of ``source`` as the state that ``batch`` leaves, in other
+    partitions.
+    """
+
+    source: StateVersion
+    batch: int
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """What was read and what was written, and the ids for the commit log (empty in checkpoint
+    format 1).
+    """
+
+    before: Mapping[StoreId, StoreCount]
+    after: Mapping[StoreId, StoreCount]
+    ids: StateIds
+
+
+Progress = Callable[[int, int], None]
+"""Told how many tasks are done, and of how many."""
+
+
+class Rewriter(Protocol):
+    """Rewrites state; touches only ``state/`` of a checkpoint, never ``offsets/`` or ``commits/``.
+
+    Every method may be interrupted at any moment and called again.
+    """
+
+    def measure(self, state: StateVersion) -> Mapping[StoreId, StoreCount]:
+        """Count every store as Spark would load it, and write nothing; raises RheostatError."""
+        ...
+
+    def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
+        """Write every store of every operator for the wanted partitions; raises BadInput before
+        anything is written if an operator cannot be rewritten, RheostatError if the work fails.
+        """
+        ...
+
+    def discard(self, wanted: Rewrite) -> None:
+        """Delete what ``rewrite`` has written, whole or half: to be called before the batch's
+        number is used for anything else, or Spark may load it.
+        """
+        ...

@@ -1,0 +1,56 @@
+"""Where a checkpoint is read from: a folder of this computer, or anything with these methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+
+class CheckpointFiles(Protocol):
+    """Reads a checkpoint; ``rheostat.spark.internals.files.Files`` does it wherever Spark can."""
+
+    def listing(self, folder: str) -> list[str]:
+        """Return the names in a folder; none if it is not there."""
+        ...
+
+    def text(self, file: str) -> str | None:
+        """Return a small file's text; None if it is not there."""
+        ...
+
+    def bytes_in(self, folder: str) -> int | None:
+        """Return the bytes below a folder, or of a file; None if it is not there."""
+        ...
+
+
+class LocalFiles:
+    """The files of this computer; a name may begin with ``file:``."""
+
+    def listing(self, folder: str) -> list[str]:
+        """Return the names in a folder, sorted; none if it is not there."""
+        path = local_path(folder)
+        return sorted(each.name for each in path.iterdir()) if path.is_dir() else []
+
+    def text(self, file: str) -> str | None:
+        """Return a small file's text; None if it is not there."""
+        path = local_path(file)
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+
+    def bytes_in(self, folder: str) -> int | None:
+        """Return the bytes below a folder, or of a file; None if it is not there."""
+        path = local_path(folder)
+        if path.is_file():
+            return path.stat().st_size
+        if not path.is_dir():
+            return None
+        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+
+
+def local_path(name: str) -> Path:
+    """Return the path of a name on this computer, without its ``file:``."""
+    plain = name.removeprefix("file:")
+    return Path("/" + plain.lstrip("/") if plain != name else plain)
+
+
+def is_local(name: str) -> bool:
+    """Tell whether a checkpoint's name means a folder of this computer."""
+    return name.startswith("file:") or "://" not in name

@@ -1,0 +1,49 @@
+"""A checkpoint's logs and metadata as Spark writes them, without any state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+SAVE = "stateStoreSave"
+
+
+def planned(
+    folder: Path, batch: int, partitions: int | str, version: str = "v1", **settings: str
+) -> None:
+    conf = {"spark.sql.shuffle.partitions": str(partitions), **settings}
+    metadata = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 1, "conf": conf})
+    written(folder / "offsets" / str(batch), f"{version}\n{metadata}\n{batch}")
+
+
+def committed(folder: Path, batch: int, **told: object) -> None:
+    version = "v2" if "stateUniqueIds" in told else "v1"
+    written(
+        folder / "commits" / str(batch),
+        f"{version}\n{json.dumps({'nextBatchWatermarkMs': 0} | told)}",
+    )
+
+
+def operator(
+    folder: Path, number: int = 0, name: str = SAVE, stores: tuple[str, ...] = ("default",)
+) -> None:
+    told = {
+        "operatorInfo": {"operatorId": number, "operatorName": name},
+        "stateStoreInfo": [
+            {"storeName": store, "numColsPrefixKey": 0, "numPartitions": 4} for store in stores
+        ],
+    }
+    written(folder / "state" / str(number) / "_metadata" / "metadata", f"v1\n{json.dumps(told)}")
+
+
+def written(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def whole(folder: Path, batches: int = 2, partitions: int = 4, **settings: str) -> Path:
+    for batch in range(batches):
+        planned(folder, batch, partitions, **settings)
+        committed(folder, batch)
+    operator(folder)
+    return folder
