@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from rheostat.spark.sensing.shape import PROVIDER
+
 SAVE = "stateStoreSave"
 
 
@@ -13,7 +15,7 @@ def planned(
 ) -> None:
     conf = {"spark.sql.shuffle.partitions": str(partitions), **settings}
     metadata = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 1, "conf": conf})
-    written(folder / "offsets" / str(batch), f"{version}\n{metadata}\n{batch}")
+    written(folder / "offsets" / str(batch), f"v1\n{metadata}\n{batch}")
 
 
 def committed(folder: Path, batch: int, **told: object) -> None:
@@ -41,9 +43,11 @@ def written(file: Path, text: str) -> None:
     file.write_text(text)
 
 
-def whole(folder: Path, batches: int = 2, partitions: int = 4, **settings: str) -> Path:
-    for batch in range(batches):
-        planned(folder, batch, partitions, **settings)
+def whole(folder: Path, provider: str | None = None) -> Path:
+    """Two committed batches with four partitions."""
+    settings = {PROVIDER: provider} if provider else {}
+    for batch in range(2):
+        planned(folder, batch, 4, **settings)
         committed(folder, batch)
     operator(folder)
     return folder

@@ -8,7 +8,7 @@ from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
 from rheostat.repartition.engine import StoreId
 from rheostat.repartition.files import LocalFiles, is_local
-from rheostat.spark.sensing.shape import PROVIDER, ROCKSDB
+from rheostat.spark.sensing.shape import ROCKSDB
 
 
 def read(folder: Path) -> Checkpoint:
@@ -26,7 +26,7 @@ def test_the_offset_log_tells_the_number_of_partitions_not_the_metadata(tmp_path
 
 def test_the_provider_is_the_logs_or_sparks_default(tmp_path):
     assert read(whole(tmp_path / "a")).provider == HDFS_BACKED
-    assert read(whole(tmp_path / "b", **{PROVIDER: ROCKSDB})).is_rocksdb
+    assert read(whole(tmp_path / "b", ROCKSDB)).is_rocksdb
 
 
 def test_a_planned_batch_of_the_same_size_is_uncommitted_and_no_repartition(tmp_path):
