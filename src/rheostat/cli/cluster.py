@@ -1,4 +1,4 @@
-"""``rheostat cluster up|down``: Spark Standalone on this computer."""
+"""``rheostat cluster up|down``: a Spark Standalone, a YARN or a Kubernetes on this computer."""
 
 from __future__ import annotations
 
@@ -9,37 +9,61 @@ import typer
 from rheostat.cli.output import AsJson, tell
 
 app = typer.Typer(
-    help="A Spark Standalone cluster on this computer: one master, one worker, loopback only.",
+    help="A cluster on this computer, loopback only: Spark Standalone, YARN or Kubernetes.",
     no_args_is_help=True,
 )
 
 
 @app.command()
 def up(
+    kind: Annotated[str, typer.Option(help="standalone, yarn or kubernetes.")] = "standalone",
     cores: Annotated[int, typer.Option(help="Executors of one core that it can hold.")] = 8,
+    nodes: Annotated[
+        int, typer.Option(help="Nodes that share the cores; a Standalone cluster has one.")
+    ] = 1,
     port: Annotated[
-        int | None, typer.Option(help="The master's port; default 7077, or a free one.")
+        int | None,
+        typer.Option(help="A Standalone master's port; default 7077, or a free one."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Start the cluster, print its URL and return; it runs until `rheostat cluster down`.
+    """Start the cluster, print its master and return; it runs until `rheostat cluster down`.
 
-    Example: rheostat cluster up --cores 8
+    For YARN and Kubernetes the variables follow that a driver needs in its environment. What they
+    consist of is fetched (YARN, half a minute) or built (Kubernetes, about 8 minutes, with Go) at
+    the first use and kept in the cache. Containers are processes of this computer.
+
+    Example: rheostat cluster up --kind kubernetes --cores 8
     """
-    from rheostat.local import standalone as cluster
+    from rheostat.local import cluster_kinds
 
-    url = cluster.up(cores=cores, port=port)
-    tell({"url": url, "cores": cores}, as_json, None, lambda: typer.echo(url))
+    def say(line: str) -> None:
+        typer.echo(f"rheostat: {line}", err=True)
+
+    found = cluster_kinds.up(kind, cores, nodes, port, say)
+
+    def show() -> None:
+        typer.echo(found.url)
+        for name, value in found.environment.items():
+            typer.echo(f"export {name}={value}")
+
+    told = {"url": found.url, "cores": cores, "kind": kind, "environment": dict(found.environment)}
+    tell(told, as_json, None, show)
 
 
 @app.command()
-def down(as_json: AsJson = False) -> None:
-    """End the cluster that `rheostat cluster up` started, with all its executors.
+def down(
+    kind: Annotated[
+        str | None, typer.Option(help="standalone, yarn or kubernetes; default: all that are up.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """End the clusters that `rheostat cluster up` started, with all their executors.
 
     Example: rheostat cluster down
     """
-    from rheostat.local import standalone as cluster
+    from rheostat.local import cluster_kinds
 
-    ended = cluster.down()
-    said = f"ended {ended}" if ended else "no cluster was up"
-    tell({"ended": ended}, as_json, None, lambda: typer.echo(said))
+    ended = cluster_kinds.down(kind)
+    said = f"ended {', '.join(ended)}" if ended else "no cluster was up"
+    tell({"ended": ", ".join(ended) or None}, as_json, None, lambda: typer.echo(said))

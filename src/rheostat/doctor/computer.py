@@ -9,8 +9,9 @@ import importlib.util
 from collections.abc import Callable, Iterator
 
 from rheostat.errors import BadInput
-from rheostat.kafka.jars import cache_folder, complete_jars
+from rheostat.kafka.jars import cache_folder
 from rheostat.local.spark_home import find_spark_home
+from rheostat.machine.ivy import complete_jars
 from rheostat.machine.jdk import find_jdk
 from rheostat.spark.sensing.shape import Finding
 

@@ -79,6 +79,11 @@ class Cluster:
         return _url(self.port)
 
     @property
+    def settings(self) -> dict[str, str]:
+        """What a session on it sets beside the master: nothing."""
+        return {}
+
+    @property
     def alive(self) -> bool:
         """Whether master and workers run."""
         return len(self._children) == 1 + len(self.hosts) and all(

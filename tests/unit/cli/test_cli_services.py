@@ -64,7 +64,12 @@ def test_what_was_ended_is_told_as_json(capsys, room):
 def test_where_a_cluster_is_is_told_as_json(capsys, monkeypatch):
     monkeypatch.setattr(standalone, "up", lambda cores, port: "spark://127.0.0.1:7077")
     assert run(("cluster", "up", "--json", "--cores", "4")) == 0
-    told = {"url": "spark://127.0.0.1:7077", "cores": 4}
+    told = {
+        "url": "spark://127.0.0.1:7077",
+        "cores": 4,
+        "kind": "standalone",
+        "environment": {},
+    }
     assert json.loads(capsys.readouterr().out) == told
 
 

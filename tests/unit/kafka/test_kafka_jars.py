@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.kafka.jars import MARKER, SourceJars, complete_jars, source_jars, up_to
+from rheostat.kafka.jars import SourceJars, source_jars, up_to
+from rheostat.machine.ivy import MARKER, complete_jars
 
 numbers = st.integers(0, 30)
 

@@ -1,0 +1,332 @@
+"""Nodes of a Kubernetes on this computer whose containers are processes.
+
+``python -m rheostat.local.kubernetes_node`` with a kubeconfig, a folder, Spark's folder, a Java,
+the number of nodes and the cores and MiB of each registers nodes, runs the pods that the scheduler
+binds to them, and reports how they are. A pod of a Spark executor is run as the entrypoint of
+Spark's image does it; of any other pod the command. A file ``lose-N`` in the folder takes node N
+(from 0) away: its processes are killed, and nothing is heard of it any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psutil
+from kubernetes import client, config, watch
+
+BEAT_S = 4.0
+LOOK_S = 0.5
+WATCH_S = 300
+GRACE_S = 30.0
+_GONE, _EXISTS = 404, 409
+_EXECUTOR = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
+_ARGUMENTS = {
+    "--driver-url": "SPARK_DRIVER_URL",
+    "--executor-id": "SPARK_EXECUTOR_ID",
+    "--cores": "SPARK_EXECUTOR_CORES",
+    "--app-id": "SPARK_APPLICATION_ID",
+    "--hostname": "SPARK_EXECUTOR_POD_IP",
+    "--resourceProfileId": "SPARK_RESOURCE_PROFILE_ID",
+    "--podName": "SPARK_EXECUTOR_POD_NAME",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What the nodes have to run pods with."""
+
+    folder: Path
+    spark_home: Path
+    java: Path
+    cores: int
+    memory_mib: int
+
+
+@dataclass(slots=True)
+class Node:
+    """A node: the pods that it runs, by their ids."""
+
+    name: str
+    lost: bool = False
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+
+class Kubelet:
+    """Runs the pods of several nodes; the API is asked as whoever the configuration names."""
+
+    def __init__(self, api: Any, means: Means, nodes: int) -> None:
+        self._api = api
+        self._means = means
+        self._nodes = {name: Node(name) for name in (f"node-{n}" for n in range(nodes))}
+        self._seen: set[str] = set()
+        self._ending: set[str] = set()
+        self._addresses: dict[str, str] = {}
+        self._numbers = count()
+        self._lock = threading.Lock()
+
+    def run(self) -> None:
+        """Register the nodes and run pods for ever."""
+        for node in self._nodes.values():
+            self._register(node)
+        for work in (self._beat, self._lose):
+            threading.Thread(target=work, daemon=True).start()
+        (self._means.folder / "nodes-ready").touch()
+        while True:
+            try:
+                self._watch()
+            except Exception as fault:
+                say(f"the watch of pods has ended: {fault!r:.200}")
+                time.sleep(1)
+
+    def _register(self, node: Node) -> None:
+        body = {"metadata": {"name": node.name, "labels": {"kubernetes.io/hostname": node.name}}}
+        with answered(_EXISTS):
+            self._api.create_node(body)
+        self._report(node)
+
+    def _beat(self) -> None:
+        while True:
+            for node in self._nodes.values():
+                if not node.lost:
+                    with contextlib.suppress(Exception):
+                        self._report(node)
+            time.sleep(BEAT_S)
+
+    def _report(self, node: Node) -> None:
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+        room = {
+            "cpu": str(self._means.cores),
+            "memory": f"{self._means.memory_mib}Mi",
+            "pods": "110",
+            "ephemeral-storage": "100Gi",
+        }
+        status = {
+            "conditions": [{**ready, "lastHeartbeatTime": now(), "lastTransitionTime": now()}],
+            "capacity": room,
+            "allocatable": room,
+            "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+        }
+        self._api.patch_node_status(node.name, {"status": status})
+
+    def _lose(self) -> None:
+        while True:
+            for number, node in enumerate(self._nodes.values()):
+                if not node.lost and (self._means.folder / f"lose-{number}").exists():
+                    node.lost = True
+                    say(f"{node.name} is lost")
+                    for process in node.running.values():
+                        kill(process)
+            time.sleep(LOOK_S)
+
+    def _watch(self) -> None:
+        stream = watch.Watch().stream(
+            self._api.list_pod_for_all_namespaces, timeout_seconds=WATCH_S
+        )
+        for event in stream:
+            pod = event["object"]
+            node = self._nodes.get(pod.spec.node_name or "")
+            if event["type"] == "DELETED" or node is None or node.lost:
+                continue
+            self._look(node, pod)
+
+    def _look(self, node: Node, pod: Any) -> None:
+        uid = pod.metadata.uid
+        if pod.metadata.deletion_timestamp:
+            if uid not in self._ending:
+                self._ending.add(uid)
+                threading.Thread(target=self._end, args=(node, pod), daemon=True).start()
+        elif uid not in self._seen and pod.status.phase == "Pending":
+            self._seen.add(uid)
+            threading.Thread(target=self._start, args=(node, pod), daemon=True).start()
+
+    def _start(self, node: Node, pod: Any) -> None:
+        uid, name = pod.metadata.uid, pod.metadata.name
+        self._addresses[uid] = address(next(self._numbers))
+        place = self._means.folder / "pods" / name
+        (place / "local").mkdir(parents=True, exist_ok=True)
+        container = pod.spec.containers[0]
+        given = environment(container, self._addresses[uid], pod)
+        words = command(container, given, self._means)
+        own = {"SPARK_LOCAL_DIRS": str(place / "local"), "SPARK_LOCAL_IP": self._addresses[uid]}
+        with (place / "log").open("ab") as log:
+            process = subprocess.Popen(
+                words,
+                env={**os.environ, **given, **own, "SPARK_HOME": str(self._means.spark_home)},
+                cwd=place,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        node.running[uid] = process
+        started = now()
+        say(f"{node.name} runs {name} as process {process.pid}")
+        self._tell(pod, "Running", {"running": {"startedAt": started}}, ready=True)
+        code = process.wait()
+        node.running.pop(uid, None)
+        say(f"{name} has ended with {code}")
+        if not node.lost:
+            ended = {
+                "exitCode": code if code >= 0 else 128 - code,
+                "startedAt": started,
+                "finishedAt": now(),
+                "reason": "Completed" if code == 0 else "Error",
+            }
+            phase = "Succeeded" if code == 0 else "Failed"
+            self._tell(pod, phase, {"terminated": ended}, ready=False)
+
+    def _tell(self, pod: Any, phase: str, state: Mapping[str, Any], *, ready: bool) -> None:
+        container, ip = pod.spec.containers[0], self._addresses[pod.metadata.uid]
+        of_container = {
+            "name": container.name,
+            "image": container.image,
+            "imageID": "",
+            "ready": ready,
+            "restartCount": 0,
+            "state": state,
+        }
+        status = {
+            "phase": phase,
+            "podIP": ip,
+            "podIPs": [{"ip": ip}],
+            "hostIP": "127.0.0.1",
+            "startTime": now(),
+            "conditions": [{"type": "Ready", "status": str(ready)}],
+            "containerStatuses": [of_container],
+        }
+        with answered(_GONE):
+            self._api.patch_namespaced_pod_status(
+                pod.metadata.name, pod.metadata.namespace, {"status": status}
+            )
+
+    def _end(self, node: Node, pod: Any) -> None:
+        """End a pod as a kubelet does: its hook before the stop, SIGTERM, and SIGKILL after the
+        grace period.
+        """
+        process = node.running.get(pod.metadata.uid)
+        if process is not None and process.poll() is None:
+            grace_s = pod.metadata.deletion_grace_period_seconds
+            deadline = time.monotonic() + (GRACE_S if grace_s is None else grace_s)
+            if decommissions(pod.spec.containers[0]):
+                ask(process, signal.SIGPWR, deadline)
+            ask(process, signal.SIGTERM, deadline)
+            kill(process)
+        if not node.lost:
+            with answered(_GONE, _EXISTS):
+                self._api.delete_namespaced_pod(
+                    pod.metadata.name,
+                    pod.metadata.namespace,
+                    body=client.V1DeleteOptions(
+                        grace_period_seconds=0, preconditions={"uid": pod.metadata.uid}
+                    ),
+                )
+
+
+@contextlib.contextmanager
+def answered(*codes: int) -> Any:
+    """Take answers of the API server with one of these codes as they come."""
+    try:
+        yield
+    except client.ApiException as refused:
+        if refused.status not in codes:
+            raise
+
+
+def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
+    """Return the variables of a container; what refers to the pod is looked up."""
+    known = {
+        "status.podIP": ip,
+        "metadata.name": pod.metadata.name,
+        "metadata.namespace": pod.metadata.namespace,
+    }
+    found = {}
+    for each in container.env or []:
+        source = each.value_from.field_ref if each.value_from else None
+        found[each.name] = known.get(source.field_path, "") if source else (each.value or "")
+    return found
+
+
+def command(container: Any, given: Mapping[str, str], means: Means) -> list[str]:
+    """Return what a container runs."""
+    if (container.args or [""])[0] != "executor":
+        return [*(container.command or []), *(container.args or [])]
+    numbered = [name for name in given if re.fullmatch(r"SPARK_JAVA_OPT_\d+", name)]
+    options = [given[name] for name in sorted(numbered, key=lambda name: int(name.split("_")[-1]))]
+    memory = given["SPARK_EXECUTOR_MEMORY"]
+    own = [given[name] for name in ("SPARK_CLASSPATH",) if given.get(name)]
+    class_path = ":".join([*own, f"{means.spark_home / 'jars'}/*"])
+    arguments = [word for flag, name in _ARGUMENTS.items() for word in (flag, given[name])]
+    heap = [*options, f"-Xmx{memory}"]
+    return [str(means.java), *heap, "-cp", class_path, _EXECUTOR, *arguments]
+
+
+def decommissions(container: Any) -> bool:
+    """Tell whether a container's hook before its end is that of Spark's image, which lets an
+    executor end its tasks (SIGPWR).
+    """
+    hook = container.lifecycle and container.lifecycle.pre_stop
+    words = hook._exec.command if hook and hook._exec else []  # noqa: SLF001
+    return any("decom" in word for word in words)
+
+
+def ask(process: subprocess.Popen[bytes], signal_: signal.Signals, deadline: float) -> None:
+    """Send a signal to a process that lives and wait for its end, at most until the deadline."""
+    if process.poll() is None:
+        process.send_signal(signal_)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.1, deadline - time.monotonic()))
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it has started, without asking."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(process.pid)
+        for each in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+
+
+def address(number: int) -> str:
+    """Return the address of the pod of a number, in 127.1.0.0/16: to Spark each is a host."""
+    return f"127.1.{number // 250 % 250}.{1 + number % 250}"
+
+
+def now() -> str:
+    """Return the time as the API server writes it."""
+    return datetime.now(timezone.utc).isoformat()
+
+
+def say(line: str) -> None:
+    """Write a line to the log."""
+    sys.stdout.write(f"{now()} {line}\n")
+    sys.stdout.flush()
+
+
+def main(words: list[str]) -> None:
+    """Run the nodes that the command line names."""
+    kubeconfig, folder, spark_home, java, nodes, cores, memory_mib = words
+    config.load_kube_config(kubeconfig)
+    means = Means(
+        folder=Path(folder),
+        spark_home=Path(spark_home),
+        java=Path(java),
+        cores=int(cores),
+        memory_mib=int(memory_mib),
+    )
+    Kubelet(client.CoreV1Api(), means, int(nodes)).run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

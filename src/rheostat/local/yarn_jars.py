@@ -1,0 +1,64 @@
+"""What a YARN on this computer consists of: Hadoop's own ResourceManager and NodeManager, in the
+version of Spark's Hadoop, and a class of ours that starts them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.local.spark_home import SparkHome
+from rheostat.machine import folders
+from rheostat.machine.ivy import cached_jars, complete_jars
+from rheostat.machine.java_jar import build_jar
+
+CLASS = "rheostat.YarnCluster"
+FETCH = "fetching YARN's JARs: 56 MB from Maven Central, about half a minute, once"
+_SOURCE = Path(__file__).parent / "java" / "YarnCluster.java"
+
+# Hadoop starts its small cluster only with these beside it, for it is made for tests.
+_MODULES = (
+    ("org.junit.jupiter", "junit-jupiter-api", "5.10.3"),
+    ("org.junit.platform", "junit-platform-commons", "1.10.3"),
+    ("org.opentest4j", "opentest4j", "1.3.0"),
+    ("org.bouncycastle", "bcprov-jdk18on", "1.78.1"),
+    ("org.bouncycastle", "bcpkix-jdk18on", "1.78.1"),
+    ("org.bouncycastle", "bcutil-jdk18on", "1.78.1"),
+    ("org.mockito", "mockito-core", "4.11.0"),
+)
+
+
+def are_cached(home: SparkHome) -> bool:
+    """Tell whether nothing has to be fetched."""
+    return bool(complete_jars(_folder(home)))
+
+
+def yarn_class_path(home: SparkHome) -> str:
+    """Return the class path of ``CLASS``: fetched at the first call, then from the cache.
+
+    Raises ``BadInput`` where there is no network at the first call, and ``RheostatError`` without
+    a Java compiler.
+    """
+    version = _hadoop(home)
+    modules = (("org.apache.hadoop", "hadoop-client-minicluster", version), *_MODULES)
+    jars = cached_jars(_folder(home), "YARN", "".join(_dependency(*each) for each in modules))
+    # YARN's own classes go before Spark's: they are of one version, but not all are in Spark's.
+    beside = ":".join([*map(str, jars), f"{home.folder / 'jars'}/*"])
+    ours = build_jar([_SOURCE], CLASS, beside, home.jdk, folders.cache_folder() / "java")
+    return f"{ours}:{beside}"
+
+
+def _folder(home: SparkHome) -> Path:
+    return folders.cache_folder() / "jars" / f"yarn-{_hadoop(home)}"
+
+
+def _hadoop(home: SparkHome) -> str:
+    """Return the version of the Hadoop that Spark has with it."""
+    for jar in (home.folder / "jars").glob("hadoop-client-api-*.jar"):
+        return jar.stem.rpartition("-")[2]
+    raise BadInput(f"there is no Hadoop in {home.folder / 'jars'}, so there is no YARN for it")
+
+
+def _dependency(organisation: str, name: str, version: str) -> str:
+    named = f'org="{organisation}" name="{name}" rev="{version}"'
+    return f'<dependency {named} conf="jars->default" transitive="false"/>'

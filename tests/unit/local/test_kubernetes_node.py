@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace as Made
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kubernetes")
+
+from rheostat.local import kubernetes_node as node
+
+MEANS = node.Means(
+    folder=Path("/nodes"), spark_home=Path("/spark"), java=Path("/java"), cores=1, memory_mib=1
+)
+EXECUTOR = {
+    "SPARK_DRIVER_URL": "spark://driver",
+    "SPARK_EXECUTOR_ID": "7",
+    "SPARK_EXECUTOR_CORES": "2",
+    "SPARK_APPLICATION_ID": "spark-a",
+    "SPARK_EXECUTOR_POD_IP": "127.1.0.1",
+    "SPARK_RESOURCE_PROFILE_ID": "0",
+    "SPARK_EXECUTOR_POD_NAME": "a-exec-7",
+    "SPARK_EXECUTOR_MEMORY": "512m",
+}
+
+
+def container(**given: Any) -> Made:
+    return Made(**{"args": None, "command": None, "env": [], "lifecycle": None, **given})
+
+
+def test_an_executor_is_run_as_its_image_would_with_options_in_their_order() -> None:
+    options = {f"SPARK_JAVA_OPT_{n}": f"-D{n}" for n in (10, 2, 0)}
+    words = node.command(
+        container(args=["executor"]),
+        {**EXECUTOR, **options, "SPARK_CLASSPATH": "/own.jar"},
+        MEANS,
+    )
+    assert words[:7] == ["/java", "-D0", "-D2", "-D10", "-Xmx512m", "-cp", "/own.jar:/spark/jars/*"]
+    assert words[words.index("--executor-id") + 1] == "7"
+    assert words[words.index("--hostname") + 1] == "127.1.0.1"
+
+
+def test_any_other_container_is_its_command() -> None:
+    assert node.command(container(command=["sleep"], args=["9"]), {}, MEANS) == ["sleep", "9"]
+
+
+def test_what_refers_to_the_pod_is_looked_up() -> None:
+    pod = Made(metadata=Made(name="a", namespace="b"))
+    fields = ["status.podIP", "metadata.name", "spec.other"]
+    refers = [
+        Made(name=each, value=None, value_from=Made(field_ref=Made(field_path=each)))
+        for each in fields
+    ]
+    plain = Made(name="x", value="1", value_from=None)
+    found = node.environment(container(env=[*refers, plain]), "127.1.0.1", pod)
+    assert found == {
+        "status.podIP": "127.1.0.1",
+        "metadata.name": "a",
+        "spec.other": "",
+        "x": "1",
+    }
+
+
+def test_the_hook_of_spark_s_image_is_known() -> None:
+    def hooked(*words: str) -> Made:
+        hook = Made(_exec=Made(command=list(words)))
+        return container(lifecycle=Made(pre_stop=hook))
+
+    assert node.decommissions(hooked("/opt/decom.sh"))
+    assert not node.decommissions(hooked("sleep", "5"))
+    assert not node.decommissions(container())
+
+
+def test_every_pod_has_an_address_of_its_own() -> None:
+    assert len({node.address(number) for number in range(50_000)}) == 50_000
+    assert node.address(0) == "127.1.0.1"
