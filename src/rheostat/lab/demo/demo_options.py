@@ -35,8 +35,8 @@ class Demo:
         default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
     )
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
-    low: float = field(default=120.0, metadata={"help": "bids per second at night"})
-    peak: float = field(default=1500.0, metadata={"help": "bids per second at the peak"})
+    low: float = field(default=200.0, metadata={"help": "bids per second at night"})
+    peak: float = field(default=2600.0, metadata={"help": "bids per second at the peak"})
     ramp_share: float = field(
         default=0.12, metadata={"help": "share of the day that its steep ramp takes"}
     )
