@@ -49,7 +49,7 @@ def test_no_number_of_the_demo_is_negative_or_none(name, value):
         ({"interval_s": 0.0}, "interval s must be between 0.1 and 86400, but it is 0"),
         ({"slo": Slo(latency_s=0.05)}, "slo s must be between 0.1 and 86400, but it is 0.05"),
         ({"low": 200.0, "peak": 100.0}, "peak must be a number of at least 200, but it is 100"),
-        ({"peak": 0.0}, "peak must be a number of at least 120, but it is 0"),
+        ({"peak": 0.0}, "peak must be a number of at least 200, but it is 0"),
         ({"seconds": 29.0}, "a day of 29 seconds is too short to see anything; take 30 or more"),
         ({"seed": -1}, "seed must be between 0 and"),
         ({"price_per_slot_hour": -0.05}, "price per slot hour must be between 0 and"),
