@@ -30,7 +30,7 @@ _LONG, _TAIL = 12, 32
 _ALIKE, _FEW = 0.35, 40
 """Quantiles are of the share of the past with rates most like that of now, of 40 steps at least."""
 
-_UNKNOWN_S = 300.0
+_UNKNOWN_S = 600.0
 """A load that has been watched for so long is thought to jump by half of itself at the worst."""
 
 _LIKE = 0.3
@@ -67,11 +67,13 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     said = _experts(rates, series, step_s, ahead)[:, :-ahead]
     actual = series[ahead:]
     weights = _weights(np.abs(said - actual))
-    offsets = _offsets(actual - _mixed(said, weights), series[:-ahead], series[-1])
+    missed = actual - _mixed(said, weights)
+    if _worse(missed, actual - said[0]):
+        weights = np.eye(len(said))[0]
+        missed = actual - said[0]
+    offsets = _offsets(missed, series[:-ahead], series[-1])
     if step_s == FINE_S and len(rates.minutes) > _FEW:
         offsets[2] = max(offsets[2], _jump(rates, HORIZONS_S[horizon]))
-    unknown = _UNKNOWN_S / (_UNKNOWN_S + FINE_S * len(rates.fine) + rates.oldest_s)
-    offsets[2] = max(offsets[2], unknown * rates.now)
     fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
     return {**fits, str(horizon): fitted}
 
@@ -83,19 +85,67 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
     below 0.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
-    tails = {FINE_S: rates.fine[-_TAIL:], MINUTE_S: rates.minutes[-_TAIL:]}
+    tails = {
+        FINE_S: rates.fine[-_TAIL:].tolist(),
+        MINUTE_S: rates.minutes[-_TAIL:].tolist(),
+    }
+    unknown = _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s) * rates.now
     for place, horizon_s in enumerate(HORIZONS_S):
         step_s, ahead = _steps(horizon_s)
         fitted = fits.get(str(place))
         middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
-        if fitted and len(tails[step_s]):
-            said = _experts(rates, tails[step_s], step_s, ahead)[:, -1:]
-            middle = float(_mixed(said, np.array(fitted["weights"]))[0])
-            offsets = fitted["offsets"]
+        if fitted and tails[step_s]:
+            middle = _said_now(rates, tails[step_s], step_s, ahead, fitted["weights"])
+            offsets = list(fitted["offsets"])
+        offsets[2] = max(offsets[2], unknown)
         for path, offset in zip(paths, offsets, strict=True):
             path.append(max(0.0, float(middle + max(offset, offsets[0]))))
     p50, p90, p99 = (tuple(path) for path in paths)
     return Forecast((0.0, *HORIZONS_S), p50, p90, p99)
+
+
+def last_value(rate: float) -> Forecast:
+    """Return the forecast of who expects nothing: the rate of now on every path."""
+    same = (rate,) * (len(HORIZONS_S) + 1)
+    return Forecast((0.0, *HORIZONS_S), same, same, same)
+
+
+def _worse(missed: Floats, by_last: Floats) -> bool:
+    """Tell whether the experts together missed by more, of late, than the last value does."""
+    recent = slice(-4 * _HALF_LIFE, None)
+    return float(np.abs(missed[recent]).mean()) > float(np.abs(by_last[recent]).mean())
+
+
+def _said_now(
+    rates: Rates, tail: Sequence[float], step_s: float, ahead: int, weights: Sequence[float]
+) -> float:
+    """Return the weighted mean of what the experts say now: the last column of ``_experts``."""
+    short, six = max(2, min(ahead, _LONG)), _mean_of(tail, 6)
+    said: list[float | None] = [tail[-1], six]
+    said += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
+    for season_s in _SEASONS_S:
+        same = None
+        if ahead * step_s <= season_s <= rates.oldest_s:
+            same, then = rates.before(np.array([season_s - ahead * step_s, season_s])).tolist()
+            same += (six - then) / 2
+        said.append(same)
+    total = weight = 0.0
+    for each, one in zip(weights, said, strict=True):
+        if one is not None and not math.isnan(one):
+            total, weight = total + (each + 1e-9) * max(0.0, one), weight + each + 1e-9
+    return total / weight
+
+
+def _mean_of(tail: Sequence[float], steps: int) -> float:
+    last = tail[-steps:]
+    return sum(last) / len(last)
+
+
+def _trend_of(tail: Sequence[float], steps: int, ahead: int) -> float:
+    mean, slope = _mean_of(tail, steps), 0.0
+    if len(tail) > steps:
+        slope = (mean - _mean_of(tail[:-steps], steps)) / steps
+    return mean + slope * ((steps - 1) / 2 + _DAMPING * ahead)
 
 
 def _jump(rates: Rates, horizon_s: float) -> float:

@@ -45,11 +45,11 @@ class Rates:
         """The means of a minute of the last day; those of the last hour end now, not at a full
         minute."""
         self._rings = [_aged(history[name], RINGS[name][0]) for name in ("quarters", "minutes")]
-
-    @property
-    def oldest_s(self) -> float:
-        """Return how long ago the oldest rate was."""
-        return max((float(ages_s[0]) for ages_s, _ in self._rings if len(ages_s)), default=0.0)
+        self.oldest_s: float = max(
+            (float(ages_s[0]) for ages_s, _ in self._rings if len(ages_s)), default=0.0
+        )
+        """How long ago the oldest rate of a minute was."""
+        self.watched_s: float = max(self.oldest_s, FINE_S * len(self.fine))
 
     def before(self, ages_s: Floats) -> Floats:
         """Return the rates so many seconds ago, by the minute in the last day and by the quarter of

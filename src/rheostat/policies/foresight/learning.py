@@ -1,0 +1,92 @@
+"""What is remembered of a job from look to look: its rates, its batches, and what sizes cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.capacity.identify import identified, with_batch
+from rheostat.capacity.rescale_cost import with_cold_batch, with_sight
+from rheostat.model import Memory, Observation
+from rheostat.signals.forecast import HORIZONS_S, refit
+from rheostat.signals.forecast_history import Rates, with_rate
+
+_TICK_S = 5.0
+"""Between two looks, before there were two."""
+
+_REFUSED = 6
+"""Looks at which more was asked for than the size that stands: then it is the ceiling."""
+
+
+def learnt(now: Observation, memory: Memory) -> dict[str, Any]:
+    """Return what is remembered after this look; JSON values only."""
+    seen: dict[str, Any] = {**memory, "tick_s": _tick_s(now, memory)}
+    if now.input_rows_per_s is not None:
+        seen |= _rates(now, memory)
+    if now.executors:
+        seen |= _sizes(now, memory)
+        seen |= _batch(now, memory, seen)
+    return seen
+
+
+def _tick_s(now: Observation, memory: Memory) -> float:
+    tick_s: float = memory.get("tick_s", _TICK_S)
+    since_s = now.t_s - memory.get("newest_s", now.t_s)
+    return tick_s + 0.2 * (since_s - tick_s) if 0 < since_s < 120 else tick_s
+
+
+def _rates(now: Observation, memory: Memory) -> dict[str, Any]:
+    """Return the history with the rate of now, and the fit of one horizon after the other."""
+    before: Mapping[str, Any] = memory.get("rates", {})
+    rates = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
+    turn = memory.get("turn", 0)
+    return {
+        "rates": rates,
+        "rate_before": before.get("rate"),
+        "fits": refit(Rates(rates), memory.get("fits", {}), turn),
+        "turn": (turn + 1) % len(HORIZONS_S),
+    }
+
+
+def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
+    """Return how long executors take, when the size changed, and the ceiling as far as it shows."""
+    size, executors = now.size or 1, now.executors or 1
+    before_size, asked = memory.get("asked") or (None, None)
+    refused, ceiling = 0, memory.get("ceiling")
+    if asked is not None and size < asked:
+        refused = memory.get("refused", 0) + 1
+        if before_size < size or refused >= _REFUSED:
+            ceiling = size
+    if ceiling is not None and size > ceiling:
+        ceiling = None
+    found = {
+        "ceiling": ceiling,
+        "refused": refused,
+        "rescale": with_sight(memory.get("rescale", {}), now.t_s, size, executors),
+        "executors": executors,
+    }
+    if executors != memory.get("executors", executors):
+        found |= {"changed_s": now.t_s, "cold": executors > memory["executors"]}
+    return found
+
+
+def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a batch that is new has taught; one that began before the size had settled
+    teaches only what new executors cost.
+    """
+    batch = [now.batch_s, now.batch_rows]
+    if batch == memory.get("batch") or not now.batch_s or not now.batch_rows:
+        return {}
+    slots = (now.executors or 1) * (now.slots_per_executor or 1)
+    every_s = max(now.batch_s, now.trigger_s or 0.0)
+    began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
+    changed_s = min(seen.get("changed_s", -math.inf), now.t_s)
+    batches = memory.get("batches", {})
+    found: dict[str, Any] = {"batch": batch}
+    if began_s >= changed_s + 2 * every_s + 1.0:
+        found["batches"] = with_batch(batches, now.batch_s, now.batch_rows, slots, now.stages)
+    elif seen.get("cold") and began_s + now.batch_s >= changed_s and (known := identified(batches)):
+        longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
+        found |= {"rescale": with_cold_batch(seen["rescale"], longer_s), "cold": False}
+    return found
