@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from rheostat.capacity.batch import BatchModel, StageCost
@@ -73,6 +73,10 @@ def with_batch(
         "time": with_sample(learnt.get("time", EMPTY), x, batch_s, _FORGET),
         "largest": max(slots, learnt.get("largest", 1)),
     }
+    row_slot_s = batch_s * slots / rows
+    found["row_slot_s"] = row_slot_s + (1 - _LEVEL) * (
+        learnt.get("row_slot_s", row_slot_s) - row_slot_s
+    )
     if known is not None:
         model = known.model
         found |= _with_error(learnt, math.log(batch_s / model.batch_s(rows, slots)))
@@ -107,6 +111,17 @@ def identified(learnt: Learnt) -> Identified | None:
         staged=staged,
         largest=learnt["largest"],
     )
+
+
+def of_throughput(learnt: Learnt) -> Identified | None:
+    """Return the model of who knows but the rows that a slot-second does, without a fixed cost,
+    waves or contention; None before the first batch.
+    """
+    known = identified(learnt)
+    if known is None:
+        return None
+    stage = StageCost(tasks=_FLUID, row_s=learnt["row_slot_s"])
+    return replace(known, model=BatchModel(0.0, (stage,)), error=0.0)
 
 
 def _with_stage(cost: Learnt | None, stage: Stage, rows: float, slower: float) -> dict[str, Any]:

@@ -57,8 +57,13 @@ def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
     """Return the sizes up to ``most`` that are faster than each smaller one: with N tasks, ceil(N /
     j) slots.
     """
+    candidates = {1}
+    for stage in model.stages:
+        whole = range(1, min(stage.tasks, most) + 1)
+        # ceil(N / slots) waves: of the sizes with as many waves only the least can be worth having
+        candidates |= {math.ceil(stage.tasks / math.ceil(stage.tasks / slots)) for slots in whole}
     sizes, best_s = [], math.inf
-    for slots in range(1, most + 1):
+    for slots in sorted(candidates):
         batch_s = model.batch_s(rows, slots)
         if batch_s < best_s * (1 - 1e-9):
             sizes.append(slots)

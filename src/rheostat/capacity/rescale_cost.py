@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 Learnt: TypeAlias = Mapping[str, Any]
 
-_START_S, _START_SPREAD = 10.0, 0.7
+_START_S, _START_SPREAD = 12.0, 0.7
 """Before any start was seen: between Standalone's 3 s and a minute of YARN and Kubernetes."""
 
 _START_SHARE, _COLD_SHARE = 0.4, 0.3
@@ -30,34 +30,61 @@ class RescaleCost:
     cold_s: float
 
     def start_within_s(self, z: float = 1.28) -> float:
-        """Return the time within which they come; ``z`` 1.28 is nine times in ten."""
+        """Return the time within which they come; ``z`` 1.28 is nine times in ten, 2 is 49 times
+        in 50.
+        """
         return self.start_s * math.exp(z * self.spread)
 
 
 def rescale_cost(learnt: Learnt) -> RescaleCost:
-    """Return what is known of the next change of size."""
+    """Return what is known of the next change of size; executors that are still waited for have
+    taken as long as that already.
+    """
+    start_s = math.exp(learnt.get("start", math.log(_START_S)))
+    if asked := learnt.get("asked"):
+        start_s = max(start_s, learnt["looked_s"] - asked[0][0])
     return RescaleCost(
-        math.exp(learnt.get("start", math.log(_START_S))),
+        start_s,
         math.sqrt(learnt.get("variance", _START_SPREAD**2)),
         learnt.get("cold_s", _COLD_S),
     )
+
+
+def on_their_way(learnt: Learnt, now_s: float) -> list[tuple[float, int]]:
+    """Return (in so many seconds, so many executors) for all that were asked for and are not there,
+    the soonest first.
+
+    Who is overdue is expected after half as long again.
+    """
+    cost, found, soonest_s = rescale_cost({**learnt, "asked": []}), [], 0.0
+    for asked_s, target in learnt.get("asked", ()):
+        gone_s = now_s - asked_s
+        soonest_s = max(soonest_s, cost.start_within_s() - gone_s, 0.5 * gone_s)
+        found.append((soonest_s, target))
+    return found
 
 
 def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[str, Any]:
     """Return what is known after a look: a start lasts from the look before the first sight of a
     higher target to the middle between two looks, after which there are as many executors.
     """
-    found: dict[str, Any] = {**learnt, "target": target, "looked_s": t_s}
     looked_s = learnt.get("looked_s", t_s)
-    if target > max(learnt.get("target", target), learnt.get("executors", executors)):
-        found["asked_s"] = looked_s
-    found["executors"] = executors
-    if (asked_s := found.get("asked_s")) is None:
-        return found
-    if executors >= target or not 0 <= t_s - asked_s < _LOST_S:
-        del found["asked_s"]
-    took_s = t_s - asked_s - (t_s - looked_s) / 2
-    return _with_start(found, took_s) if executors >= target and took_s > 0 else found
+    asked = [each for each in learnt.get("asked", ()) if each[1] <= target]
+    if target > max(learnt.get("target", target), executors):
+        asked.append([looked_s, target])
+    come = [each for each in asked if each[1] <= executors]
+    lost = [each for each in asked if not 0 <= t_s - each[0] < _LOST_S]
+    found = {
+        **learnt,
+        "target": target,
+        "looked_s": t_s,
+        "asked": [each for each in asked if each not in come and each not in lost],
+        "lost": executors < target and (bool(lost) or learnt.get("lost", False)),
+    }
+    for asked_s, _ in come:
+        took_s = t_s - asked_s - (t_s - looked_s) / 2
+        found = _with_start(found, took_s) if took_s > 0 else found
+    return found
 
 
 def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:

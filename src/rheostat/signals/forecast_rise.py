@@ -1,4 +1,4 @@
-"""How much a rate may rise before executors that are asked for can help: what it did in the past."""
+"""How much a rate may rise before executors that are asked for help: what it did in the past."""
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ def may_reach(rates: Rates, within_s: float) -> list[tuple[float, float]]:
     """Return (rate, share): what the rate may reach within so many seconds, and how often.
 
     Conformal: quantiles of the largest rise within that time, over the moments of the last hour and
-    of the last day at which the rate was like now. What was never reached is not expected, but for
-    a share of the rate of now that falls the longer the load is watched.
+    of the last day at which the rate was like now. What was never reached is not expected.
     """
-    unknown = rates.now * _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s)
     steps = max(1, math.ceil(within_s / FINE_S))
     minutes = max(1, round(within_s / MINUTE_S))
     longer = minutes * MINUTE_S / min(within_s, minutes * MINUTE_S)
@@ -45,10 +43,18 @@ def may_reach(rates: Rates, within_s: float) -> list[tuple[float, float]]:
             [1 - (1 - level) * longer for level in LEVELS],
         ),
     )
-    highest = max(rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each)))
+    highest = max(
+        rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each))
+    )
     reached = [max(min(rates.now + rise, highest), rates.now) for rise in found.tolist()]
-    reached[-1] = max(reached[-1], rates.now + unknown)
     return _merged(list(zip(reached, SHARES, strict=True)))
+
+
+def never_seen(rates: Rates) -> float:
+    """Return what the rate may reach as never before: the longer the load is watched, the less of
+    the rate of now it lies above it.
+    """
+    return rates.now * (1 + _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s))
 
 
 def _rises(series: Floats, steps: int) -> tuple[Floats, Floats]:
@@ -60,9 +66,7 @@ def _rises(series: Floats, steps: int) -> tuple[Floats, Floats]:
     return levels, ahead - levels
 
 
-def _quantiles(
-    seen: tuple[Floats, Floats], now: float, levels: Sequence[float]
-) -> Floats:
+def _quantiles(seen: tuple[Floats, Floats], now: float, levels: Sequence[float]) -> Floats:
     rates, rises = seen
     alike = rises[np.abs(np.log((rates + 1e-9) / (now + 1e-9))) < _LIKE]
     if len(alike) < _FEW:

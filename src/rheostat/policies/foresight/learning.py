@@ -15,9 +15,6 @@ from rheostat.signals.forecast_history import Rates, with_rate
 _TICK_S = 5.0
 """Between two looks, before there were two."""
 
-_REFUSED = 6
-"""Looks at which more was asked for than the size that stands: then it is the ceiling."""
-
 
 def learnt(now: Observation, memory: Memory) -> dict[str, Any]:
     """Return what is remembered after this look; JSON values only."""
@@ -52,20 +49,22 @@ def _rates(now: Observation, memory: Memory) -> dict[str, Any]:
 def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     """Return how long executors take, when the size changed, and the ceiling as far as it shows."""
     size, executors = now.size or 1, now.executors or 1
-    before_size, asked = memory.get("asked") or (None, None)
-    refused, ceiling = 0, memory.get("ceiling")
-    if asked is not None and size < asked:
-        refused = memory.get("refused", 0) + 1
-        if before_size < size or refused >= _REFUSED:
-            ceiling = size
+    before_size, asked = memory.get("asked") or (None, size)
+    ceiling = memory.get("ceiling")
+    if before_size is not None and before_size < size < asked:
+        ceiling = size
     if ceiling is not None and size > ceiling:
         ceiling = None
     found = {
         "ceiling": ceiling,
-        "refused": refused,
         "rescale": with_sight(memory.get("rescale", {}), now.t_s, size, executors),
         "executors": executors,
     }
+    began_s = now.t_s - now.in_flight.elapsed_s if now.in_flight else now.t_s
+    if now.in_flight is None or abs(began_s - memory.get("began_s", math.inf)) > 0.5:
+        found |= {"began_s": began_s, "running_on": executors}
+    else:
+        found["running_on"] = memory.get("running_on", executors)
     if executors != memory.get("executors", executors):
         found |= {"changed_s": now.t_s, "cold": executors > memory["executors"]}
     return found

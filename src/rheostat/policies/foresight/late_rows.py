@@ -1,0 +1,50 @@
+"""How many rows were late, of those of the last hour and of the last five minutes, and how many may
+still be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.model import Memory, Observation
+
+_SHARE = 0.008
+"""Of the 1 % of rows that may be late; the rest is for what the model does not know."""
+
+_WINDOW_SHARE = 0.08
+"""Of the 10 % that may be late in five minutes."""
+
+_SPANS = {"hour": 3600.0, "window": 300.0}
+"""Rows count e times less when they are so many seconds older."""
+
+_GAP_S = 60.0
+
+
+def counted(now: Observation, memory: Memory, slo_s: float) -> dict[str, Any]:
+    """Return rows and late rows so far, by the mean latency of the last batch; of a gap between two
+    looks only its last minute.
+    """
+    since_s = min(max(0.0, now.t_s - memory.get("newest_s", now.t_s)), _GAP_S)
+    rows = (now.input_rows_per_s or 0.0) * since_s
+    late = rows * _late_share(now, slo_s)
+    found = {}
+    for name, span_s in _SPANS.items():
+        keep = math.exp(-since_s / span_s)
+        rows_before, late_before = memory.get("late", {}).get(name, (0.0, 0.0))
+        found[name] = [keep * rows_before + rows, keep * late_before + late]
+    return found
+
+
+def may_be_late(late: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the shares of rows that may still be late: in the long run, and in five minutes."""
+    spent = {name: gone / rows if rows > 0 else 0.0 for name, (rows, gone) in late.items()}
+    return max(0.0, _SHARE - spent["hour"]), max(0.0, _WINDOW_SHARE - spent["window"])
+
+
+def _late_share(now: Observation, slo_s: float) -> float:
+    if now.latency_s is None or not now.batch_rows or not now.input_rows_per_s:
+        return 0.0
+    spread_s = max(now.batch_rows / now.input_rows_per_s, 1e-3)
+    return min(1.0, max(0.0, (now.latency_s + spread_s / 2 - slo_s) / spread_s))

@@ -1,0 +1,184 @@
+"""All that a decision is made from, as one frozen value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rheostat.capacity.identify import Identified
+from rheostat.capacity.need import sustained_rows_per_s, worth_having
+from rheostat.capacity.rescale_cost import RescaleCost, on_their_way, rescale_cost
+from rheostat.capacity.rollout import Backlog
+from rheostat.model import Observation
+from rheostat.policies.foresight.late_rows import may_be_late
+from rheostat.policies.foresight.waiting import overdue, waiting
+from rheostat.signals.forecast import Forecast, forecast, last_value
+from rheostat.signals.forecast_history import Rates
+from rheostat.signals.forecast_rise import may_reach, never_seen
+
+_AIM = 0.95
+"""Of the objective: batches that just keep it queue up at the least surprise."""
+
+_OVERDUE = 1.5
+"""A batch that lasts so many times as long as it should: its rows are dearer than was known."""
+
+_SURE = 2.0
+"""Spreads of the start time: executors that are asked back must be there in 49 of 50 times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What is known and foreseen at a look."""
+
+    now: Observation
+    model: Identified
+    cost: RescaleCost
+    coming: Forecast
+    surges: Sequence[tuple[float, float]]
+    """(rate, share): what the rate may reach before executors could be back, and how often,
+    as it did in the past."""
+
+    never_seen: float
+    """What the rate may reach as never before."""
+
+    ceiling: int | None
+    """The most executors that there may be, as far as it shows."""
+
+    backlog: Backlog
+    tick_s: float
+    sizes: Sequence[int]
+    """Executors that are worth having, up to the ceiling as far as it shows."""
+
+    way: Sequence[tuple[float, int]]
+    """Executors that were asked for: in so many seconds there are so many."""
+
+    lost: bool
+    """Whether executors that were asked for have not come in a long time."""
+
+    objective_s: float
+    longer: float
+    """What batches are taken to last longer than the model says."""
+
+    late_share: float
+    late_in_window: float
+    """The shares of rows that may still be late."""
+
+    overdue: bool
+
+    @property
+    def size(self) -> int:
+        """The size that stands."""
+        return self.now.size or 1
+
+    @property
+    def slots(self) -> int:
+        """Of an executor."""
+        return self.now.slots_per_executor or 1
+
+    @property
+    def trigger_s(self) -> float:
+        """0 where batches run back to back."""
+        return self.now.trigger_s or 0.0
+
+    @property
+    def within_s(self) -> float:
+        """The time in which executors that are asked for at the next look help: they have come, and
+        a batch has begun.
+        """
+        return self.cost.start_within_s() + self.tick_s + self.trigger_s
+
+    @property
+    def back_s(self) -> float:
+        """The same, to be relied on."""
+        return self.cost.start_within_s(_SURE) + self.tick_s + self.trigger_s
+
+    def sustained(self, executors: int) -> float:
+        """Return the highest constant rate at which no row is late with so many executors."""
+        return sustained_rows_per_s(
+            self.model.model,
+            executors * self.slots,
+            self.objective_s,
+            self.trigger_s,
+            self.longer,
+        )
+
+
+def situation(
+    now: Observation,
+    seen: Mapping[str, Any],
+    model: Identified,
+    *,
+    slo_s: float,
+    margin: float,
+    foresees: bool,
+) -> Situation:
+    """Return what there is to know; without ``foresees`` the rate of now is all that is to come."""
+    rate, slots, trigger_s = now.input_rows_per_s or 0.0, now.slots_per_executor or 1, now.trigger_s
+    objective_s = max(_AIM * slo_s, 2.0 * (trigger_s or 0.0))
+    cost = rescale_cost(seen["rescale"])
+    late_share, late_in_window = may_be_late(seen["late"])
+    longer = math.exp(margin * model.spread)
+    over = overdue(now, model.model, seen["running_on"] * slots, cost.cold_s)
+    backlog = waiting(now, model.model, rate, longer)
+    found = Situation(
+        now=now,
+        model=model,
+        cost=cost,
+        coming=last_value(rate),
+        surges=(),
+        never_seen=rate,
+        ceiling=seen["ceiling"],
+        backlog=backlog,
+        tick_s=seen["tick_s"],
+        sizes=_sizes(now, model, seen, rate, objective_s),
+        way=on_their_way(seen["rescale"], now.t_s),
+        lost=seen["rescale"]["lost"],
+        objective_s=objective_s,
+        longer=longer * over if over > _OVERDUE else longer,
+        late_share=late_share,
+        late_in_window=late_in_window,
+        overdue=over > _OVERDUE,
+    )
+    if not foresees:
+        return found
+    rates = Rates(seen["rates"])
+    coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
+    return replace(
+        found,
+        coming=coming,
+        surges=may_reach(rates, found.back_s),
+        never_seen=never_seen(rates),
+    )
+
+
+def jumped(coming: Forecast, rate: float, before: float | None, bound: float | None) -> Forecast:
+    """Return the forecast after a rate above all that was thought possible (``bound``): of a jump
+    between two looks the mean rate shows half.
+    """
+    if before is None or bound is None or rate <= bound or rate <= before * 1.1:
+        return coming
+    more = rate - before
+    return Forecast(
+        coming.t_s,
+        tuple(max(each, rate + more / 2) for each in coming.p50),
+        tuple(max(each, rate + more) for each in coming.p90),
+        tuple(max(each, rate + more) for each in coming.p99),
+    )
+
+
+def _sizes(
+    now: Observation, model: Identified, seen: Mapping[str, Any], rate: float, objective_s: float
+) -> list[int]:
+    slots, size = now.slots_per_executor or 1, now.size or 1
+    most = max((stage.tasks for stage in model.model.stages), default=1)
+    most = min(most, 64 * slots, max(4 * size * slots, 16))
+    ceiling = seen.get("ceiling")
+    if ceiling is not None:
+        most = min(most, ceiling * slots)
+    rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, objective_s / 4), 1.0)
+    worth = {
+        math.ceil(slots_worth / slots) for slots_worth in worth_having(model.model, most, rows)
+    }
+    return sorted(worth if ceiling is None else {*worth, ceiling})

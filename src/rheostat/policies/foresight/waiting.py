@@ -1,0 +1,52 @@
+"""What waits now, and when the next batch can begin."""
+
+from __future__ import annotations
+
+from rheostat.capacity.batch import BatchModel
+from rheostat.capacity.rollout import Backlog
+from rheostat.model import Observation
+from rheostat.signals.lag import queued_rows
+
+_STILL = 0.1
+"""A batch that should be over lasts so much of its time longer."""
+
+
+def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> Backlog:
+    """Return the backlog, with the batch that runs as the model has it; where the source tells no
+    offsets, what came since the last batch began.
+    """
+    if now.in_flight is None:
+        return _between(now, rate)
+    elapsed_s, trigger_s = now.in_flight.elapsed_s, now.trigger_s or 0.0
+    slots = (now.executors or 1) * (now.slots_per_executor or 1)
+    rows, queued = float(now.in_flight.rows or now.batch_rows or 0), queued_rows(now)
+    left = rate * elapsed_s if queued is None else max(0.0, queued - rows)
+    takes_s = model.batch_s(rows, slots) * longer
+    ends_s = max(takes_s - elapsed_s, _STILL * elapsed_s)
+    # its oldest row came when the batch before it was planned
+    before_s = max(trigger_s, now.batch_s or 0.0)
+    return Backlog(
+        rows=left,
+        since_s=-elapsed_s,
+        begins_s=max(ends_s, trigger_s - elapsed_s),
+        ends_s=ends_s,
+        running_rows=rows,
+        oldest_s=-elapsed_s - before_s,
+    )
+
+
+def overdue(now: Observation, model: BatchModel, slots: int, cold_s: float) -> float:
+    """Return how many times as long as the model says the batch that runs has lasted already;
+    ``cold_s`` is granted. 0 where none runs.
+    """
+    if now.in_flight is None:
+        return 0.0
+    rows = float(now.in_flight.rows or now.batch_rows or 0)
+    return max(0.0, now.in_flight.elapsed_s - cold_s) / max(model.batch_s(rows, slots), 1e-3)
+
+
+def _between(now: Observation, rate: float) -> Backlog:
+    trigger_s, queued = now.trigger_s or 0.0, queued_rows(now)
+    rows = rate * trigger_s if queued is None else queued
+    since_s = -rows / rate if rate > 0 else 0.0
+    return Backlog(rows, since_s, max(0.0, trigger_s + since_s))
