@@ -32,14 +32,14 @@ from typing import Any
 
 import psutil
 
-from rheostat.cli.pairs import pairs
+from rheostat.cli.name_value_pairs import pairs
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.local.local_files import class_path
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone import HOSTS, Cluster
 from rheostat.local.warm_arrivals import arrivals
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart
 from rheostat_lab.rescale.rescale_measures import Run, measures

@@ -26,10 +26,10 @@ import numpy as np
 from rheostat.config import LoopOptions
 from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone import Cluster
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.batches import read_batches
-from rheostat.spark.sensing.executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
 from rheostat_lab.receivers.line_feed import LineFeed

@@ -21,7 +21,7 @@ from typing import Any
 from rheostat.config import LoopOptions
 from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone import Cluster
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.orderly_end import orderly_end
 from rheostat.rescaling import receiver_moves
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.session import attach

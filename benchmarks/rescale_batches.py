@@ -25,7 +25,7 @@ NEARLY = 0.9
 """Of a rescale's longest batch: batches that last so long are shown, too."""
 
 
-class Batch(NamedTuple):
+class TimedBatch(NamedTuple):
     """A batch of FILE's ``curve``, with its tasks by stage, and what else ran since the batch
     before.
     """
@@ -38,7 +38,9 @@ class Batch(NamedTuple):
     registered: list[str]
 
 
-def batches_of(curve: Sequence[tuple[float, float]], log: EventLog, partitions: int) -> list[Batch]:
+def batches_of(
+    curve: Sequence[tuple[float, float]], log: EventLog, partitions: int
+) -> list[TimedBatch]:
     """Lay the tasks of the log beside the batches of FILE, by their times."""
     moved = moves_by_batch(log, partitions)
     of_batch: dict[int, list[Task]] = defaultdict(list)
@@ -60,7 +62,7 @@ def batches_of(curve: Sequence[tuple[float, float]], log: EventLog, partitions: 
         ]
         count = sum(moved.get(run, 0) for run in runs if run)
         found.append(
-            Batch(start_s, start_s + took_s, list(stages.values()), others[i], count, came)
+            TimedBatch(start_s, start_s + took_s, list(stages.values()), others[i], count, came)
         )
     return found
 
@@ -95,7 +97,7 @@ def by_executor(tasks: Iterable[Task]) -> str:
     return "; ".join(told)
 
 
-def show(batch: Batch, log: EventLog) -> None:
+def show(batch: TimedBatch, log: EventLog) -> None:
     """Print a batch with its stages."""
     came = ", ".join(batch.registered) or "none"
     say(
@@ -118,8 +120,8 @@ def show(batch: Batch, log: EventLog) -> None:
 
 
 def rescales(
-    found: dict[str, Any], kind: str, batches: Sequence[Batch]
-) -> list[tuple[float, list[Batch]]]:
+    found: dict[str, Any], kind: str, batches: Sequence[TimedBatch]
+) -> list[tuple[float, list[TimedBatch]]]:
     """Return the disturbance of each scored rescale of a kind, and its batches: scaling out those
     from the registration on.
     """

@@ -34,12 +34,12 @@ from typing import Any
 import psutil
 from py4j.protocol import Py4JError
 
-from rheostat.cli.pairs import pairs
+from rheostat.cli.name_value_pairs import pairs
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone import HOSTS, Cluster
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.rhythms import Rhythms

@@ -2,9 +2,9 @@
 standard output.
 
 Needs the programs ``prometheus`` and ``promtool`` (Debian package ``prometheus``). The answers of
-version 2.42 are kept in ``tests/unit/signals/promql_answers.json``; a thorough test asks again::
+version 2.42 are kept in ``tests/unit/signals/statistics/promql_answers.json``; a thorough test asks again::
 
-    python scripts/promql_answers.py > tests/unit/signals/promql_answers.json
+    python scripts/promql_answers.py > tests/unit/signals/statistics/promql_answers.json
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from rheostat.rescaling.life import EVENTS, IN, LIFE, OUT  # noqa: E402
-from rheostat.rescaling.waits import Waits  # noqa: E402
+from rheostat.rescaling.phase_limits import Waits  # noqa: E402
 
 PAGE = ROOT / "docs" / "concepts" / "rescaling.md"
 TEXT = """\

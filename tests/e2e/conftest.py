@@ -17,7 +17,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.local.standalone import HOSTS, Cluster
 from rheostat.model import Limits
-from rheostat.spark.sensing.executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 
 CORES = 4
 LEFT_DEADLINE_S = 60.0

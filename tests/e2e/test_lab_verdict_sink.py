@@ -13,7 +13,7 @@ from pyspark.sql.functions import lit
 from rheostat.kafka.broker import Broker
 from rheostat.lab.demo.file_sink import LOG
 from rheostat.lab.demo.verdict import verify
-from rheostat.lab.nexmark import queries
+from rheostat.lab.nexmark import nexmark_queries
 from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.lab.nexmark.bids import bids, encode
 
@@ -60,7 +60,7 @@ def _created_ms(number: int) -> int:
 
 def _stream(spark: SparkSession, lines: Path) -> DataFrame:
     values = spark.readStream.option("maxFilesPerTrigger", 1).text(str(lines))
-    return queries.parse_bids(
+    return nexmark_queries.parse_bids(
         values.select(
             "value", lit(0).alias("partition"), lit(0).alias("offset"), lit(None).alias("timestamp")
         )
@@ -82,7 +82,7 @@ def _write(output: DataFrame, sink: Path) -> Path:
 def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
     spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
 ) -> None:
-    sink = _write(queries.q1(_stream(spark, lines)), tmp_path)
+    sink = _write(nexmark_queries.q1(_stream(spark, lines)), tmp_path)
     assert (sink / LOG / f"{COMPACT - 1}.compact").is_file()
     file = next(sink.glob("part-*.parquet"))
     shutil.copy(file, sink / "part-of-a-killed-task.parquet")
@@ -106,7 +106,7 @@ def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
 def test_a_real_sink_of_q11_holds_the_closed_sessions(
     spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
 ) -> None:
-    sink = _write(queries.q11(_stream(spark, lines)), tmp_path)
+    sink = _write(nexmark_queries.q11(_stream(spark, lines)), tmp_path)
     verdict = verify("q11", bootstrap, "bids", sink)
     assert verdict.exact, verdict.detail
     assert 0 < verdict.rows_out < verdict.rows_in

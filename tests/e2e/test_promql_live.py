@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 )
 def test_a_real_prometheus_answers_as_recorded():
     recorded = json.loads(
-        (ROOT / "tests/unit/signals/promql_answers.json").read_text(encoding="utf-8")
+        (ROOT / "tests/unit/signals/statistics/promql_answers.json").read_text(encoding="utf-8")
     )
     asked = json.loads(
         json.dumps(runpy.run_path(str(ROOT / "scripts/promql_answers.py"))["answers"]())

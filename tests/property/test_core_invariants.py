@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rheostat.guards import Cooldown, StaleData, guard, standard_guards
 from rheostat.model import Decision, Limits, Memory, Observation
 from rheostat.signals.application import combine
-from rheostat.signals.windows import deriv, mean, within
+from rheostat.signals.statistics.windows import deriv, mean, within
 
 rates = st.none() | st.floats(0, 1e9)
 query = st.builds(

@@ -22,7 +22,7 @@ from rheostat.rescaling.life import GOING
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import SparkActuator
-from rheostat.spark.resizing.locality_wait import Patience
+from rheostat.spark.resizing.locality_wait import LocalityWait
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
@@ -185,7 +185,7 @@ class Controller:
             self.steward,
             Capabilities(can_scale=True),
             self.size,
-            Patience(lambda wait: True, lambda: application.stateful),
+            LocalityWait(lambda wait: True, lambda: application.stateful),
             ID,
         )
         actuator.resume(application.journal.restore().get("rescaling", {}), application.now)

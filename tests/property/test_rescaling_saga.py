@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import GOING, STAYING
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.rescaling.phase_limits import Waits
 from rheostat.rescaling.saga import Memory, Step, advance
-from rheostat.rescaling.waits import Waits
 from rheostat.state.assignment import Unit
 
 WAITS = Waits(warm_s=5, empty_s=30, hidden_s=20, leave_s=10, tries=3, rest_s=15, replace_s=40)

@@ -60,7 +60,7 @@ def demo(
     from rheostat.lab.demo.live_view import open_view
     from rheostat.lab.report.result_text import printed
     from rheostat.lab.report.summary import to_json
-    from rheostat.machine.signals import orderly_end
+    from rheostat.machine.orderly_end import orderly_end
 
     wanted = Demo(
         query=query,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rheostat.cli.name_value_pairs import pairs
 from rheostat.cli.output import out_option, plain_table, write_out
-from rheostat.cli.pairs import pairs
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from rheostat.doctor.shape_experiment import Gain
-    from rheostat.spark.sensing.shape import Finding
+    from rheostat.spark.sensing.query_shape import Finding
 
 
 def doctor(
@@ -70,7 +70,7 @@ def _shape(
 ) -> tuple[Finding, ...]:
     from rheostat.doctor.checkpoint import read_checkpoint
     from rheostat.local.spark_home import find_spark_home
-    from rheostat.spark.sensing.shape import Query, shape
+    from rheostat.spark.sensing.query_shape import Query, shape
 
     known = read_checkpoint(checkpoint) if checkpoint else None
     query = (

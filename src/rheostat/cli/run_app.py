@@ -12,7 +12,7 @@ from rheostat.cli.policy_choice import chosen
 from rheostat.cli.run_options import Place, Sizing, Telling
 from rheostat.config import GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
     from rheostat.local.app_run import Request

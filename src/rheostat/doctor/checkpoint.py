@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.spark.sensing.shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,10 @@ from typing import Any
 from rheostat.spark.assembly import placement_verdict
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.internals.queries import Queries
+from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
-from rheostat.spark.sensing.progress import Batch, batch_of
-from rheostat.spark.sensing.shape import (
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
@@ -103,7 +103,7 @@ def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
     )
 
 
-def _reads_all(batches: list[Batch]) -> bool | None:
+def _reads_all(batches: list[ReportedBatch]) -> bool | None:
     """Tell whether every batch took all that the broker had; None without a Kafka source."""
     known = [batch for batch in batches if batch.latest]
     return all(batch.committed == batch.latest for batch in known) if known else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.signals.extremes import highest, lowest
+from rheostat.signals.statistics.moving_extremes import highest, lowest
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.signals.resize import resized, seen
-from rheostat.signals.windows import mean, within
+from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.statistics.windows import mean, within
 
 
 @dataclass(frozen=True, slots=True)

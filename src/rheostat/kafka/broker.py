@@ -20,10 +20,10 @@ from rheostat.kafka.jars import broker_jars
 from rheostat.machine import folders, service
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.jdk import find_jdk
+from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.own_folder import claim
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
-from rheostat.machine.signals import undisturbed
 
 NAME = "kafka"
 USUAL_PORT = 9092

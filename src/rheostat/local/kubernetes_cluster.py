@@ -24,9 +24,9 @@ from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_
 from rheostat.local.yarn_cluster import check_nodes
 from rheostat.machine import folders, own_folder, service
 from rheostat.machine.free_ports import LOOPBACK
+from rheostat.machine.orderly_end import orderly_end, undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
-from rheostat.machine.signals import orderly_end, undisturbed
 
 NAME = "cluster-kubernetes"
 START_DEADLINE_S = 180.0

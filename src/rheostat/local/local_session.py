@@ -12,7 +12,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from rheostat.errors import RheostatError
-from rheostat.machine import signals
+from rheostat.machine.orderly_end import unchanged
 
 _DRIVERS: list[Any] = []
 """The JVM of this process that writes to a log of ours, if it has been started."""
@@ -32,7 +32,7 @@ def start_session(
     builder = SparkSession.builder.master(master).appName(name)
     for option, value in options.items():
         builder = builder.config(option, value)
-    with signals.unchanged():
+    with unchanged():
         if log is not None:
             settings = SparkConf().setAll([*options.items()]).setMaster(master).setAppName(name)
             SparkContext(conf=settings, gateway=_driver(settings, log))

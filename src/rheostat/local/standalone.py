@@ -20,9 +20,9 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.machine import folders, own_folder, service
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
+from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
-from rheostat.machine.signals import undisturbed
 
 NAME = "cluster"
 WORKER_NAME = "cluster-worker"

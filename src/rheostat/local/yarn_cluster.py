@@ -18,9 +18,9 @@ from rheostat.local.spark_defaults import write_defaults
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.local.yarn_jars import CLASS, yarn_class_path
 from rheostat.machine import folders, own_folder, service
+from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
-from rheostat.machine.signals import undisturbed
 
 NAME = "cluster-yarn"
 MASTER = "yarn"

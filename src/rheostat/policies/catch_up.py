@@ -13,8 +13,8 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.downtime import learn_downtimes, predicted_downtime_s
 from rheostat.signals.lag import queued_rows
+from rheostat.signals.resize_downtime import learn_downtimes, predicted_downtime_s
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
 

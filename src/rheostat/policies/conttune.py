@@ -13,7 +13,7 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.gaussian_process import posterior_mean
+from rheostat.signals.statistics.gaussian_process import posterior_mean
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
 

@@ -15,9 +15,9 @@ from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.regression import Line, trend
+from rheostat.signals.statistics.running_line import Line, trend
+from rheostat.signals.statistics.windows import within
 from rheostat.signals.true_rates import busy_share, consumed_rows_per_s, is_known
-from rheostat.signals.windows import within
 
 _STEP_S = 10.0
 

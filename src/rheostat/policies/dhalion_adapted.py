@@ -15,8 +15,8 @@ from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.resize import resized, seen
-from rheostat.signals.windows import deriv, within
+from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.statistics.windows import deriv, within
 
 
 @dataclass(frozen=True, slots=True)

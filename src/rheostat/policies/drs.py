@@ -13,7 +13,7 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.queueing import Station
+from rheostat.signals.statistics.mmk_queue import Station
 from rheostat.signals.true_rates import executors_for, needs
 
 

@@ -11,7 +11,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.resize import resized, seen
+from rheostat.signals.last_resize import resized, seen
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
 
 _STEADY = Observation(

@@ -36,7 +36,7 @@ from rheostat.policies.flink_metrics import (
 )
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.columns import extended
+from rheostat.signals.statistics.sample_columns import extended
 from rheostat.signals.true_rates import executors_for, job_slots
 
 

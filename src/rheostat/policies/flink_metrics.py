@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
-from rheostat.signals.columns import Columns
 from rheostat.signals.lag import queued_rows
+from rheostat.signals.statistics.sample_columns import Columns
 from rheostat.signals.true_rates import (
     busy_share,
     consumed_rows_per_s,

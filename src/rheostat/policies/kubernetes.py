@@ -14,8 +14,8 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.reason_text import counted
-from rheostat.signals.extremes import highest, lowest
-from rheostat.signals.resize import resized, seen
+from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.statistics.moving_extremes import highest, lowest
 
 SELECT = ("Max", "Min", "Disabled")
 UNSET = "unset"

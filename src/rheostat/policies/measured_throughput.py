@@ -15,8 +15,14 @@ from rheostat.policies.about import About
 from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.queue import newest
-from rheostat.signals.windows import Samples, at_most_quantile, deriv, max_over_time, within
+from rheostat.signals.statistics.windows import (
+    Samples,
+    at_most_quantile,
+    deriv,
+    max_over_time,
+    within,
+)
+from rheostat.signals.waiting_rows import newest
 
 _RECENT_BATCHES = 5
 

@@ -10,7 +10,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.windows import deriv, within
+from rheostat.signals.statistics.windows import deriv, within
 
 _SIGNALS = ("lag_s", "latency_s", "busy", "cpu")
 

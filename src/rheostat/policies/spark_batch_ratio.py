@@ -11,7 +11,7 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import batch_ratio
-from rheostat.signals.windows import mean, within
+from rheostat.signals.statistics.windows import mean, within
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
 from rheostat.policies.kubernetes import Autoscaler, Reading, Rules, parse_policies
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.columns import Column, extended
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change
+from rheostat.signals.statistics.sample_columns import Column, extended
+from rheostat.signals.statistics.windows import slopes
 from rheostat.signals.utilization import DEFINITIONS, utilization
-from rheostat.signals.windows import slopes
 
 _FORMULA = (
     "executors = max of ceil(executors x utilization / target_utilization) and ceil(executors x"

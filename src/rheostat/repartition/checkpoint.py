@@ -14,7 +14,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.repartition.engine import StateIds, StateVersion, StoreId
 from rheostat.repartition.files import CheckpointFiles
-from rheostat.spark.sensing.shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 
 HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"

@@ -11,8 +11,8 @@ from rheostat.rescaling.conditions import ARRIVALS
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import KEEPABLE
 from rheostat.rescaling.memory import Life, Memory
+from rheostat.rescaling.phase_limits import Waits
 from rheostat.rescaling.roster import Roster, walk
-from rheostat.rescaling.waits import Waits
 from rheostat.state.units import Unit
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rheostat.rescaling.choice import Choice, Need, request_total
+from rheostat.rescaling.executor_choice import Choice, Need, request_total
 from rheostat.rescaling.roster import Condition, Roster
 from rheostat.rescaling.state_plan import StatePlan
 

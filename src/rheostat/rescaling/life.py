@@ -8,7 +8,7 @@ executor from this table, and the diagrams in the docs are made from it.
 
 from __future__ import annotations
 
-from rheostat.rescaling.table import Table, Transition
+from rheostat.rescaling.transition_table import Table, Transition
 
 TAKING = frozenset({"warm", "assigned", "settled", "rebalancing", "stuck"})
 """Phases in which an executor may be given state."""

@@ -11,8 +11,8 @@ from typing import TypeAlias, TypeVar
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import LIFE, STAYING
 from rheostat.rescaling.memory import Life
-from rheostat.rescaling.table import Transition
-from rheostat.rescaling.waits import Waits
+from rheostat.rescaling.phase_limits import Waits
+from rheostat.rescaling.transition_table import Transition
 from rheostat.state.units import Unit
 
 Given = TypeVar("Given")

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 from rheostat.model import Rescaling
 from rheostat.rescaling.arrival import arrive
-from rheostat.rescaling.choice import choice_of, need_of, request_total
 from rheostat.rescaling.conditions import CHOICES, PLACEMENT, READINESS
+from rheostat.rescaling.executor_choice import choice_of, need_of, request_total
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import LIFE
 from rheostat.rescaling.memory import Memory
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.rescaling.phase_limits import Waits
 from rheostat.rescaling.roster import Roster, walk
 from rheostat.rescaling.state_plan import StatePlan, plan_of, sent
 from rheostat.rescaling.status_text import describe
-from rheostat.rescaling.waits import Waits
 
 __all__ = ["Memory", "Step", "advance"]
 

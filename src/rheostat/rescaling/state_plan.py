@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from rheostat.rescaling.choice import taking
+from rheostat.rescaling.executor_choice import taking
 from rheostat.rescaling.life import ARRIVING
 from rheostat.rescaling.memory import Memory
 from rheostat.rescaling.roster import Roster

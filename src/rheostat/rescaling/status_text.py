@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.choice import request_total, spare
+from rheostat.rescaling.executor_choice import request_total, spare
 from rheostat.rescaling.life import ARRIVING, GOING, KEEPABLE
 from rheostat.rescaling.roster import Roster
 from rheostat.rescaling.state_plan import StatePlan

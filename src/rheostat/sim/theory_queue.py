@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from rheostat.errors import BadInput
-from rheostat.signals.queueing import Station
+from rheostat.signals.statistics.mmk_queue import Station
 from rheostat.sim.events import Events
 from rheostat.sim.noise import streams
 

@@ -23,9 +23,9 @@ from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
-from rheostat.spark.resizing.locality_wait import Patience
+from rheostat.spark.resizing.locality_wait import LocalityWait
+from rheostat.spark.resizing.placement_soaks import Verdict, verdict
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.soaked import Verdict, verdict
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.sensing.capabilities import (
@@ -40,14 +40,14 @@ from rheostat.spark.sensing.capabilities import (
     slots_per_executor,
     unseen,
 )
-from rheostat.spark.sensing.executors import ExecutorsEndpoint
 from rheostat.spark.sensing.local_processes import LocalExecutors
+from rheostat.spark.sensing.query_shape import PROVIDER
+from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor
-from rheostat.spark.sensing.shape import PROVIDER
 from rheostat.spark.sensing.stages import StagesEndpoint
-from rheostat.spark.sensing.usage import LocalUsage, StageUsage
 from rheostat.spark.settings import Settings
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
@@ -154,7 +154,7 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
         steward(spark, settings, internals, means),
         Capabilities(can_scale=True, cannot=means.cannot),
         size,
-        Patience(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
+        LocalityWait(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
         application_id(spark),
     )
     return watched.handle(actuator)

@@ -33,7 +33,7 @@ from rheostat.spark.sensing.capabilities import (
     obstacles,
     slots_per_executor,
 )
-from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.sensing.rest_pages import Rest
 from rheostat.spark.settings import Settings
 
 __all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]

@@ -106,12 +106,12 @@ def settings_of(
     kept.
 
     ``placement`` says whether state partitions move with the executors: ``auto`` where a soak has
-    allowed it (``spark/resizing/soaked.py``), ``force`` wherever this Spark can, ``off`` never.
-    ``shares`` is how they are shared out: ``count`` (even numbers), ``bytes`` (even bytes in the
-    checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``standby`` executors
-    are kept above the target, warm and without state, never beyond the ceiling, once all that was
-    asked for is there. They take the state of a scale-out at once; they are paid for like the
-    others, and count neither in ``Observation.executors`` nor in the budget. ``replace`` ends
+    allowed it (``spark/resizing/placement_soaks.py``), ``force`` wherever this Spark can, ``off``
+    never. ``shares`` is how they are shared out: ``count`` (even numbers), ``bytes`` (even bytes in
+    the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``standby``
+    executors are kept above the target, warm and without state, never beyond the ceiling, once all
+    that was asked for is there. They take the state of a scale-out at once; they are paid for like
+    the others, and count neither in ``Observation.executors`` nor in the budget. ``replace`` ends
     another autoscaler that already sizes this application; without it a second one is refused.
     """
     return Settings(

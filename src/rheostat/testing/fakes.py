@@ -59,7 +59,7 @@ class RecordingActuator:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class FakeBatch:
     """One micro-batch: it takes the rows that wait at ``start_s`` and commits them at ``end_s``."""
 
     start_s: float
@@ -104,8 +104,8 @@ class FluidJob:
         )
         self.executors = self.target = executors
         self._starting: list[int] = []
-        self._running: Batch | None = None
-        self.last: Batch | None = None
+        self._running: FakeBatch | None = None
+        self.last: FakeBatch | None = None
         self.t_s: float | None = None
         self.arrived = self.committed = 0.0
         self.executor_s = 0.0
@@ -193,11 +193,11 @@ class FluidJob:
     def _begin(self, start_s: float) -> None:
         rows = min(self.lag_rows, self._max_rows)
         work_s = rows / (self.executors * self._capacity(start_s))
-        self._running = Batch(
+        self._running = FakeBatch(
             start_s=start_s, end_s=start_s + max(self._fixed_s + work_s, 1e-3), rows=rows
         )
 
-    def _end(self, batch: Batch) -> None:
+    def _end(self, batch: FakeBatch) -> None:
         self.committed += batch.rows
         self.last, self._running = batch, None
 

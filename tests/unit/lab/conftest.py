@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.lab.report.finished_run import (
-    Batch,
+    CommittedBatch,
     ExecutorLife,
     MachineSample,
     Overhead,
@@ -51,9 +51,9 @@ def idle_machine(cpu: float = 0.4) -> list[MachineSample]:
     return [MachineSample(START_S + second, cpu, 0.35, 0.5) for second in range(0, 240, 2)]
 
 
-def batches_of(run: Run) -> list[Batch]:
+def batches_of(run: Run) -> list[CommittedBatch]:
     """Return the batches of a run by its arrivals and executors: each takes all that waits."""
-    found: list[Batch] = []
+    found: list[CommittedBatch] = []
     done, now = 0, run.start_s + 1
     while now < run.end_s - 1:
         size = max(1, standing(run, now))
@@ -61,7 +61,7 @@ def batches_of(run: Run) -> list[Batch]:
         took = 0.25 + rows / (PER_EXECUTOR * size)
         if rows:
             spent = {"addBatch": took - 0.2, "walCommit": 0.1, "triggerExecution": took}
-            found.append(Batch(done, done + rows, now, now + took, rows, spent))
+            found.append(CommittedBatch(done, done + rows, now, now + took, rows, spent))
         done, now = done + rows, now + max(1.0, took)
     return found
 
@@ -77,7 +77,7 @@ def made_up_run(seconds: int = 240) -> Run:
         if second >= free_s and lag >= 1:
             took = 0.25 + lag / (PER_EXECUTOR * max(1, len(running)))
             batches.append(
-                Batch(
+                CommittedBatch(
                     int(committed),
                     int(curve[-1][1]),
                     START_S + second + 1,

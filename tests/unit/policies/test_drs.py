@@ -4,7 +4,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
 from rheostat.policies.drs import Drs
 from rheostat.policies.registry import create
-from rheostat.signals.queueing import Station
+from rheostat.signals.statistics.mmk_queue import Station
 
 
 def network(executors: int = 2, slots_per_executor: int = 1) -> Observation:

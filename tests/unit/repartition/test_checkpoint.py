@@ -8,7 +8,7 @@ from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
 from rheostat.repartition.engine import StoreId
 from rheostat.repartition.files import LocalFiles, is_local
-from rheostat.spark.sensing.shape import ROCKSDB
+from rheostat.spark.sensing.query_shape import ROCKSDB
 
 
 def read(folder: Path) -> Checkpoint:

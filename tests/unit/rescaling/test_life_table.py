@@ -8,7 +8,7 @@ from rheostat.errors import BadInput
 from rheostat.rescaling import orders
 from rheostat.rescaling.conditions import ARRIVALS, CHOICES, PLACEMENT, READINESS
 from rheostat.rescaling.life import ARRIVING, DONE, EVENTS, GOING, KEEPABLE, LIFE, STAYING, TAKING
-from rheostat.rescaling.table import Table, Transition
+from rheostat.rescaling.transition_table import Table, Transition
 
 LOOKS = (*ARRIVALS, *CHOICES, *READINESS, *PLACEMENT)
 

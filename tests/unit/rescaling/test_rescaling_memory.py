@@ -6,7 +6,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.rescaling.memory import Life, Memory
-from rheostat.rescaling.waits import Waits
+from rheostat.rescaling.phase_limits import Waits
 
 FULL = Memory(
     lives={"1": Life("settled", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)},

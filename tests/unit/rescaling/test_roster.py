@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 
 from rheostat.rescaling.arrival import arrive
-from rheostat.rescaling.choice import choice_of, need_of
 from rheostat.rescaling.conditions import CHOICES, READINESS
+from rheostat.rescaling.executor_choice import choice_of, need_of
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.life import LIFE
 from rheostat.rescaling.memory import Life, Memory
+from rheostat.rescaling.phase_limits import Waits
 from rheostat.rescaling.roster import Roster, walk
 from rheostat.rescaling.state_plan import plan_of
-from rheostat.rescaling.waits import Waits
 
 
 def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) -> Roster:

@@ -11,8 +11,8 @@ import pytest
 from rheostat.model import Rescaling
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.rescaling.phase_limits import Waits
 from rheostat.rescaling.saga import Memory, advance
-from rheostat.rescaling.waits import Waits
 from rheostat.state.assignment import Unit
 
 

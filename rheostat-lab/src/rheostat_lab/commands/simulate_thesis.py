@@ -49,7 +49,7 @@ def thesis(
     Example: rheostat simulate thesis --seeds 30 --jobs 2 --out thesis.json
     """
     from rheostat_lab.thesis.comparison import summary
-    from rheostat_lab.thesis.parameters import structures
+    from rheostat_lab.thesis.fitted_parameters import structures
 
     if seeds < 1 or jobs < 1:
         raise BadInput(f"seeds and jobs must be at least 1, but they are {seeds} and {jobs}")

@@ -26,7 +26,7 @@ from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
-from rheostat.spark.sensing.shape import FILES, SHUFFLE_PARTITIONS, checkpoint_files_class
+from rheostat.spark.sensing.query_shape import FILES, SHUFFLE_PARTITIONS, checkpoint_files_class
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
 from rheostat_lab.rescale.stateful_oracle import verify_stateful
@@ -117,7 +117,7 @@ class StatefulJob:
         self.rows = open_rows(shape, broker.bootstrap, suffix)
         self.feed = Feed(self.rows)
         self.out_topic = f"out{suffix}"
-        self.batches: dict[int, progress.Batch] = {}
+        self.batches: dict[int, progress.ReportedBatch] = {}
         self.stopped_s: dict[int, float] = {}
         """When the query was stopped before the batch of that number."""
         self.log = event_log.EventLog()

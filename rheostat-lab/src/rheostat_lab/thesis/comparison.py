@@ -11,7 +11,7 @@ import numpy as np
 from rheostat.sim.flink.flink_job import FlinkJob
 from rheostat_lab.thesis import statistics
 from rheostat_lab.thesis.closed_loop import Outcome
-from rheostat_lab.thesis.forced import compare, force, latency_errors
+from rheostat_lab.thesis.forced_plant import compare, force, latency_errors
 from rheostat_lab.thesis.policies_alone import step_a
 from rheostat_lab.thesis.recordings import load_recording
 from rheostat_lab.thesis.thesis_runs import QUERIES, Cell, cells

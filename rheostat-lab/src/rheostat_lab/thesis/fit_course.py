@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from rheostat.sim.flink.flink_job import FlinkJob
 from rheostat.sim.plant import Floats
-from rheostat_lab.thesis.forced import force, latency_errors
+from rheostat_lab.thesis.forced_plant import force, latency_errors
 from rheostat_lab.thesis.recordings import Recorded
 
 BOUNDS: Mapping[str, tuple[float, float]] = {

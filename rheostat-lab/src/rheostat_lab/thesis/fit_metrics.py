@@ -12,7 +12,7 @@ import numpy as np
 
 from rheostat.sim.flink.flink_job import FlinkJob
 from rheostat.sim.plant import Floats
-from rheostat_lab.thesis.forced import force
+from rheostat_lab.thesis.forced_plant import force
 from rheostat_lab.thesis.recordings import Recorded
 
 _STEADY_SAMPLES = 8

@@ -14,13 +14,12 @@ from typing import Any
 
 import pyspark
 
-from rheostat.lab.nexmark import queries
-from rheostat.lab.report.finished_run import Batch, ExecutorLife
+from rheostat.lab.nexmark import nexmark_queries
+from rheostat.lab.report.finished_run import CommittedBatch, ExecutorLife
 from rheostat.local.local_session import start_session
 from rheostat.model import Record
 from rheostat.spark.sensing import progress
-from rheostat.spark.sensing.executors import ExecutorsEndpoint
-from rheostat.spark.sensing.shape import (
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
@@ -28,8 +27,9 @@ from rheostat.spark.sensing.shape import (
     SHUFFLE_PARTITIONS,
     checkpoint_files_class,
 )
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 
-QUERIES = {"q1": queries.q1, "q11": queries.q11}
+QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
 _KEPT_BATCHES = 100_000
 QUERY_OPTIONS = {
     SHUFFLE_PARTITIONS: "8",
@@ -59,7 +59,9 @@ def start_query(
     """Start a Nexmark query from Kafka into ``folder``/sink and return it; each bid waits
     ``service_ms`` on its way.
     """
-    bids = queries.with_service_time(queries.read_bids(spark, bootstrap, topic), service_ms)
+    bids = nexmark_queries.with_service_time(
+        nexmark_queries.read_bids(spark, bootstrap, topic), service_ms
+    )
     writer = (
         QUERIES[name](bids)
         .writeStream.format("parquet")
@@ -155,15 +157,15 @@ class Pipeline:
         """
         self._queries[-1].processAllAvailable()
 
-    def batches(self) -> list[Batch]:
+    def batches(self) -> list[CommittedBatch]:
         """Return all batches with rows, over all restarts, in their order."""
-        found: dict[int, Batch] = {}
+        found: dict[int, CommittedBatch] = {}
         for query in self._queries:
             for event in query.recentProgress:
                 batch = progress.batch_of(event)
                 end = sum(batch.committed.values())
                 if batch.rows:
-                    found[batch.batch_id] = Batch(
+                    found[batch.batch_id] = CommittedBatch(
                         end - batch.rows,
                         end,
                         batch.start_s,

@@ -17,7 +17,7 @@ from rheostat.lab.demo.results_folder import DRIVER_LOG, JOURNAL
 from rheostat.lab.demo.verdict import verify
 from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.lab.nexmark.curve import Curve, read_curve
-from rheostat.lab.report.finished_run import Batch, MachineSample, Overhead, Ramp, Run
+from rheostat.lab.report.finished_run import CommittedBatch, MachineSample, Overhead, Ramp, Run
 from rheostat.machine.process import Child
 from rheostat.model import Limits, Record
 from rheostat.spark.handle import Handle
@@ -192,7 +192,7 @@ def rows_produced(log: str) -> int:
         ) from None
 
 
-def within(batches: Sequence[Batch], curve: Curve) -> list[Batch]:
+def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBatch]:
     """Return the batches with rows of the load; raises ``RheostatError`` where there is none."""
     found = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
     if not found:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.lab.nexmark.texts import CHANNELS, HOT_CHANNELS, texts
+from rheostat.lab.nexmark.bid_texts import CHANNELS, HOT_CHANNELS, texts
 from rheostat.workloads.counter import Numbers, below, uniform
 
 BIDS_PER_EPOCH = 46

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.lab.report.finished_run import Batch
+from rheostat.lab.report.finished_run import CommittedBatch
 
 PARTS = {
     "addBatch": "reading, computing and writing the rows: the tasks on the executors",
@@ -32,7 +32,7 @@ class Part:
     meaning: str
 
 
-def parts_of(batch: Batch) -> dict[str, float]:
+def parts_of(batch: CommittedBatch) -> dict[str, float]:
     """Return the seconds of each part, with the rest, so that they sum up to the batch; empty where
     nothing is known of them.
     """
@@ -43,7 +43,7 @@ def parts_of(batch: Batch) -> dict[str, float]:
     return known | {REST: max(0.0, whole - sum(known.values()))}
 
 
-def parts(batches: Sequence[Batch]) -> list[Part]:
+def parts(batches: Sequence[CommittedBatch]) -> list[Part]:
     """Return the parts over all batches of which they are known, in the order of ``PARTS``."""
     known = [split for split in map(parts_of, batches) if split]
     total = sum(sum(split.values()) for split in known)
@@ -62,7 +62,7 @@ def parts(batches: Sequence[Batch]) -> list[Part]:
     ]
 
 
-def longest(batches: Sequence[Batch]) -> str:
+def longest(batches: Sequence[CommittedBatch]) -> str:
     """Return the longest batch in words, with its largest part; empty without a batch."""
     if not batches:
         return ""

@@ -12,7 +12,7 @@ from rheostat.model import Limits, Record, Slo
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class CommittedBatch:
     """A finished micro-batch; rows are counted from the topic's creation, over all partitions:
     ``first_row`` to ``end_row`` - 1.
     """
@@ -121,7 +121,7 @@ class Run:
     curve: Sequence[tuple[float, float]]
     """The arrival curve: (Unix seconds, rows so far)."""
 
-    batches: Sequence[Batch]
+    batches: Sequence[CommittedBatch]
     executors: Sequence[ExecutorLife]
     ramp: Ramp | None = None
     failed_tasks: int = 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rheostat.lab.report.batch_parts import longest
-from rheostat.lab.report.finished_run import Batch, Run
+from rheostat.lab.report.finished_run import CommittedBatch, Run
 from rheostat.lab.report.machine_load import machine_load
 from rheostat.lab.report.misses import Miss
 from rheostat.lab.report.rescalings import allowances
@@ -163,7 +163,7 @@ def _during(run: Run, miss: Miss) -> list[Record]:
     return [record for record in run.records if miss.arrived_s <= record.t_s <= miss.end_s]
 
 
-def _overlaps(batch: Batch, miss: Miss) -> bool:
+def _overlaps(batch: CommittedBatch, miss: Miss) -> bool:
     return batch.start_s < miss.end_s and miss.arrived_s < batch.commit_s
 
 

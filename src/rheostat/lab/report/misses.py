@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rheostat.lab.report.finished_run import Batch, Run
+from rheostat.lab.report.finished_run import CommittedBatch, Run
 from rheostat.lab.report.rows_over_time import rows_at
 from rheostat.signals.latency import ArrivalCurve, share_within
 
@@ -70,7 +70,7 @@ def _late_batches(run: Run) -> Iterator[Miss]:
             )
 
 
-def _late_rows(run: Run, batch: Batch, curve: ArrivalCurve, low: float) -> float:
+def _late_rows(run: Run, batch: CommittedBatch, curve: ArrivalCurve, low: float) -> float:
     spreads = curve.latencies(low, batch.end_row, batch.commit_s)
     within = share_within(spreads, run.slo.latency_s)
     return 0.0 if within is None else math.fsum(one.rows for one in spreads) * (1 - within)

@@ -17,7 +17,7 @@ from rheostat.sim.plant import Floats
 Steps: TypeAlias = NDArray[np.int64]
 
 
-class Batch(NamedTuple):
+class BatchesAtStep(NamedTuple):
     """Batches that start at one step: where the rows they take end, how long they last in steps,
     and their late rows.
     """
@@ -58,7 +58,7 @@ class Batches:
         """The steps between two triggers; 1 where batches run back to back."""
         return max(1, round(self.job.trigger_s / self.curve.step_s))
 
-    def from_step(self, t: int, since: Steps, executors: Floats) -> Batch:
+    def from_step(self, t: int, since: Steps, executors: Floats) -> BatchesAtStep:
         """Return the batches that start at step ``t`` with the rows since ``since``; the arrays
         have one shape.
         """
@@ -72,7 +72,7 @@ class Batches:
             t + (takes_s - job.slo.latency_s) / step_s
         )  # rows that arrived later than this are in time
         late = self.curve.at(np.minimum(until, in_time_from)) - rows[since]
-        return Batch(until, lasts, np.maximum(0.0, late))
+        return BatchesAtStep(until, lasts, np.maximum(0.0, late))
 
     def _until(self, t: int, since: Steps) -> Steps:
         rows = self.curve.rows

@@ -26,7 +26,7 @@ _IDLE_POLL_S = 60.0
 
 
 @dataclass(slots=True)
-class Batch:
+class SimulatedBatch:
     """One micro-batch: it takes rows ``first_row`` to ``end_row`` at ``begin_s`` and commits them
     at ``end_s``.
     """
@@ -92,8 +92,8 @@ class SparkPlant:
         self.committed = 0.0
         self.done_task_s = 0.0
         """Slot-seconds in tasks of batches that are over."""
-        self.running: Batch | None = None
-        self.last: Batch | None = None
+        self.running: SimulatedBatch | None = None
+        self.last: SimulatedBatch | None = None
         self.slow = 1.0
         """How much longer the fixed cost is; that of tasks is their executor's."""
         self._start_s = start_s
@@ -193,13 +193,13 @@ class SparkPlant:
         fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
         stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
         end_s = max(stages[-1].ends_s) + fixed_s / 2
-        batch = Batch(
+        batch = SimulatedBatch(
             now, max(end_s, now + 1e-3), self.committed, self.committed + rows, fixed_s, stages
         )
         self.running = batch
         self.events.at(batch.end_s, partial(self._end, batch))
 
-    def _end(self, batch: Batch, now: float) -> None:
+    def _end(self, batch: SimulatedBatch, now: float) -> None:
         if batch.end_s > now:  # an executor was lost on the way
             self.events.at(batch.end_s, partial(self._end, batch))
             return

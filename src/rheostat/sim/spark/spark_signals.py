@@ -8,7 +8,7 @@ from rheostat.model import InFlight, Observation
 from rheostat.signals.lag import wait_s
 
 if TYPE_CHECKING:
-    from rheostat.sim.spark.spark_plant import Batch, SparkPlant
+    from rheostat.sim.spark.spark_plant import SimulatedBatch, SparkPlant
 
 _POLL_S = 15.0
 """A live sensor asks for the executors' task times this often."""
@@ -101,7 +101,7 @@ class Sight:
         return self._busy
 
 
-def _in_flight(batch: Batch, now: float) -> InFlight:
+def _in_flight(batch: SimulatedBatch, now: float) -> InFlight:
     ends_s = [end_s for stage in batch.stages for end_s in stage.ends_s]
     done = sum(end_s <= now for end_s in ends_s)
     return InFlight(
@@ -112,7 +112,7 @@ def _in_flight(batch: Batch, now: float) -> InFlight:
     )
 
 
-def _parts_s(batch: Batch) -> dict[str, float]:
+def _parts_s(batch: SimulatedBatch) -> dict[str, float]:
     """Return the parts of a batch as Spark names them: what is not in tasks is shared as in an idle
     batch that was measured.
     """

@@ -11,16 +11,16 @@ from typing import Any
 from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.coordinator import Coordinator
-from rheostat.spark.internals.driver_process import DriverProcess
+from rheostat.spark.internals.driver_cpu import DriverCpu
 from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.locality_waits import LocalityWaits
 from rheostat.spark.internals.operator_stores import OperatorStores
 from rheostat.spark.internals.placed_tasks import PlacedTasks
-from rheostat.spark.internals.queries import Queries
 from rheostat.spark.internals.rehearsal import Rehearsal
 from rheostat.spark.internals.state_loads import StateLoads
+from rheostat.spark.internals.stream_executions import Queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Internals:
     tasks: PlacedTasks
     rehearsal: Rehearsal
     state_loads: StateLoads
-    process: DriverProcess
+    process: DriverCpu
 
 
 def internals_of(spark: Any) -> Internals:
@@ -58,5 +58,5 @@ def internals_of(spark: Any) -> Internals:
         tasks=tasks,
         rehearsal=Rehearsal(gateway, tasks, executors),
         state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
-        process=DriverProcess(gateway),
+        process=DriverCpu(gateway),
     )

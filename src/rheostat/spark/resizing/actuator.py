@@ -11,7 +11,7 @@ from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.resizing.locality_wait import Patience
+from rheostat.spark.resizing.locality_wait import LocalityWait
 
 _REPLACE = re.compile(r"replace executor (\S+)")
 
@@ -55,13 +55,13 @@ class SparkActuator:
         protocols: Protocols,
         capabilities: Capabilities,
         size: SizeInForce,
-        patience: Patience,
+        locality_wait: LocalityWait,
         application: str,
     ) -> None:
         self._protocols = protocols
         self._capabilities = capabilities
         self._size = size
-        self._patience = patience
+        self._locality_wait = locality_wait
         self._application = application
 
     def capabilities(self) -> Capabilities:
@@ -77,7 +77,7 @@ class SparkActuator:
         decided = self._size.decided
         target = decision.target if decided is None else decided
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
-        self._patience.tick(rescaling.phase != "steady", now)
+        self._locality_wait.tick(rescaling.phase != "steady", now)
         kept = {"application": self._application, "protocol": rescaling.memory}
         return replace(rescaling, memory=kept)
 
@@ -97,7 +97,7 @@ class SparkActuator:
     def close(self) -> None:
         """Leave the application as it is, with its own settings."""
         self._protocols.stop()
-        self._patience.restore()
+        self._locality_wait.restore()
 
 
 class Adviser:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from rheostat.rescaling.life import ARRIVING
 from rheostat.rescaling.memory import Life
-from rheostat.spark.resizing.pace import COUNT_S, POLL_S
+from rheostat.spark.resizing.look_pace import COUNT_S, POLL_S
 from rheostat.spark.resizing.steward_ports import Executors
 
 

@@ -15,7 +15,7 @@ COLD_S = 20.0
 """New executors are cold for about this long."""
 
 
-class Patience:
+class LocalityWait:
     """Shortens the wait from a change of size until ``COLD_S`` after it, for applications without
     state, and restores it.
     """

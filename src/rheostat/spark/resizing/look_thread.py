@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from rheostat.fault_log import FaultLog
-from rheostat.spark.resizing.pace import CALM_S
+from rheostat.spark.resizing.look_pace import CALM_S
 
 TICK_S = 5.0
 """So often ``tick`` is called."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from rheostat.spark.resizing.slack import Loads
+from rheostat.spark.resizing.batch_slack import Loads
 from rheostat.spark.resizing.steward_ports import Preloading, Queries
 from rheostat.state.units import Unit
 

@@ -14,18 +14,18 @@ from typing import NamedTuple
 
 from rheostat.model import Memory as Kept
 from rheostat.model import Rescaling
+from rheostat.rescaling.awaited import awaits_boundary, has_rested, standing_by
 from rheostat.rescaling.facts import Facts
 from rheostat.rescaling.orders import Assign, Order
 from rheostat.rescaling.saga import Memory, advance
 from rheostat.rescaling.undecided import harmless, undecided_size
-from rheostat.rescaling.waiting import awaits_boundary, has_rested, standing_by
+from rheostat.spark.resizing.batch_boundaries import Rounds
 from rheostat.spark.resizing.census import Census
 from rheostat.spark.resizing.executor_orders import ExecutorOrders
+from rheostat.spark.resizing.look_pace import Pace
 from rheostat.spark.resizing.look_thread import LookThread
-from rheostat.spark.resizing.pace import Pace
 from rheostat.spark.resizing.pending_moves import PendingMoves
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.rounds import Rounds
 from rheostat.spark.resizing.source_hiding import SourceHiding
 from rheostat.spark.resizing.state_loading import LoadRoom, StateLoading
 from rheostat.spark.resizing.state_placement import Placement

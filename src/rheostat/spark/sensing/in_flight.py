@@ -10,7 +10,7 @@ from typing import Any
 
 from rheostat.model import InFlight
 from rheostat.signals.rhythm import next_trigger_s
-from rheostat.spark.sensing.progress import Batch
+from rheostat.spark.sensing.progress import ReportedBatch
 
 _BATCH_MESSAGES = ("Writing offsets", "No new data but")
 """What MicroBatchExecution says while it plans a batch, and while it runs one without data, which
@@ -19,7 +19,7 @@ closes windows."""
 
 def in_flight(
     status: Mapping[str, Any],
-    last: Batch | None,
+    last: ReportedBatch | None,
     trigger_s: float | None,
     now: float,
     tracker: Any | None = None,
@@ -48,7 +48,7 @@ def runs_batch(status: Mapping[str, Any]) -> bool:
     return bool(status.get("isTriggerActive") and (status.get("isDataAvailable") or planned))
 
 
-def batch_start_s(last: Batch, trigger_s: float | None, quiet_s: float = 0.0) -> float:
+def batch_start_s(last: ReportedBatch, trigger_s: float | None, quiet_s: float = 0.0) -> float:
     """Return when the batch after ``last`` began: at its end, or at the next multiple of the
     interval if it ended in time.
 

@@ -17,7 +17,7 @@ from rheostat.signals.lag import Offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ReportedBatch:
     """One finished micro-batch of one query."""
 
     query: str
@@ -49,7 +49,7 @@ class Batch:
         return self.start_s + self.duration_s
 
 
-def batch_of(progress: Any) -> Batch:
+def batch_of(progress: Any) -> ReportedBatch:
     """Return the batch of a progress event: of PySpark 3.5 to 4.x (a dict) or its JSON text.
 
     Raises KeyError or ValueError for what is no progress event.
@@ -58,7 +58,7 @@ def batch_of(progress: Any) -> Batch:
     parts_s = {name: ms / 1000 for name, ms in read["durationMs"].items()}
     sources, operators = read["sources"], read["stateOperators"]
     output_rows = read["sink"].get("numOutputRows", -1)
-    return Batch(
+    return ReportedBatch(
         query=read["name"] or str(read["id"]),
         run_id=str(read["runId"]),
         batch_id=read["batchId"],

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from rheostat.model import Observation
 from rheostat.signals.lag import Offsets, lag_rows, wait_s
 from rheostat.signals.latency import ArrivalCurve, mean_s
-from rheostat.signals.windows import growth_per_s
-from rheostat.spark.sensing.executors import Executor, ExecutorsEndpoint
+from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.in_flight import in_flight
-from rheostat.spark.sensing.progress import Batch, batch_of
-from rheostat.spark.sensing.usage import LastStages, LocalUsage, StageUsage
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of
+from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
+from rheostat.spark.sensing.rest_executors import Executor, ExecutorsEndpoint
 
 _KEPT_POINTS = 240
 _IDLE_S = 10.0
@@ -37,7 +37,7 @@ class LatestOffsets(Protocol):
 class _Seen:
     """What was seen of a query so far; dropped with it."""
 
-    batch: Batch | None = None
+    batch: ReportedBatch | None = None
     trigger_s: float | None = None
     trigger_is_told: bool = True
     """Whether the interval was told from batches, and not asked for."""
@@ -197,7 +197,7 @@ class SparkSensor:
             else self._stages.fill(observed, batch, seen.stages, idle)
         )
 
-    def _learn_trigger(self, query: Any, batch: Batch, seen: _Seen) -> None:
+    def _learn_trigger(self, query: Any, batch: ReportedBatch, seen: _Seen) -> None:
         """Ask for the trigger interval at the first batch; where it cannot be asked for, tell it
         from the batches.
 
@@ -212,7 +212,7 @@ class SparkSensor:
             seen.trigger_s = told_s
         seen.batch = batch
 
-    def _latest(self, batch: Batch, seen: _Seen, now: float) -> Offsets | None:
+    def _latest(self, batch: ReportedBatch, seen: _Seen, now: float) -> Offsets | None:
         """Ask the broker and add a point to the arrival curve; without a broker the curve has what
         each batch was planned with.
         """
@@ -231,7 +231,7 @@ class SparkSensor:
         return latest
 
     def _lag_rows(
-        self, batch: Batch, latest: Offsets | None, rate: float | None, now: float
+        self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
     ) -> float | None:
         """Return the lag now: the broker's, or what was left at the planning of the last batch plus
         what must have arrived since.
@@ -264,11 +264,11 @@ def _shared_out(inputs: Mapping[str, float], rate: float | None) -> Mapping[str,
     return {name: rate * per_s / total for name, per_s in inputs.items()}
 
 
-def _per_s(rows: int | None, batch: Batch) -> float | None:
+def _per_s(rows: int | None, batch: ReportedBatch) -> float | None:
     return None if rows is None or batch.duration_s <= 0 else rows / batch.duration_s
 
 
-def told_trigger_s(before: Batch | None, batch: Batch) -> float | None:
+def told_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:
     """Tell the trigger interval from two batches: their mean distance, if the batch was over well
     before the next; else None.
     """

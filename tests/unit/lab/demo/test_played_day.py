@@ -5,7 +5,7 @@ import pytest
 from rheostat.errors import RheostatError
 from rheostat.lab.demo.played_day import ramp_of, rows_produced, within
 from rheostat.lab.nexmark.curve import Curve, Point
-from rheostat.lab.report.finished_run import Batch, Ramp
+from rheostat.lab.report.finished_run import CommittedBatch, Ramp
 
 CURVE = Curve(
     start_s=1000.0,
@@ -17,8 +17,8 @@ CURVE = Curve(
 )
 
 
-def batch(first: int, end: int) -> Batch:
-    return Batch(first, end, 0.0, 1.0, end - first)
+def batch(first: int, end: int) -> CommittedBatch:
+    return CommittedBatch(first, end, 0.0, 1.0, end - first)
 
 
 def test_the_rows_are_those_of_the_producers_last_line():

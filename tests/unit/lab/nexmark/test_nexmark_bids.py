@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
+from rheostat.lab.nexmark.bid_texts import texts
 from rheostat.lab.nexmark.bids import bids, encode
-from rheostat.lab.nexmark.texts import texts
 
 N = 200_000
 FIRST = 1_000_000

@@ -1,10 +1,12 @@
 import pytest
 
 from rheostat.lab.report.batch_parts import PARTS, longest, parts, parts_of
-from rheostat.lab.report.finished_run import Batch
+from rheostat.lab.report.finished_run import CommittedBatch
 
-PLAIN = Batch(0, 10, 0.0, 2.0, 10)
-SPLIT = Batch(0, 10, 0.0, 2.0, 10, {"addBatch": 1.5, "walCommit": 0.2, "triggerExecution": 2.0})
+PLAIN = CommittedBatch(0, 10, 0.0, 2.0, 10)
+SPLIT = CommittedBatch(
+    0, 10, 0.0, 2.0, 10, {"addBatch": 1.5, "walCommit": 0.2, "triggerExecution": 2.0}
+)
 
 
 def test_parts_and_rest_sum_up_to_the_batch() -> None:
@@ -13,7 +15,7 @@ def test_parts_and_rest_sum_up_to_the_batch() -> None:
 
 
 def test_parts_that_overlap_leave_no_negative_rest() -> None:
-    more = Batch(0, 10, 0.0, 1.0, 10, {"addBatch": 1.2})
+    more = CommittedBatch(0, 10, 0.0, 1.0, 10, {"addBatch": 1.2})
     assert parts_of(more)["rest"] == 0.0
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.lab.report.test_summary import run_of
 
-from rheostat.lab.report.finished_run import Batch, ExecutorLife, MachineSample, Run
+from rheostat.lab.report.finished_run import CommittedBatch, ExecutorLife, MachineSample, Run
 from rheostat.lab.report.miss_causes import causes, in_force, shortage, standing
 from rheostat.lab.report.misses import Miss
 from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
@@ -91,7 +91,7 @@ def test_a_single_executor_is_no_plural() -> None:
 
 
 def test_a_long_batch_is_a_cause_with_its_largest_part() -> None:
-    long = Batch(0, 900, 11.0, 16.0, 900, {"addBatch": 4.2, "walCommit": 0.5})
+    long = CommittedBatch(0, 900, 11.0, 16.0, 900, {"addBatch": 4.2, "walCommit": 0.5})
     assert "the longest batch took 5.0 s, 4.2 s of it addBatch" in said(batches=[long])
     assert "batch" not in said(batches=[replace(long, start_s=25.0, commit_s=30.0)])
 

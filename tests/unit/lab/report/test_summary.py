@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.lab.report.finished_run import Batch, ExecutorLife, Overhead, Ramp, Run
+from rheostat.lab.report.finished_run import CommittedBatch, ExecutorLife, Overhead, Ramp, Run
 from rheostat.lab.report.rescalings import rescalings
 from rheostat.lab.report.sizes_over_time import paid, registered
 from rheostat.lab.report.summary import Latency, lag_recovery_s, latency, summarize, to_json
@@ -34,8 +34,8 @@ def run_of(**given_: object) -> Run:
     return replace(plain, **given_)  # type: ignore[arg-type]
 
 
-def batch(first_s: float, end_s: float, commit_s: float) -> Batch:
-    return Batch(
+def batch(first_s: float, end_s: float, commit_s: float) -> CommittedBatch:
+    return CommittedBatch(
         int(first_s * 100), int(end_s * 100), end_s, commit_s, int((end_s - first_s) * 100)
     )
 

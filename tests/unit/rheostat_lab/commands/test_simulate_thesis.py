@@ -64,7 +64,7 @@ def test_rows_summary_and_plots_of_three_cells(
 @pytest.mark.thorough
 def test_the_same_seeds_give_the_same_rows_however_many_processes() -> None:
     from rheostat_lab.thesis.closed_loop import run_all
-    from rheostat_lab.thesis.parameters import fitted
+    from rheostat_lab.thesis.fitted_parameters import fitted
     from rheostat_lab.thesis.thesis_runs import cells
 
     chosen = [cell for cell in cells() if cell.query == "1" and cell.policy == "DS2-modern"]

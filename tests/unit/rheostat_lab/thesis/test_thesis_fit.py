@@ -14,7 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.replay.recording import packaged
 from rheostat_lab.thesis.fit import STARTS, fit
 from rheostat_lab.thesis.fit_course import Search
-from rheostat_lab.thesis.parameters import fitted
+from rheostat_lab.thesis.fitted_parameters import fitted
 
 SHORT = Search(random=1, steps=0, factors=3)
 ROWS = 50

@@ -9,7 +9,7 @@ import pytest
 from rheostat.model import Decision, Observation
 from rheostat.signals.true_rates import stage_needs
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.spark.spark_plant import Batch, SparkPlant
+from rheostat.sim.spark.spark_plant import SimulatedBatch, SparkPlant
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.steps import Steps
 
@@ -22,7 +22,7 @@ def plant_of(rate: float = 1_000.0, **given: object) -> SparkPlant:
     )
 
 
-def batches(plant: SparkPlant, until_s: float, step_s: float = 0.05) -> Iterator[Batch]:
+def batches(plant: SparkPlant, until_s: float, step_s: float = 0.05) -> Iterator[SimulatedBatch]:
     """Yield each batch as it ends."""
     last = plant.last
     while plant.events.now < until_s:

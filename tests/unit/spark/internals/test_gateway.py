@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from rheostat.spark.internals.driver_process import DriverProcess
+from rheostat.spark.internals.driver_cpu import DriverCpu
 from rheostat.spark.internals.gateway import has_ended
 
 
@@ -115,5 +115,5 @@ def test_what_the_process_does_not_tell_is_absent(gateway: Callable[..., Any], a
     )
     process = SimpleNamespace(current=lambda: SimpleNamespace(pid=lambda: 42))
     made.jvm.java.lang.ProcessHandle = process
-    assert DriverProcess(made).thread_cpu_s() is None
-    assert DriverProcess(made).process_id() == 42
+    assert DriverCpu(made).thread_cpu_s() is None
+    assert DriverCpu(made).process_id() == 42

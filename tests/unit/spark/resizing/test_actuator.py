@@ -7,7 +7,7 @@ import pytest
 from rheostat.model import Capabilities, Decision, Rescaling
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
-from rheostat.spark.resizing.locality_wait import SHORT, Patience
+from rheostat.spark.resizing.locality_wait import SHORT, LocalityWait
 
 ABLE = Capabilities(can_scale=True)
 
@@ -43,12 +43,12 @@ def actuator_of(
     protocols: Protocols,
     executors: int = 1,
     application: str = "app-1",
-    patience: Patience | None = None,
+    locality_wait: LocalityWait | None = None,
 ) -> SparkActuator:
     """An actuator of an application of so many executors, which the sensor has shown."""
     size = SizeInForce()
     size.see(executors, executors, 0.0)
-    own = patience or Patience(nothing, stateful=lambda: False)
+    own = locality_wait or LocalityWait(nothing, stateful=lambda: False)
     return SparkActuator(protocols, ABLE, size, own, application)
 
 
@@ -98,7 +98,7 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
         waits.append(wait)
         return True
 
-    actuator = actuator_of(protocols, patience=Patience(set_wait, stateful=lambda: False))
+    actuator = actuator_of(protocols, locality_wait=LocalityWait(set_wait, stateful=lambda: False))
     for phase in ("steady", "growing"):
         protocols.phase = phase
         actuator.rescale(Decision(target=2, reason="test"), 5.0)

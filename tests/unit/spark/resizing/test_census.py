@@ -4,7 +4,7 @@ from typing import Any
 
 from rheostat.rescaling.memory import Life
 from rheostat.spark.resizing.census import Census
-from rheostat.spark.resizing.pace import COUNT_S, POLL_S
+from rheostat.spark.resizing.look_pace import COUNT_S, POLL_S
 
 
 class Cluster:

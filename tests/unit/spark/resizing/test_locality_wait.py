@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.spark.resizing.locality_wait import COLD_S, SHORT, Patience
+from rheostat.spark.resizing.locality_wait import COLD_S, SHORT, LocalityWait
 
 
 class Waits:
@@ -19,7 +19,7 @@ class Waits:
 
 def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
     waits = Waits()
-    patience = Patience(waits.set, stateful=lambda: False)
+    locality_wait = LocalityWait(waits.set, stateful=lambda: False)
     for now, changing in (
         (0.0, False),
         (5.0, True),
@@ -28,31 +28,31 @@ def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
         (10.0 + COLD_S, False),
         (90.0, False),
     ):
-        patience.tick(changing, now)
+        locality_wait.tick(changing, now)
         assert waits.said[-1:] == ([] if now == 0 else [SHORT] if now < 10 + COLD_S else [None])
     assert waits.said == [SHORT, None]
 
 
 def test_with_state_tasks_wait_as_long_as_the_application_wants():
     waits = Waits()
-    Patience(waits.set, stateful=lambda: True).tick(True, 5.0)
+    LocalityWait(waits.set, stateful=lambda: True).tick(True, 5.0)
     assert waits.said == []
 
 
 def test_state_that_appears_ends_the_short_wait():
     waits, stateful = Waits(), [False]
-    patience = Patience(waits.set, stateful=lambda: stateful[0])
-    patience.tick(True, 5.0)
+    locality_wait = LocalityWait(waits.set, stateful=lambda: stateful[0])
+    locality_wait.tick(True, 5.0)
     stateful[0] = True
-    patience.tick(True, 6.0)
+    locality_wait.tick(True, 6.0)
     assert waits.said == [SHORT, None]
 
 
 @pytest.mark.parametrize(("changing", "said"), [(True, [SHORT, None]), (False, [])])
 def test_at_the_end_the_application_has_its_own_wait_back(changing, said):
     waits = Waits()
-    patience = Patience(waits.set, stateful=lambda: False)
-    patience.tick(changing, 5.0)
-    patience.restore()
-    patience.restore()
+    locality_wait = LocalityWait(waits.set, stateful=lambda: False)
+    locality_wait.tick(changing, 5.0)
+    locality_wait.restore()
+    locality_wait.restore()
     assert waits.said == said

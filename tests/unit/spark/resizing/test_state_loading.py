@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rheostat.signals.rhythm import BatchTime, Rhythm
-from rheostat.spark.resizing.slack import OUT_SHARE
+from rheostat.spark.resizing.batch_slack import OUT_SHARE
 from rheostat.spark.resizing.state_loading import LoadRoom, StateLoading
 from rheostat.state.units import Unit
 

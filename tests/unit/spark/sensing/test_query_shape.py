@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.spark.sensing.shape import ROCKSDB, Finding, Query, checkpoint_files_class, shape
+from rheostat.spark.sensing.query_shape import (
+    ROCKSDB,
+    Finding,
+    Query,
+    checkpoint_files_class,
+    shape,
+)
 
 GOOD = {
     "spark.sql.shuffle.partitions": "24",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from rheostat.model import ExecutorSample, Observation
-from rheostat.spark.sensing.executors import Executor
 from rheostat.spark.sensing.local_processes import Used, load_per_core
-from rheostat.spark.sensing.progress import Batch
+from rheostat.spark.sensing.progress import ReportedBatch
+from rheostat.spark.sensing.rest_executors import Executor
 from rheostat.spark.sensing.stages import BatchStages
 
 _STAGES_S = 10.0
@@ -112,7 +112,7 @@ class StageUsage:
         self._needed = frozenset(needed)
 
     def fill(
-        self, seen: Observation, batch: Batch, last: LastStages, idle: bool = False
+        self, seen: Observation, batch: ReportedBatch, last: LastStages, idle: bool = False
     ) -> Observation:
         """Return the observation of a query with ``stages``, ``cpu`` and ``by_executor`` as far as
         they are needed and known.
@@ -151,7 +151,7 @@ class StageUsage:
             by_executor=_by_executor(seen, last) if "by_executor" in wanted else seen.by_executor,
         )
 
-    def _ask(self, seen: Observation, batch: Batch, last: LastStages) -> None:
+    def _ask(self, seen: Observation, batch: ReportedBatch, last: LastStages) -> None:
         last.asked_s = seen.t_s
         found = self._finder.of_batch(
             batch.run_id, batch.batch_id, batch.rows_by_source, "by_executor" in self._needed

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.signals.rhythm import BatchTime, Rhythm
-from rheostat.spark.resizing.slack import IN_SHARE, OUT_SHARE, Loads, slack_s
+from rheostat.spark.resizing.batch_slack import IN_SHARE, OUT_SHARE, Loads, slack_s
 
 
 @pytest.mark.parametrize(

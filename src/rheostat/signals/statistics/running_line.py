@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from rheostat.signals.windows import deriv, mean
+from rheostat.signals.statistics.windows import deriv, mean
 
 
 @dataclass(frozen=True, slots=True)

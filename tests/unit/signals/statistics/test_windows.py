@@ -3,7 +3,14 @@ import json
 import numpy as np
 import pytest
 
-from rheostat.signals.windows import at_most_quantile, deriv, growth_per_s, mean, slopes, within
+from rheostat.signals.statistics.windows import (
+    at_most_quantile,
+    deriv,
+    growth_per_s,
+    mean,
+    slopes,
+    within,
+)
 
 # By hand: t = 0, 10, 20, 30 and v = 1, 3, 2, 6 have means 15 and 3; sum of products 70, of squares
 # 500.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rheostat.rescaling.awaited import awaits_boundary, has_rested, standing_by
 from rheostat.rescaling.life import LIFE
 from rheostat.rescaling.memory import Life, Memory
-from rheostat.rescaling.waiting import awaits_boundary, has_rested, standing_by
-from rheostat.rescaling.waits import Waits
+from rheostat.rescaling.phase_limits import Waits
 
 
 def memory(*phases: str) -> Memory:

@@ -4,7 +4,7 @@ values.
 
 from __future__ import annotations
 
-from rheostat.signals.windows import Samples
+from rheostat.signals.statistics.windows import Samples
 
 
 def highest(kept: Samples, now: float, value: float, window_s: float) -> list[tuple[float, float]]:

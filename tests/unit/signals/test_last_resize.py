@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.model import Observation
-from rheostat.signals.resize import resized, seen
+from rheostat.signals.last_resize import resized, seen
 
 
 @pytest.mark.parametrize(

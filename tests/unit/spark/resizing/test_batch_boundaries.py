@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rheostat.spark.resizing.rounds import FRESH_S, IDLE_S, Rounds
+from rheostat.spark.resizing.batch_boundaries import FRESH_S, IDLE_S, Rounds
 
 
 def busy(run_id: str, quiet_s: float) -> bool:

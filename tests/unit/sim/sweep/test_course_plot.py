@@ -11,7 +11,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from rheostat.sim.sweep.run_plot import SAMPLE_S, Course, course, digest_in
+from rheostat.sim.sweep.course_plot import SAMPLE_S, Course, course, digest_in
 from rheostat.sim.sweep.runner import play
 from rheostat_lab.comparison.spark_comparison import plain_cell
 

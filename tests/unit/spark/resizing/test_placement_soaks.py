@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.spark.resizing.soaked import ENOUGH_MOVES, SOAKS, Soak, verdict
+from rheostat.spark.resizing.placement_soaks import ENOUGH_MOVES, SOAKS, Soak, verdict
 
 ROCKS = "RocksDBStateStoreProvider"
 SOAK_RECORDS = Path(__file__).parents[4] / "benchmarks" / "soaks"

@@ -3,7 +3,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rheostat.signals.queue import newest
+from rheostat.signals.waiting_rows import newest
 
 RISEN = [(0.0, 100.0), (10.0, 100.0), (20.0, 300.0)]
 

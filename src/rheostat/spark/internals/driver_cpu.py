@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from rheostat.spark.internals.gateway import Gateway
 
 
-class DriverProcess:
+class DriverCpu:
     """The driver's JVM as a process.
 
     * Calls: ``ThreadMXBean.getCurrentThreadCpuTime``, ``ProcessHandle.current``.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rheostat.signals.rhythm import BatchTime
-from rheostat.spark.internals.queries import Queries
+from rheostat.spark.internals.stream_executions import Queries
 
 
 class Durations(dict[str, int]):

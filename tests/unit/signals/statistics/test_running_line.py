@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.signals.regression import Line, trend
+from rheostat.signals.statistics.running_line import Line, trend
 
 
 def line(*points: tuple[float, float]) -> Line:

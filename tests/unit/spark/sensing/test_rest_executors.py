@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from rheostat.spark.sensing.executors import Executor, ExecutorsEndpoint
+from rheostat.spark.sensing.rest_executors import Executor, ExecutorsEndpoint
 
 DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "addTime": "a"}
 FIRST = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rheostat.rescaling.life import DONE
 from rheostat.rescaling.memory import Memory
-from rheostat.rescaling.waits import Waits
+from rheostat.rescaling.phase_limits import Waits
 
 _RESTING = DONE | {"standby", "leaving", "killed"}
 """Phases that no batch boundary ends."""

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from rheostat.model import ExecutorSample, Observation, Stage
-from rheostat.spark.sensing.executors import Executor
 from rheostat.spark.sensing.local_processes import Used
-from rheostat.spark.sensing.progress import Batch
+from rheostat.spark.sensing.progress import ReportedBatch
+from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
+from rheostat.spark.sensing.rest_executors import Executor
 from rheostat.spark.sensing.stages import BatchStages
-from rheostat.spark.sensing.usage import LastStages, LocalUsage, StageUsage
 
 
 class Processes:
@@ -49,8 +49,8 @@ def executors(*slots: int) -> list[Executor]:
     ]
 
 
-def batch(number: int = 7, duration_s: float = 0.5) -> Batch:
-    return Batch(
+def batch(number: int = 7, duration_s: float = 0.5) -> ReportedBatch:
+    return ReportedBatch(
         query="q",
         run_id="r",
         batch_id=number,

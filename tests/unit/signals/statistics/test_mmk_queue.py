@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from rheostat.signals.queueing import Station
+from rheostat.signals.statistics.mmk_queue import Station
 
 
 def station(lam: float, mu: float, k: int) -> Station:

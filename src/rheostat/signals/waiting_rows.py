@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from rheostat.signals.windows import Samples
+from rheostat.signals.statistics.windows import Samples
 
 
 def newest(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.signals.windows import deriv, max_over_time, mean, rate, within
+from rheostat.signals.statistics.windows import deriv, max_over_time, mean, rate, within
 
 RECORDED = json.loads((Path(__file__).parent / "promql_answers.json").read_text(encoding="utf-8"))
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from rheostat.model import Observation
 from rheostat.signals.lag import queued_rows
+from rheostat.signals.statistics.windows import at_most_quantile
 from rheostat.signals.true_rates import is_known
-from rheostat.signals.windows import at_most_quantile
 
 
 def learn_downtimes(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rheostat.spark.sensing.rest import Rest
+from rheostat.spark.sensing.rest_pages import Rest
 
 _T = TypeVar("_T")
 

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from rheostat.machine.signals import orderly_end, unchanged, undisturbed
+from rheostat.machine.orderly_end import orderly_end, unchanged, undisturbed
 
 WAITING = """
 import signal, sys, time
-from rheostat.machine.signals import orderly_end
+from rheostat.machine.orderly_end import orderly_end
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)  # a shell starts its background jobs with SIGINT ignored
 if "nohup" in sys.argv:
@@ -29,7 +29,7 @@ with orderly_end():
 """
 PARENT = """
 import subprocess, sys
-child = "import rheostat.machine.signals as s, time; s._POLL_S = 0.01\\nwith s.orderly_end(with_parent=True):\\n" \\
+child = "import rheostat.machine.orderly_end as s, time; s._POLL_S = 0.01\\nwith s.orderly_end(with_parent=True):\\n" \\
     "    try:\\n        print('ready', flush=True); time.sleep(60)\\n    finally:\\n        print('unwound', flush=True)"
 subprocess.Popen([sys.executable, "-c", child])
 sys.stdin.readline()
