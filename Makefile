@@ -6,7 +6,7 @@ PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
 
-.PHONY: help setup demo demo-full test thorough docs check dist matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
+.PHONY: help setup demo demo-full demo-days test thorough docs check dist matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -22,6 +22,9 @@ demo: .venv/.ready ## the main job: Spark, Kafka, a day in four minutes, the aut
 
 demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
 	@.venv/bin/rheostat demo --end-with-parent --full $(if $(QUERY),--query $(QUERY)) $(ARGS)
+
+demo-days: .venv/.ready ## two days one after the other, the second forecast from the first; report in out/demo-days
+	@.venv/bin/rheostat demo --end-with-parent --days 2 --out out/demo-days $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included
 	@$(PYTEST) -m "not thorough" $(TESTS) $(ARGS)

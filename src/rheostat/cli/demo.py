@@ -22,7 +22,15 @@ def demo(
         typer.Option("--full", help="Play the same load at fixed sizes, too (8 minutes more)."),
     ] = False,
     seconds: Annotated[float, typer.Option(help="Length of the compressed day.")] = 240.0,
-    policy: Annotated[str, typer.Option(help="Policy that decides.")] = "measured-throughput",
+    days: Annotated[
+        int, typer.Option(help="Days, one after the other; the second may be forecast.")
+    ] = 1,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="Policy that decides. Default: measured-throughput; for several days predictive."
+        ),
+    ] = None,
     minimum: Annotated[int, typer.Option("--min", help="Floor of the number of executors.")] = 1,
     maximum: Annotated[int, typer.Option("--max", help="Ceiling of the number of executors.")] = 8,
     service_ms: Annotated[
@@ -55,7 +63,7 @@ def demo(
     from rich.console import Console
 
     from rheostat.lab.demo import results_folder as results
-    from rheostat.lab.demo.demo_options import Demo
+    from rheostat.lab.demo.demo_options import DAYS_POLICY, DEFAULT_POLICY, Demo
     from rheostat.lab.demo.demo_run import perform
     from rheostat.lab.demo.live_view import open_view
     from rheostat.lab.report.result_text import printed
@@ -65,7 +73,8 @@ def demo(
     wanted = Demo(
         query=query,
         seconds=seconds,
-        policy=policy,
+        days=days,
+        policy=policy or (DEFAULT_POLICY if days == 1 else DAYS_POLICY),
         min_executors=minimum,
         max_executors=maximum,
         service_ms=service_ms,

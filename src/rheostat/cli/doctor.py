@@ -11,10 +11,12 @@ import typer
 
 from rheostat.cli.name_value_pairs import pairs
 from rheostat.cli.output import out_option, plain_table, write_out
+from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from rheostat.doctor.binding import Binding
     from rheostat.doctor.shape_experiment import Gain
     from rheostat.spark.sensing.query_shape import Finding
 
@@ -30,6 +32,10 @@ def doctor(
     slots: Annotated[
         int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)
     ] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(help="The journal of a run: say what binds each of its queries."),
+    ] = None,
     measure: Annotated[
         bool,
         typer.Option(
@@ -43,17 +49,26 @@ def doctor(
 
     A session that runs is examined from inside: rheostat.doctor(spark).
 
-    Example: rheostat doctor --checkpoint /data/checkpoints/orders --slots 8
+    With the journal of a run also whether more executors would help, and why not.
+
+    Example: rheostat doctor --journal out/demo/journal
     """
+    from rheostat.doctor.binding import finding_of
     from rheostat.doctor.computer import surroundings
 
     given = pairs(settings or (), "setting", "spark.executor.cores=4")
-    findings = [*surroundings(), *_shape(checkpoint, given, slots)]
+    bound = _bindings(journal) if journal else ()
+    findings = [
+        *surroundings(),
+        *_shape(checkpoint, given, slots),
+        *(finding_of(each) for each in bound),
+    ]
     gains = _measured(quiet=as_json) if measure else []
     text = json.dumps(
         {
             "findings": [asdict(each) for each in findings],
             "measured": [asdict(each) for each in gains],
+            **({"bindings": [asdict(each) for each in bound]} if journal else {}),
         },
         indent=2,
     )
@@ -88,6 +103,25 @@ def _shape(
         spark_version=find_spark_home().version,
         checkpoint=str(checkpoint) if checkpoint else None,
     )
+
+
+def _bindings(journal: Path) -> tuple[Binding, ...]:
+    """Return what binds each query of a journal; raises BadInput where it tells of no batches."""
+    from rheostat.cli.explain import kept_records
+    from rheostat.doctor.binding import bindings
+
+    seen = [
+        query
+        for record in kept_records(journal)
+        for query in (record.queries or ([record.observation] if record.observation else ()))
+    ]
+    found = bindings(seen)
+    if not found:
+        raise BadInput(
+            f"the journal {journal} does not tell what binds: no query had three batches at one"
+            " size"
+        )
+    return found
 
 
 def _measured(quiet: bool) -> list[Gain]:

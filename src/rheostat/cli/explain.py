@@ -40,7 +40,7 @@ def explain(
     Example: rheostat explain out/demo/journal --at 2026-01-31T09:30
     """
     asked = None if at is None else _seconds(at)
-    kept = _kept(journal)
+    kept = kept_records(journal)
     found = list(words.changes(kept)) if asked is None else [_at(kept, asked, journal)]
     if out:
         write_out(out, map(to_line, found))
@@ -54,7 +54,7 @@ def explain(
         )
 
 
-def _kept(journal: Path) -> Iterator[Record]:
+def kept_records(journal: Path) -> Iterator[Record]:
     """Yield the records of a journal; raises BadInput where there is none and where it is empty."""
     if not journal.exists():
         raise BadInput(f"there is no journal {journal}")

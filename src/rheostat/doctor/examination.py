@@ -4,8 +4,11 @@ of its queries.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from rheostat.doctor.binding import bindings, finding_of
+from rheostat.model import Observation
 from rheostat.spark.assembly import placement_verdict
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import internals_of
@@ -46,7 +49,30 @@ def examine(spark: Any) -> tuple[Finding, ...]:
     fleet: tuple[Finding, ...] = ()
     if internals and not is_local(spark):
         fleet = (*_placement(spark, internals.coordinator), *_arrivals(spark))
-    return (*_scaling(spark), *fleet, *dict.fromkeys(found))
+    bound = () if is_connect(spark) else bindings(_progress(spark))
+    return (
+        *_scaling(spark),
+        *fleet,
+        *dict.fromkeys(found),
+        *(finding_of(each) for each in bound),
+    )
+
+
+def _progress(spark: Any) -> Iterator[Observation]:
+    """Yield the batches that the queries remember, as observations; the slots are those of now."""
+    slots = int(spark.sparkContext.defaultParallelism)
+    for query in spark.streams.active:
+        for event in query.recentProgress:
+            batch = batch_of(event)
+            yield Observation(
+                t_s=batch.start_s,
+                query=batch.query,
+                executors=slots,
+                slots_per_executor=1,
+                batch_s=batch.duration_s,
+                batch_rows=batch.rows,
+                batch_parts_s=batch.parts_s,
+            )
 
 
 def _scaling(spark: Any) -> list[Finding]:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rheostat.cli.app import run
+from rheostat.journal.folder import FolderJournal
+from rheostat.model import Observation, Record, Rescaling, Stage
 
 
 def findings(capsys: Any, *arguments: str) -> Any:
@@ -66,3 +70,79 @@ def test_for_people_each_advice_shows_what_to_set(capsys):
 def test_bad_input_is_one_line(capsys, arguments, said):
     assert run(["doctor", *arguments]) == 2
     assert capsys.readouterr().err == f"rheostat: {said}\n"
+
+
+def kept(folder: Path, tasks: int) -> Path:
+    """Keep a journal of a query whose one stage has so many tasks, on four slots."""
+    journal = FolderJournal(folder)
+    for n in range(20):
+        rows = 1000 + 500 * (n % 4)
+        busy_s = 0.001 * rows
+        stage = Stage(
+            name="count",
+            rows_in=float(rows),
+            busy_s=busy_s,
+            tasks=tasks,
+            task_max_s=busy_s / tasks,
+        )
+        seen = Observation(
+            t_s=5.0 * n,
+            query="orders",
+            executors=4,
+            slots_per_executor=1,
+            batch_s=0.2 + busy_s * math.ceil(tasks / 4) / tasks,
+            batch_rows=rows,
+            stages=(stage,),
+        )
+        journal.append(
+            Record(
+                t_s=5.0 * n,
+                observation=seen,
+                queries=(seen,),
+                raw=None,
+                guards=(),
+                target=4,
+                actions=(),
+                rescaling=Rescaling(phase="steady"),
+            ),
+            {},
+        )
+    journal.close()
+    return folder
+
+
+def test_a_journal_tells_that_more_executors_will_not_help_and_why(capsys, tmp_path):
+    folder = kept(tmp_path / "journal", tasks=4)
+    assert run(["doctor", "--json", "--journal", str(folder)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (found,) = told["bindings"]
+    assert (found["query"], found["kind"]) == ("orders", "partitions")
+    assert found["line"].startswith("more executors will not help, because its 4 tasks")
+    assert told["findings"][-1]["topic"] == "what binds orders"
+    assert told["findings"][-1]["state"] == "advice"
+
+
+def test_a_journal_tells_that_more_executors_help(capsys, tmp_path):
+    folder = kept(tmp_path / "journal", tasks=40)
+    assert run(["doctor", "--journal", str(folder)]) == 0
+    assert "what binds orders: more executors help: with 5 instead of 4" in capsys.readouterr().out
+
+
+def test_a_journal_without_batches_is_one_clear_line(capsys, tmp_path):
+    journal = FolderJournal(tmp_path / "journal")
+    nothing = Record(
+        t_s=0.0,
+        observation=None,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=None,
+        actions=(),
+        rescaling=Rescaling(phase="idle"),
+    )
+    journal.append(nothing, {})
+    journal.close()
+    assert run(["doctor", "--journal", str(tmp_path / "journal")]) == 2
+    error = capsys.readouterr().err
+    assert "does not tell what binds: no query had three batches at one size" in error
+    assert error.count("\n") == 1

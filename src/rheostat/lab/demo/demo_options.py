@@ -17,10 +17,14 @@ from rheostat.workloads.day import Day
 
 QUERIES = ("q1", "q11")
 DEFAULT_POLICY = "measured-throughput"
+DAYS_POLICY = "predictive"
+"""The default where there is more than one day: it may learn one from the other."""
+
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
 _LONGEST_WAIT_MS = 1000.0
 _MOST_PARTITIONS = 1000
+_MOST_DAYS = 7
 _MOST_EXECUTORS = 100
 _SHORTEST_TRIGGER_S = 0.1
 _MOST_PRICE = 1e6
@@ -35,6 +39,7 @@ class Demo:
         default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
     )
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
+    days: int = field(default=1, metadata={"help": "days, one after the other"})
     low: float = field(default=200.0, metadata={"help": "bids per second at night"})
     peak: float = field(default=2600.0, metadata={"help": "bids per second at the peak"})
     ramp_share: float = field(
@@ -80,6 +85,7 @@ class Demo:
                 f" {_SHORTEST_S:g} or more"
             )
         between(_SHORTEST_S, _LONGEST_S, seconds=self.seconds)
+        between(1, _MOST_DAYS, days=self.days)
         between(0, _MOST_RATE, low=self.low, peak=self.peak)
         between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
         between(1, _MOST_PARTITIONS, partitions=self.partitions)
@@ -100,6 +106,17 @@ class Demo:
         )
         guards_of(self.limits, self.guards, self.loop)
         create(self.policy, self.policy_parameters, self.slo)
+
+    @property
+    def total_s(self) -> float:
+        """The length of all days."""
+        return self.days * self.seconds
+
+    @property
+    def span(self) -> str:
+        """Say how long a day takes, and how many there are."""
+        minutes = f"{self.seconds / 60:g} minutes"
+        return f"a day in {minutes}" if self.days == 1 else f"{self.days} days of {minutes}"
 
     @property
     def limits(self) -> Limits:
@@ -123,7 +140,7 @@ class Demo:
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
-            f"Nexmark {self.query}, a day in {self.seconds / 60:g} minutes: {self.low:g} to"
+            f"Nexmark {self.query}, {self.span}: {self.low:g} to"
             f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
             f" outside system; trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
             f" policy {self.policy}, {self.min_executors} to {self.max_executors} executors, a"

@@ -35,7 +35,7 @@ def measured_baselines(lab: Laboratory, run: Run) -> dict[int, Latency]:
     found = {}
     for size in sorted(sizes):
         lab.view.note(
-            f"the same load at a fixed size of {size} executors ({lab.demo.seconds:g} seconds)"
+            f"the same load at a fixed size of {size} executors ({lab.demo.total_s:g} seconds)"
         )
         found[size] = latency(play(lab, f"fixed{size}", size))
     return found

@@ -93,6 +93,7 @@ class PlayedDay:
         }
         words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
         when = ["--seed", str(demo.seed), "--start-at", str(start_s)]
+        when += ["--seconds", str(demo.total_s)]
         curve = ["--curve", str(self._curve_file)]
         return self._lab.load(
             self.topic, ["--workload", "day", *words, *when, *curve], f"{self._name}-load"
@@ -112,7 +113,7 @@ class PlayedDay:
             guards=demo.guards,
         )
         handle.watch(self._records.append)
-        handle.watch(lambda record: lab.view.show(record, record.t_s - start_s, demo.seconds))
+        handle.watch(lambda record: lab.view.show(record, record.t_s - start_s, demo.total_s))
         return handle
 
     def _watch(self, producer: Child) -> None:
@@ -151,7 +152,7 @@ class PlayedDay:
         batches = within(self.pipeline.batches(), curve)
         end_s = batches[-1].commit_s
         return Run(
-            title=f"Nexmark {demo.query}: a day in {demo.seconds / 60:g} minutes",
+            title=f"Nexmark {demo.query}: {demo.span}",
             query=demo.query,
             policy=demo.policy,
             slo=demo.slo,
@@ -175,6 +176,7 @@ class PlayedDay:
             machine=[sample for sample in machine if curve.start_s <= sample.t_s <= end_s],
             journal=demo.out / JOURNAL if self._scaled else None,
             driver_log=demo.out / DRIVER_LOG,
+            day_s=demo.seconds if demo.days > 1 else None,
             price_per_slot_hour=demo.price_per_slot_hour,
         )
 

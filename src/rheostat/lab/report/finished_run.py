@@ -141,6 +141,9 @@ class Run:
     driver_log: Path | None = None
     """Where Spark's own log lines went."""
 
+    day_s: float | None = None
+    """Length of a day, where the run is several days one after the other."""
+
     price_per_slot_hour: float | None = None
     """Money for an hour of one slot, in any currency; None where nobody asked for it."""
 

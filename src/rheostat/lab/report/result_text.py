@@ -4,7 +4,7 @@ top.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timezone
 
 from rich.table import Table
@@ -142,6 +142,22 @@ def table(summary: Summary) -> tuple[Row, ...]:
     return (this, *fixed)
 
 
+def days(summary: Summary) -> tuple[Row, ...]:
+    """Return a row for each day by itself; none where the run is one day."""
+    return tuple(
+        replace(
+            table(day)[0],
+            name=f"day {number}: {_in_time(day)}",
+        )
+        for number, day in enumerate(summary.days, 1)
+    )
+
+
+def _in_time(day: Summary) -> str:
+    within = day.share_within_slo
+    return UNKNOWN if within is None else f"{percent(within)} of rows in time"
+
+
 def columns(summary: Summary) -> tuple[str, ...]:
     """Return the names of the table's columns; a price only where one was asked for."""
     names = ("Size", "Executors", "Latency, mean", "Latency, 99 %", "Slot-hours", "Rescalings")
@@ -237,7 +253,7 @@ def printed(title: str, summary: Summary) -> Table:
     short = ("", "executors", "latency mean", "99 %", "slot-hours", "rescalings", "price")
     for number, name in enumerate(short[: len(columns(summary))]):
         shown.add_column(name, justify="left" if number < 2 else "right", header_style="dim")
-    for line in table(summary):
+    for line in (*table(summary), *days(summary)):
         shown.add_row(*cells(line, summary), style="bold" if line.name == "Rheostat" else "")
     return shown
 

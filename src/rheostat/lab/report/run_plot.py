@@ -16,6 +16,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from rheostat.lab.report import plot_panels as panels
 from rheostat.lab.report.batch_parts import parts
+from rheostat.lab.report.days import day_starts_s, ramps
 from rheostat.lab.report.finished_run import Run
 from rheostat.lab.report.misses import misses
 from rheostat.lab.report.plot_theme import LIGHT, WIDE, Paper, Theme
@@ -133,6 +134,7 @@ def _subtitle(run: Run) -> str:
 
 def _shades(run: Run) -> str:
     ramp = " · grey: the steep ramp" if run.ramp else ""
+    ramp += " · line: the next day begins" if run.day_s else ""
     return ramp + (" · red: rows waited too long" if misses(run) else "")
 
 
@@ -181,9 +183,11 @@ def _time_axis(panel: Any, run: Run, paper: Paper) -> None:
 
 
 def _mark(panel: Any, run: Run, theme: Theme) -> None:
-    if run.ramp:
-        low, high = run.ramp.start_s - run.start_s, run.ramp.end_s - run.start_s
+    for ramp in ramps(run):
+        low, high = ramp.start_s - run.start_s, ramp.end_s - run.start_s
         panel.axvspan(low, high, color=theme.faint, alpha=0.14, linewidth=0, zorder=0.5)
+    for start_s in day_starts_s(run)[1:]:
+        panel.axvline(start_s - run.start_s, color=theme.ink, linewidth=1.1)
     for miss in misses(run):
         low, high = miss.start_s - run.start_s, miss.end_s - run.start_s
         panel.axvspan(low, high, color=theme.late, alpha=0.2, linewidth=0, zorder=0.5)

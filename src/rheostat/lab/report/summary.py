@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from rheostat.lab.report.days import days_of
 from rheostat.lab.report.finished_run import Run
 from rheostat.lab.report.miss_causes import causes
 from rheostat.lab.report.misses import misses, rows_lost
@@ -94,6 +95,9 @@ class Summary:
 
     duration_s: float
     baselines: tuple[Baseline, ...]
+    days: tuple[Summary, ...] = ()
+    """Each day by itself, where the run is several days."""
+
     price_per_slot_hour: float | None = None
     """Money, where a price was asked for: slot-hours times it."""
 
@@ -132,6 +136,7 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
         ),
         duration_s=run.duration_s,
         baselines=fixed,
+        days=tuple(summarize(day) for day in days_of(run)) if run.day_s else (),
         price_per_slot_hour=run.price_per_slot_hour,
     )
 

@@ -1,0 +1,172 @@
+"""What binds a query: whether more executors would make its batches shorter, and if not, why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal
+
+from rheostat.capacity.identify import Identified, identified, with_batch
+from rheostat.capacity.need import binding, worth_having
+from rheostat.model import Observation
+from rheostat.spark.sensing.query_shape import Finding
+
+Kind = Literal[
+    "nothing", "fixed cost", "driver", "sink", "skew", "partitions", "rows limit", "contention"
+]
+
+_COLD = 2
+"""Batches after a change of size that are left out: executors are cold."""
+
+_RECENT = 20
+_LIMITED = 3
+"""So many batches in a row with exactly as many rows, while more wait, show a limit of rows."""
+
+_KINDS: Mapping[str, Kind] = {
+    "the fixed cost": "fixed cost",
+    "the largest task": "skew",
+    "its ": "partitions",
+    "the slots": "contention",
+}
+"""How ``capacity.need.binding`` begins for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What binds a query, in a word and in a sentence, with the numbers behind it."""
+
+    query: str
+    kind: Kind
+    line: str
+    evidence: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def more_help(self) -> bool:
+        """Whether more executors make its batches shorter."""
+        return self.kind == "nothing"
+
+
+def finding_of(found: Binding) -> Finding:
+    """Return it as a line of ``rheostat doctor``."""
+    return Finding(
+        topic=f"what binds {found.query}",
+        state="good" if found.more_help else "advice",
+        line=found.line,
+    )
+
+
+def bindings(observations: Iterable[Observation]) -> tuple[Binding, ...]:
+    """Return what binds each query of a run, by its batches; queries without three batches are left
+    out.
+    """
+    by_query: dict[str, list[Observation]] = {}
+    for observation in observations:
+        by_query.setdefault(observation.query or "the query", []).append(observation)
+    found = (_binding(query, _batches(seen)) for query, seen in by_query.items())
+    return tuple(each for each in found if each is not None)
+
+
+def _batches(seen: Sequence[Observation]) -> list[Observation]:
+    """Return one observation for each batch that ran wholly at one size, executors warm."""
+    found: list[Observation] = []
+    size, cold, last = None, 0, None
+    for each in seen:
+        if each.executors != size:
+            size, cold = each.executors, 0 if size is None else _COLD
+        batch = (each.batch_s, each.batch_rows)
+        if batch == last or not (each.batch_s and each.batch_rows and each.executors):
+            continue
+        last = batch
+        if cold:
+            cold -= 1
+        else:
+            found.append(each)
+    return found
+
+
+def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
+    learnt: Mapping[str, object] = {}
+    for each in batches:
+        if each.batch_s and each.batch_rows:
+            learnt = with_batch(learnt, each.batch_s, each.batch_rows, _slots(each), each.stages)
+    model = identified(learnt)
+    if model is None or len(batches) < _LIMITED:
+        return None
+    recent = batches[-_RECENT:]
+    rows = median(each.batch_rows or 0 for each in recent)
+    if limit := _rows_limit(recent):
+        return Binding(query, "rows limit", limit, _numbers(model, rows, recent[-1]))
+    return _of_model(query, model, rows, recent)
+
+
+def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Observation]) -> Binding:
+    slots, each = _slots(recent[-1]), recent[-1].slots_per_executor or 1
+    tasks = max((stage.tasks for stage in model.model.stages), default=1)
+    sizes = worth_having(model.model, min(tasks, 4 * slots + 64), rows)
+    numbers = _numbers(model, rows, recent[-1])
+    said = binding(model.model, rows, slots, sizes)
+    if said is None:
+        more = next(size for size in sizes if size > slots)
+        there_s = model.model.batch_s(rows, more)
+        executors = -(-more // each)
+        line = (
+            f"more executors help: with {executors} instead of {-(-slots // each)} a batch of"
+            f" {rows:,.0f} rows takes {there_s:.2f} s instead of {numbers['batch_s']:.2f} s"
+        )
+        return Binding(query, "nothing", line, {**numbers, "next_batch_s": there_s})
+    kind = next(kind for begins, kind in _KINDS.items() if said.startswith(begins))
+    if kind == "fixed cost":
+        kind, said = _of_fixed_cost(said, model.model.fixed_s, recent)
+    return Binding(query, kind, f"more executors will not help, because {said}", numbers)
+
+
+def _of_fixed_cost(said: str, fixed_s: float, recent: Sequence[Observation]) -> tuple[Kind, str]:
+    """Tell the driver's part of the fixed cost from what a batch does between its tasks."""
+    known = [each.batch_parts_s for each in recent if each.batch_parts_s]
+    if not known:
+        return "fixed cost", said
+    names = {name for parts in known for name in parts} - {"addBatch", "triggerExecution"}
+    means = {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
+    driver_s = sum(means.values())
+    if driver_s >= fixed_s / 2:
+        largest = sorted(means, key=lambda name: -means[name])[:2]
+        parts = ", ".join(f"{name} {means[name]:.2f} s" for name in largest)
+        return "driver", f"{said}: {driver_s:.2f} s of it is the driver's ({parts})"
+    return "sink", (
+        f"{said}: {fixed_s - driver_s:.2f} s of it is beside the tasks, where the sink commits and"
+        " stages are scheduled"
+    )
+
+
+def _rows_limit(recent: Sequence[Observation]) -> str:
+    """Return that a limit of rows binds; empty where it does not: batches of equal rows that are
+    done before the trigger comes, while more rows wait.
+    """
+    last = recent[-_LIMITED:]
+    rows, batch_s = last[-1].batch_rows, max(each.batch_s or 0.0 for each in last)
+    trigger_s = last[-1].trigger_s or 0.0
+    same = len(last) == _LIMITED and all(each.batch_rows == rows for each in last)
+    waiting = all(each.lag_rows is not None and each.lag_rows > (rows or 0) for each in last)
+    if not (same and waiting and batch_s <= trigger_s):
+        return ""
+    return (
+        f"more executors will not help, because every batch takes {rows:,} rows, is done in"
+        f" {batch_s:.1f} s of the trigger's {trigger_s:g} s, and more rows wait: a limit of rows"
+        " (maxOffsetsPerTrigger) binds"
+    )
+
+
+def _slots(observation: Observation) -> int:
+    return (observation.executors or 1) * (observation.slots_per_executor or 1)
+
+
+def _numbers(model: Identified, rows: float, last: Observation) -> dict[str, float]:
+    slots = _slots(last)
+    return {
+        "rows": rows,
+        "slots": slots,
+        "batch_s": model.model.batch_s(rows, slots),
+        "fixed_s": model.model.fixed_s,
+        "error": model.error,
+    }

@@ -1,0 +1,128 @@
+"""What binds a query, by batches that a batch model made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.doctor.binding import bindings
+from rheostat.model import Observation, Stage
+
+
+def batches(
+    model: BatchModel, executors: int, count: int = 30, **seen: object
+) -> list[Observation]:
+    """Return the batches of a query whose rows go up and down, as a sensor shows them."""
+    found = []
+    for n in range(count):
+        rows = 2000 + 1000 * (n % 5)
+        stages = tuple(
+            Stage(
+                name=f"stage {place}",
+                upstream=(f"stage {place - 1}",) if place else ("kafka",),
+                rows_in=float(rows),
+                rows_out=float(rows),
+                busy_s=stage.tasks * stage.task_s + stage.row_s * rows,
+                tasks=stage.tasks,
+                task_max_s=stage.task_s + stage.skew * stage.row_s * rows / stage.tasks,
+            )
+            for place, stage in enumerate(model.stages)
+        )
+        found.append(
+            Observation(
+                t_s=10.0 * n,
+                query="orders",
+                executors=executors,
+                slots_per_executor=1,
+                trigger_s=10.0,
+                batch_s=model.batch_s(rows, executors),
+                batch_rows=rows,
+                lag_rows=500.0,
+                stages=stages,
+            )
+        )
+    return [replace(each, **seen) for each in found]  # type: ignore[arg-type]
+
+
+def job(tasks: int = 24, skew: float = 1.0, fixed_s: float = 0.3) -> BatchModel:
+    return BatchModel(fixed_s, (StageCost(tasks=tasks, row_s=1e-3, task_s=0.01, skew=skew),))
+
+
+def test_work_that_more_slots_share_is_bound_by_nothing():
+    (found,) = bindings(batches(job(), 4))
+    assert (found.query, found.kind, found.more_help) == ("orders", "nothing", True)
+    assert found.line.startswith("more executors help: with 5 instead of 4 a batch of 4,000 rows")
+
+
+def test_as_many_slots_as_partitions_are_enough():
+    (found,) = bindings(batches(job(tasks=6), 6))
+    assert found.kind == "partitions"
+    assert found.line == "more executors will not help, because its 6 tasks (partitions) bind"
+
+
+def test_one_large_partition_is_a_skew():
+    (found,) = bindings(batches(job(tasks=24, skew=6.0), 8))
+    assert found.kind == "skew"
+    assert "the largest task" in found.line
+
+
+def test_a_fixed_cost_is_said_with_its_seconds():
+    (found,) = bindings(batches(job(fixed_s=4.0), 6))
+    assert found.kind == "fixed cost"
+    assert "the fixed cost of a batch (4.0 of" in found.line
+
+
+def test_a_fixed_cost_in_the_driver_names_its_parts():
+    parts = {"addBatch": 1.0, "queryPlanning": 2.5, "walCommit": 1.0, "triggerExecution": 5.0}
+    (found,) = bindings(batches(job(fixed_s=4.0), 6, batch_parts_s=parts))
+    assert found.kind == "driver"
+    assert "queryPlanning 2.50 s, walCommit 1.00 s" in found.line
+
+
+def test_a_fixed_cost_beside_the_tasks_is_the_sink_or_scheduling():
+    parts = {"addBatch": 4.5, "queryPlanning": 0.1, "triggerExecution": 5.0}
+    (found,) = bindings(batches(job(fixed_s=4.0), 6, batch_parts_s=parts))
+    assert found.kind == "sink"
+
+
+def test_batches_of_equal_rows_while_more_wait_show_a_limit_of_rows():
+    seen = batches(job(), 8)
+    limited = [
+        replace(each, batch_rows=4000, batch_s=1.0 + 1e-3 * n, lag_rows=9e5)
+        for n, each in enumerate(seen)
+    ]
+    (found,) = bindings(limited)
+    assert found.kind == "rows limit"
+    assert "every batch takes 4,000 rows" in found.line
+
+
+def test_batches_of_equal_rows_that_last_beyond_the_trigger_need_executors():
+    seen = batches(job(), 2)
+    limited = [
+        replace(each, batch_rows=40_000, batch_s=20.0 + 1e-3 * n, lag_rows=9e5, stages=None)
+        for n, each in enumerate(seen)
+    ]
+    assert bindings(limited)[0].kind != "rows limit"
+
+
+def test_every_query_is_told_by_itself_and_one_without_batches_is_left_out():
+    other = [replace(each, query="clicks") for each in batches(job(tasks=4), 4)]
+    silent = [Observation(t_s=0.0, query="silent", executors=4)]
+    found = bindings([*batches(job(), 4), *other, *silent])
+    assert {each.query: each.kind for each in found} == {
+        "orders": "nothing",
+        "clicks": "partitions",
+    }
+
+
+def test_without_stages_batch_times_alone_tell_that_more_help():
+    (found,) = bindings(batches(job(tasks=64, fixed_s=0.1), 4, stages=None))
+    assert found.kind == "nothing"
+
+
+@pytest.mark.parametrize("executors", [None, 0])
+def test_unknown_executors_say_nothing(executors):
+    seen = [replace(each, executors=executors) for each in batches(job(), 4)]
+    assert bindings(seen) == ()
