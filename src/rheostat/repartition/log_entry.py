@@ -1,0 +1,37 @@
+"""The two entries of a checkpoint's logs that make a batch of a repartition: texts from texts.
+
+Both are copies of the last committed batch's. Versions 1 and 2 of the offset log keep the conf in
+the second line, and nothing else is touched.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rheostat.repartition.engine import StateIds
+from rheostat.spark.sensing.shape import SHUFFLE_PARTITIONS
+
+
+def offset_entry(last: str, partitions: int) -> str:
+    """Return the offset log's entry of the last batch with another number of state partitions."""
+    version, metadata, *offsets = last.split("\n")
+    told: dict[str, Any] = json.loads(metadata)
+    told["conf"] = {**told["conf"], SHUFFLE_PARTITIONS: str(partitions)}
+    return "\n".join((version, _json(told), *offsets))
+
+
+def commit_entry(last: str, ids: StateIds) -> str:
+    """Return the commit log's entry of the last batch, with the ids of the new state's files where
+    the checkpoint's format has such.
+    """
+    if not ids:
+        return last
+    version, _, body = last.partition("\n")
+    told: dict[str, Any] = {**json.loads(body or "{}"), "stateUniqueIds": ids}
+    return f"{version}\n{_json(told)}"
+
+
+def _json(told: dict[str, Any]) -> str:
+    """Return JSON as Spark writes it: no blanks, letters of any language as they are."""
+    return json.dumps(told, separators=(",", ":"), ensure_ascii=False)

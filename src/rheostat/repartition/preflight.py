@@ -1,0 +1,118 @@
+"""What is refused before anything is written: one sentence each, with the value and the way out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.disk import Disk
+from rheostat.repartition.files import LocalFiles, is_local, local_path
+from rheostat.repartition.log_entry import offset_entry
+from rheostat.repartition.own_journal import OwnJournal, Plan, Story
+from rheostat.repartition.protocol import CLOSED, OPEN_OLD
+
+MOST_PARTITIONS = 32_768
+"""Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
+
+UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
+"""Phases of a story that has to be ended before another begins."""
+
+
+def own_checkpoint(location: str) -> Path:
+    """Return a checkpoint's folder; raises BadInput where it is not on this computer's disks, or is
+    no folder.
+    """
+    if not is_local(location):
+        raise BadInput(
+            f"{location} is not on this computer's disks: copy the checkpoint of the stopped query"
+            " to a folder here, repartition that, and copy it back"
+        )
+    folder = local_path(location.rstrip("/") or "/")
+    if not folder.is_dir():
+        raise BadInput(f"{location} is no folder: name the checkpointLocation of a query")
+    return folder.resolve()
+
+
+def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
+    """Raise BadInput for a number, a checkpoint or a disk that does not allow a repartition."""
+    if not 1 <= partitions <= MOST_PARTITIONS:
+        raise BadInput(f"--partitions must be from 1 to {MOST_PARTITIONS}, but it is {partitions}")
+    require_drained(checkpoint)
+    if partitions == checkpoint.partitions:
+        raise BadInput(
+            f"--partitions {partitions} is what {checkpoint.location} has today: name another"
+        )
+    folder = Path(checkpoint.location)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise BadInput(f"{folder} cannot be written: Permission denied")
+    _require_room(folder, checkpoint.location)
+
+
+def require_drained(checkpoint: Checkpoint) -> None:
+    """Raise BadInput where a batch was planned and is not committed."""
+    if not checkpoint.uncommitted:
+        return
+    location, newest = checkpoint.location, checkpoint.planned[-1]
+    if checkpoint.unfinished_partitions is not None:
+        raise BadInput(
+            f"{location} has a repartition to {checkpoint.unfinished_partitions} partitions that"
+            " Spark has begun and not ended: rheostat state repair takes it back"
+        )
+    raise BadInput(
+        f"{location} has planned batch {newest.batch} and not committed it: run the query once to"
+        " its end with trigger(availableNow=True), then again"
+    )
+
+
+def require_no_story(story: Story | None, partitions: int | None) -> None:
+    """Raise BadInput where another repartition of ours has to be ended first; ``partitions`` is
+    what is wanted now, None for anything else than that repartition.
+    """
+    if story is None or story.phase not in UNFINISHED:
+        return
+    plan = story.plan
+    if story.phase in ("withdrawing", "unlocked"):
+        raise BadInput(
+            f"a repartition to {plan.partitions} partitions was being taken back: rheostat state"
+            " undo ends that"
+        )
+    if partitions != plan.partitions:
+        raise BadInput(
+            f"a repartition to {plan.partitions} partitions was begun and not ended: end it with"
+            f" --partitions {plan.partitions}, or take it back with rheostat state undo"
+        )
+
+
+def plan_of(checkpoint: Checkpoint, partitions: int) -> Plan:
+    """Return the plan for another number of partitions."""
+    last = checkpoint.last
+    return Plan(
+        batch=last.batch,
+        partitions_before=last.partitions,
+        partitions=partitions,
+        lock=offset_entry(last.text, partitions),
+        guard=last.text,
+    )
+
+
+def read_own(folder: Path) -> tuple[Checkpoint, Story | None]:
+    """Return what a checkpoint on this computer says, and the story of its repartitions."""
+    return read_checkpoint(str(folder), LocalFiles()), OwnJournal(folder, Disk()).read()
+
+
+def _require_room(folder: Path, location: str) -> None:
+    """The state folder holds older versions too, so it is the most that a version can take."""
+    needed = _newest_bytes(folder / "state")
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise BadInput(
+            f"the new state of {location} may take {needed / 1e6:,.0f} MB, and its disk has"
+            f" {free / 1e6:,.0f} MB free: make room first"
+        )
+
+
+def _newest_bytes(state: Path) -> int:
+    return sum(each.stat().st_size for each in state.rglob("*") if each.is_file())

@@ -1,0 +1,49 @@
+"""Whether a query uses a checkpoint: seen from its files, since Spark keeps no lock there.
+
+A query that waits for its next trigger writes nothing and is not seen. It does no harm: the
+repartition takes the number of its next batch in the offset log, and Spark ends a query whose
+number is taken.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rheostat.errors import BadInput
+
+QUIET_S = 20.0
+"""Logs that are older than this are not watched: their query is taken to be stopped."""
+
+WATCH_S = 6.0
+"""How long younger logs are watched for a next entry."""
+
+
+def last_sign(checkpoint: Path) -> tuple[float, int]:
+    """Return when a log of the checkpoint was last written to, in seconds since 1970, and the
+    number of its newest entry.
+    """
+    entries = [
+        (each.stat().st_mtime, int(each.name))
+        for log in ("offsets", "commits")
+        for each in (checkpoint / log).glob("*")
+        if each.name.isdecimal()
+    ]
+    return max((at for at, _ in entries), default=0.0), max((n for _, n in entries), default=-1)
+
+
+def require_stopped(
+    checkpoint: Path,
+    now: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Raise BadInput where a query is seen to write to the checkpoint; watches for up to
+    ``WATCH_S`` seconds if it was written to a short time ago.
+    """
+    before = last_sign(checkpoint)
+    ends = now() + WATCH_S
+    while now() - before[0] < QUIET_S and now() < ends:
+        sleep(0.5)
+        if last_sign(checkpoint) != before:
+            raise BadInput(f"a query is running on {checkpoint}: stop it first")

@@ -1,0 +1,76 @@
+"""Where the new state is written: a second checkpoint inside the first, made of links.
+
+No query looks there, so whatever is written, half or whole, changes nothing. It is a whole
+checkpoint: whatever rewrites or reads state can be pointed at it, Spark's own reader included.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from rheostat.repartition.disk import Disk
+from rheostat.repartition.own_journal import OWN_FOLDER, StagedFile
+
+
+class Staging:
+    """The second checkpoint of ``checkpoint``; ``folder`` is where it is."""
+
+    def __init__(self, checkpoint: Path, disk: Disk) -> None:
+        self.folder = checkpoint / OWN_FOLDER / "staged"
+        self._checkpoint = checkpoint
+        self._disk = disk
+
+    def prepare(self) -> None:
+        """Make it, if it is not there from a start that was interrupted; costs a link a file."""
+        for part in ("offsets", "commits", "state"):
+            if not (self.folder / part).is_dir():
+                self._disk.mirror(self._checkpoint / part, self.folder / part)
+
+    def write_entries(self, batch: int, offsets: str, commit: str) -> None:
+        """Write the batch into both logs of the second checkpoint, anew if they are there."""
+        for log, text in (("offsets", offsets), ("commits", commit)):
+            entry = self.folder / log / str(batch)
+            self._disk.remove(entry)
+            self._disk.write_entry(entry, text)
+
+    def new_files(self) -> tuple[StagedFile, ...]:
+        """Return the files of the state that the first checkpoint does not have."""
+        return tuple(_known(self.folder, name) for name in sorted(self._new_names()))
+
+    def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
+        """Return those files that are not in their places in the first checkpoint."""
+        return tuple(each for each in files if not self._is_placed(each))
+
+    def in_place(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
+        """Return those files that are in their places and that nobody has replaced since."""
+        return tuple(each for each in files if self._is_placed(each))
+
+    def place(self, file: StagedFile) -> None:
+        """Put a file in its place in the first checkpoint."""
+        self._disk.move(self.folder / file.name, self._checkpoint / file.name)
+
+    def withdraw(self, file: StagedFile) -> None:
+        """Delete a file from its place."""
+        self._disk.drop(self._checkpoint / file.name)
+
+    def clear(self) -> None:
+        """Delete the second checkpoint; the first one's files have their own names."""
+        self._disk.clear(self.folder)
+
+    def _is_placed(self, file: StagedFile) -> bool:
+        place = self._checkpoint / file.name
+        return place.is_file() and _known(self._checkpoint, file.name) == file
+
+    def _new_names(self) -> Iterator[str]:
+        for folder, _, names in os.walk(self.folder / "state"):
+            for name in names:
+                inside = (Path(folder) / name).relative_to(self.folder)
+                if not (self._checkpoint / inside).exists():
+                    yield str(inside)
+
+
+def _known(root: Path, name: str) -> StagedFile:
+    stat = (root / name).stat()
+    return StagedFile(name=name, bytes=stat.st_size, mtime_ns=stat.st_mtime_ns)

@@ -1,0 +1,140 @@
+"""Kills a repartition of the toy query, and its way back, at every change of a file, and cures it.
+
+A process of its own: every point is a fork of it that ends by SIGKILL. Prints a line of JSON per
+point; ends with an error where a checkpoint was lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
+from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery, copied, expected
+
+from rheostat.errors import BadInput
+from rheostat.repartition.disk import Disk
+from rheostat.repartition.own_journal import OwnJournal
+from rheostat.repartition.rescale import rescale, undo
+
+OLD, NEW = 4, 7
+
+
+class QuickDisk(Disk):
+    def flush(self) -> None:
+        pass
+
+
+def to_new(checkpoint: Path, disk: Disk) -> None:
+    wrote = disk.count if isinstance(disk, DyingDisk) else lambda: None
+    rescale(
+        str(checkpoint),
+        NEW,
+        lambda _: ToyEngine(lambda: _died(wrote())),
+        disk=disk,
+        check_stopped=lambda _: None,
+    )
+
+
+def _died(last: object) -> None:
+    if last:
+        os.kill(os.getpid(), 9)
+
+
+def to_old(checkpoint: Path, disk: Disk) -> None:
+    undo(str(checkpoint), disk=disk, check_stopped=lambda _: None)
+
+
+def killed(work: Callable[[Disk], None], point: int, moment: str) -> bool:
+    """Do the work in a fork that is killed at the point; False where it ended before."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work(DyingDisk(point, moment))
+        except BaseException as error:
+            sys.stderr.write(f"the work failed by itself: {error!r}\n")
+            os._exit(2)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return True
+    assert os.WEXITSTATUS(status) == 0
+    return False
+
+
+def goes_on(checkpoint: Path, partitions: int | None) -> str:
+    """Run the query to its end and compare all its output; says if it refuses to start."""
+    query = ToyQuery(checkpoint)
+    try:
+        query.run()
+    except Refused:
+        assert partitions is None, f"refused after the cure: {checkpoint}"
+        return "refused"
+    assert query.output == expected(ROWS), f"the output is wrong: {checkpoint}"
+    assert partitions in (None, query.partitions), f"{query.partitions} at {checkpoint}"
+    return str(query.partitions)
+
+
+def cured(cut: Path, folder: Path, cure: Callable[[Path, Disk], None], partitions: int) -> str:
+    checkpoint = copied(cut, folder)
+    try:
+        cure(checkpoint, QuickDisk())
+    except BadInput as nothing:  # the kill came before the journal, or after the end
+        said = str(nothing)
+        assert "no repartition" in said or "has today" in said, said
+        return goes_on(checkpoint, OLD if "no repartition" in said else NEW)
+    return goes_on(checkpoint, partitions)
+
+
+def cured_late(cut: Path, folder: Path, cure: Callable[[Path, Disk], None]) -> str:
+    """Let the query run two batches before the cure, as a supervisor that starts it again would."""
+    checkpoint = copied(cut, folder)
+    query = ToyQuery(checkpoint)
+    try:
+        query.run(2)
+    except Refused:
+        return "refused"
+    partitions = query.partitions
+    with suppress(BadInput):  # there is nothing to be taken back, or the query has gone on
+        cure(checkpoint, QuickDisk())
+    return goes_on(checkpoint, partitions)
+
+
+def phase_of(checkpoint: Path) -> str:
+    story = OwnJournal(checkpoint, Disk()).read()
+    return story.phase if story else "asked"
+
+
+def main(root: Path) -> None:
+    ready = root / "ready"
+    ToyQuery(ready, OLD).run(4)
+    done = copied(ready, root / "done")
+    to_new(done, QuickDisk())
+    for way, start, work in (("forth", ready, to_new), ("back", done, to_old)):
+        for moment in MOMENTS:
+            point = 0
+            while True:
+                cut = copied(start, root / "cut")
+                if not killed(lambda disk, at=cut, do=work: do(at, disk), point, moment):
+                    break
+                found = {
+                    "way": way,
+                    "point": point,
+                    "moment": moment,
+                    "phase": phase_of(cut),
+                    "started at once": goes_on(copied(cut, root / "now"), None),
+                    "rolled back": cured(cut, root / "back", to_old, OLD),
+                }
+                if way == "forth":
+                    found["resumed"] = cured(cut, root / "forth", to_new, NEW)
+                found["rolled back late"] = cured_late(cut, root / "late", to_old)
+                sys.stdout.write(json.dumps(found) + "\n")
+                point += 1
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
