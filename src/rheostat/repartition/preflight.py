@@ -36,8 +36,8 @@ def own_checkpoint(location: str) -> Path:
     return folder.resolve()
 
 
-def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
-    """Raise BadInput for a number, a checkpoint or a disk that does not allow a repartition."""
+def require_number(partitions: int) -> None:
+    """Raise BadInput for a number of partitions that no query can have."""
     if not 1 <= partitions <= MOST_PARTITIONS:
         raise BadInput(f"--partitions must be from 1 to {MOST_PARTITIONS}, but it is {partitions}")
     require_drained(checkpoint)

@@ -22,6 +22,7 @@ from rheostat.repartition.preflight import (
     require_drained,
     require_fit,
     require_no_story,
+    require_number,
 )
 from rheostat.repartition.running_query import require_stopped
 
@@ -49,10 +50,12 @@ def rescale(
     story = journal.read()
     require_no_story(story, partitions)
     taken_up = story is not None and story.phase in UNFINISHED
+    require_number(partitions)
     checkpoint, _ = read_own(folder)
-    if not taken_up:
-        require_fit(checkpoint, partitions)
     check_stopped(folder)
+    if not taken_up:
+        checkpoint, _ = read_own(folder)
+        require_fit(checkpoint, partitions)
     rewriter = engine(checkpoint)
     with leased(folder, disk):
         if not taken_up or story is None:

@@ -23,17 +23,15 @@ class Staging:
         self._disk = disk
 
     def prepare(self) -> None:
-        """Make it, if it is not there from a start that was interrupted; costs a link a file."""
+        """Make it, anew if it is there from a start that was interrupted; costs a link a file."""
+        self._disk.clear(self.folder)
         for part in ("offsets", "commits", "state"):
-            if not (self.folder / part).is_dir():
-                self._disk.mirror(self._checkpoint / part, self.folder / part)
+            self._disk.mirror(self._checkpoint / part, self.folder / part)
 
     def write_entries(self, batch: int, offsets: str, commit: str) -> None:
-        """Write the batch into both logs of the second checkpoint, anew if they are there."""
+        """Write the batch into both logs of the second checkpoint."""
         for log, text in (("offsets", offsets), ("commits", commit)):
-            entry = self.folder / log / str(batch)
-            self._disk.remove(entry)
-            self._disk.write_entry(entry, text)
+            self._disk.write_entry(self.folder / log / str(batch), text)
 
     def new_files(self) -> tuple[StagedFile, ...]:
         """Return the files of the state that the first checkpoint does not have."""

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
@@ -119,7 +120,7 @@ def main(root: Path) -> None:
             point = 0
             while True:
                 cut = copied(start, root / "cut")
-                if not killed(lambda disk, at=cut, do=work: do(at, disk), point, moment):
+                if not killed(partial(work, cut), point, moment):
                     break
                 found = {
                     "way": way,

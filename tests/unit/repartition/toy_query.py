@@ -159,8 +159,8 @@ class ToyEngine:
                 new[partition(name, wanted.partitions)][name] = count + self._lose
         for number, store in enumerate(new):
             self._wrote()
-            name = folder / "state" / "0" / str(number) / f"{wanted.batch + 1}.snapshot"
-            _write(name, json.dumps(store))
+            file = folder / "state" / "0" / str(number) / f"{wanted.batch + 1}.snapshot"
+            _write(file, json.dumps(store))
             if progress:
                 progress(number + 1, wanted.partitions)
         counts = self.measure(source)
