@@ -40,6 +40,10 @@ def require_number(partitions: int) -> None:
     """Raise BadInput for a number of partitions that no query can have."""
     if not 1 <= partitions <= MOST_PARTITIONS:
         raise BadInput(f"--partitions must be from 1 to {MOST_PARTITIONS}, but it is {partitions}")
+
+
+def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
+    """Raise BadInput for a checkpoint or a disk that does not allow a repartition."""
     require_drained(checkpoint)
     if partitions == checkpoint.partitions:
         raise BadInput(

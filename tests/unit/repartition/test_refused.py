@@ -4,7 +4,9 @@ import os
 import shutil
 import threading
 import time
-from collections import namedtuple
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.unit.repartition.checkpoint_on_disk import planned, whole
@@ -13,86 +15,93 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition import running_query
 from rheostat.repartition.disk import Disk
+from rheostat.repartition.engine import Progress, Rewrite, Rewritten
 from rheostat.repartition.lease import Holder, is_stale, lease_path, leased
+from rheostat.repartition.own_journal import Story
 from rheostat.repartition.rescale import rescale, undo
 
 
-def quiet(_):
+def quiet(_: Path) -> None:
     """No query runs."""
 
 
-def to(checkpoint, partitions, engine=None, check=quiet):
+def to(
+    checkpoint: Path,
+    partitions: int,
+    engine: ToyEngine | None = None,
+    check: Callable[[Path], None] = quiet,
+) -> Story:
     return rescale(
         str(checkpoint), partitions, lambda _: engine or ToyEngine(), check_stopped=check
     )
 
 
-def everything(folder):
+def everything(folder: Path) -> dict[Path, bytes | None]:
     return {
         path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))
     }
 
 
 @pytest.fixture
-def checkpoint(tmp_path):
+def checkpoint(tmp_path: Path) -> Path:
     ToyQuery(tmp_path / "checkpoint").run(3)
     return tmp_path / "checkpoint"
 
 
-def refused(folder, partitions, said, check=quiet):
+def refused(folder: Path, partitions: int, said: str) -> None:
     before = everything(folder)
     with pytest.raises(BadInput, match=said):
-        to(folder, partitions, check=check)
+        to(folder, partitions)
     assert everything(folder) == before
 
 
-def test_a_folder_that_is_no_checkpoint(tmp_path):
+def test_a_folder_that_is_no_checkpoint(tmp_path: Path) -> None:
     refused(tmp_path, 7, "is no checkpoint of a query")
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no folder"):
         to(tmp_path / "none", 7)
 
 
 @pytest.mark.parametrize("number", [0, -1, 40_000])
-def test_a_number_out_of_range(checkpoint, number):
+def test_a_number_out_of_range(checkpoint: Path, number: int) -> None:
     refused(checkpoint, number, f"must be from 1 to 32768, but it is {number}")
 
 
-def test_the_number_of_today(checkpoint):
+def test_the_number_of_today(checkpoint: Path) -> None:
     refused(checkpoint, 4, "--partitions 4 is what .* has today")
 
 
-def test_no_committed_batch(tmp_path):
+def test_no_committed_batch(tmp_path: Path) -> None:
     planned(tmp_path, 0, 4)
     refused(tmp_path, 7, "has no committed batch")
 
 
-def test_a_batch_that_is_not_committed(checkpoint):
+def test_a_batch_that_is_not_committed(checkpoint: Path) -> None:
     (checkpoint / "commits" / "2").unlink()
     refused(checkpoint, 7, "planned batch 2 and not committed it: run the query once to its end")
 
 
-def test_a_repartition_that_spark_has_not_ended(tmp_path):
+def test_a_repartition_that_spark_has_not_ended(tmp_path: Path) -> None:
     whole(tmp_path)
     planned(tmp_path, 2, 7)
     refused(tmp_path, 9, "a repartition to 7 partitions that Spark has begun and not ended")
 
 
-def test_a_checkpoint_of_an_older_spark(checkpoint):
+def test_a_checkpoint_of_an_older_spark(checkpoint: Path) -> None:
     shutil.rmtree(checkpoint / "state" / "0" / "_metadata")
     refused(checkpoint, 7, "an older Spark has written this checkpoint")
 
 
-def test_a_missing_entry_of_the_offset_log(checkpoint):
+def test_a_missing_entry_of_the_offset_log(checkpoint: Path) -> None:
     (checkpoint / "offsets" / "2").unlink()
     refused(checkpoint, 7, "offsets/2 is missing")
 
 
-def test_a_file_of_the_state_that_is_missing(checkpoint):
+def test_a_file_of_the_state_that_is_missing(checkpoint: Path) -> None:
     class Missing(ToyEngine):
-        def rewrite(self, wanted, progress=None):
+        def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             raise RheostatError("state/0/1/3.delta is missing")
 
     with pytest.raises(RheostatError, match="is missing"):
@@ -102,23 +111,22 @@ def test_a_file_of_the_state_that_is_missing(checkpoint):
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_a_full_disk(checkpoint, monkeypatch):
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(100, 100, 0))
+def test_a_full_disk(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     refused(checkpoint, 7, "its disk has 0 MB free: make room first")
 
 
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "hdfs://host/cp", "abfss://x@y/z"])
-def test_a_remote_checkpoint(location):
+def test_a_remote_checkpoint(location: str) -> None:
     with pytest.raises(BadInput, match="not on this computer's disks: copy the checkpoint"):
-        to(location, 7)
+        rescale(location, 7, lambda _: ToyEngine())
 
 
-def test_a_query_that_runs(checkpoint, monkeypatch):
+def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running_query, "WATCH_S", 60.0)
     stop = threading.Event()
 
-    def work():
+    def work() -> None:
         while not stop.is_set():
             ToyQuery(checkpoint).run(1)
             os.utime(checkpoint / "offsets" / "0")
@@ -135,13 +143,13 @@ def test_a_query_that_runs(checkpoint, monkeypatch):
         running.join()
 
 
-def test_old_logs_are_not_watched(checkpoint):
+def test_old_logs_are_not_watched(checkpoint: Path) -> None:
     for path in checkpoint.rglob("*"):
         os.utime(path, (1, 1))
     running_query.require_stopped(checkpoint, sleep=lambda _: pytest.fail("it waited"))
 
 
-def test_a_second_repartition_at_the_same_time(checkpoint):
+def test_a_second_repartition_at_the_same_time(checkpoint: Path) -> None:
     with leased(checkpoint, Disk()):
         before = everything(checkpoint)
         with pytest.raises(BadInput, match=f"by another \\(process {os.getpid()} on"):
@@ -150,9 +158,9 @@ def test_a_second_repartition_at_the_same_time(checkpoint):
     assert to(checkpoint, 7).phase == "done"
 
 
-def test_another_number_while_one_is_unfinished(checkpoint):
+def test_another_number_while_one_is_unfinished(checkpoint: Path) -> None:
     class Stopped(ToyEngine):
-        def rewrite(self, wanted, progress=None):
+        def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -162,16 +170,16 @@ def test_another_number_while_one_is_unfinished(checkpoint):
     assert to(checkpoint, 7).phase == "done"
 
 
-def test_rows_that_are_lost_send_it_back_and_say_which_store(checkpoint):
+def test_rows_that_are_lost_send_it_back_and_say_which_store(checkpoint: Path) -> None:
     with pytest.raises(RheostatError, match="as it was before: store default of operator 0"):
         to(checkpoint, 7, ToyEngine(lose=1))
     ToyQuery(checkpoint).run()
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_a_query_that_goes_on_meanwhile_keeps_its_number_and_its_output(checkpoint):
+def test_a_query_that_goes_on_meanwhile_keeps_its_number_and_its_output(checkpoint: Path) -> None:
     class Meanwhile(ToyEngine):
-        def rewrite(self, wanted, progress=None):
+        def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             done = super().rewrite(wanted, progress)
             ToyQuery(checkpoint).run(1)
             return done
@@ -183,12 +191,14 @@ def test_a_query_that_goes_on_meanwhile_keeps_its_number_and_its_output(checkpoi
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_nothing_to_be_taken_back(checkpoint):
+def test_nothing_to_be_taken_back(checkpoint: Path) -> None:
     with pytest.raises(BadInput, match="has no repartition that could be taken back"):
         undo(str(checkpoint), check_stopped=quiet)
 
 
-def test_a_query_that_has_gone_on_is_not_taken_back_but_can_be_rescaled_back(checkpoint):
+def test_a_query_that_has_gone_on_is_rescaled_back_instead(
+    checkpoint: Path,
+) -> None:
     to(checkpoint, 7)
     ToyQuery(checkpoint).run(1)
     before = everything(checkpoint)
@@ -201,7 +211,7 @@ def test_a_query_that_has_gone_on_is_not_taken_back_but_can_be_rescaled_back(che
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_a_lease_whose_holder_is_gone_is_stale():
+def test_a_lease_whose_holder_is_gone_is_stale() -> None:
     here = Holder(host="a", pid=1, began="10")
     assert is_stale(Holder(host="a", pid=7, began="1"), here, None, 0)
     assert is_stale(Holder(host="a", pid=7, began="1"), here, "2", 0)
@@ -210,7 +220,7 @@ def test_a_lease_whose_holder_is_gone_is_stale():
     assert not is_stale(Holder(host="b", pid=7, began="1"), here, None, 119)
 
 
-def test_a_torn_lease_hinders_nobody(checkpoint):
+def test_a_torn_lease_hinders_nobody(checkpoint: Path) -> None:
     lease_path(checkpoint).parent.mkdir()
     lease_path(checkpoint).write_text('{"host": ')
     assert to(checkpoint, 7).phase == "done"
