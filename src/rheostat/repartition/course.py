@@ -18,7 +18,7 @@ from rheostat.repartition.own_journal import OwnJournal, Story, Written
 from rheostat.repartition.protocol import REPARTITION
 from rheostat.repartition.staging import Staging
 from rheostat.repartition.verification import differences
-from rheostat.rescaling.table import Transition
+from rheostat.rescaling.transition_table import Transition
 
 TRIES = 3
 """An order that has changed nothing is given so often: somebody else changes the same files."""

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from rheostat.repartition.engine import StateIds
-from rheostat.spark.sensing.shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 
 def offset_entry(last: str, partitions: int) -> str:
