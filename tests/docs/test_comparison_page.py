@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from rheostat.policies.registry import POLICIES
-from rheostat_lab.comparison.compared import MEASURES, compared
+from rheostat.sim.sweep.runner import COMPARED
+from rheostat_lab.comparison.compared import compared
 
 ROOT = Path(__file__).parents[2]
 OURS = "measured-throughput"
@@ -29,7 +30,7 @@ def row(policy: str, cost: float, *, attained: bool = True) -> dict[str, Any]:
         "parameters": "{}",
         "guards": "{}",
     }
-    return {**place, "seed": 0, "attained": attained, **dict.fromkeys(MEASURES, 1.0), "cost": cost}
+    return {**place, "seed": 0, "attained": attained, **dict.fromkeys(COMPARED, 1.0), "cost": cost}
 
 
 def test_who_attains_for_less_than_our_own_is_named(script):

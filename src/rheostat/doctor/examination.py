@@ -9,7 +9,6 @@ from typing import Any
 
 from rheostat.doctor.binding import bindings, finding_of
 from rheostat.model import Observation
-from rheostat.spark.assembly import placement_verdict
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.internals.stream_executions import Queries
@@ -24,6 +23,7 @@ from rheostat.spark.sensing.query_shape import (
     Query,
     shape,
 )
+from rheostat.spark.sizing_means import placement_verdict
 from rheostat.spark.warming.warm_start import of_session
 
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)

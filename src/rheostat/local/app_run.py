@@ -29,7 +29,7 @@ from rheostat.spark.sensing.capabilities import application_id, slots_per_execut
 from rheostat.spark.settings import Settings
 from rheostat.spark.static_settings import Given, Wanted
 from rheostat.spark.user_settings import SUBMIT, with_master
-from rheostat.spark.warming.warm_start import of_script
+from rheostat.spark.warming.archive_cache import of_script
 
 _log = logging.getLogger("rheostat")
 MASTER = "spark.master"

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import psutil
 
 from rheostat.errors import BadInput
-from rheostat.local import standalone
+from rheostat.local import standalone, standalone_service
 
 KINDS = ("standalone", "yarn", "kubernetes")
 
@@ -109,7 +109,7 @@ def up(
     if kind == "standalone":
         if nodes != 1:
             raise BadInput(f"a Standalone cluster here has 1 worker, but --nodes {nodes} was given")
-        return Up(kind, standalone.up(cores=cores, port=port))
+        return Up(kind, standalone_service.up(cores=cores, port=port))
     if kind == "yarn":
         from rheostat.local import yarn_cluster
 
@@ -131,7 +131,7 @@ def down(kind: str | None = None) -> list[str]:
     from rheostat.local import kubernetes_cluster, yarn_cluster
 
     ways = {
-        "standalone": standalone.down,
+        "standalone": standalone_service.down,
         "yarn": yarn_cluster.down,
         "kubernetes": kubernetes_cluster.down,
     }

@@ -9,7 +9,6 @@ import json
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,16 +16,13 @@ from typing import Any
 import psutil
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.local.executor_processes import executors_under
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.machine import folders, own_folder, service
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 
-NAME = "cluster"
-WORKER_NAME = "cluster-worker"
-USUAL_PORT = 7077
 START_DEADLINE_S = 90.0
 MOST_CORES = 10_000
 POLL_S = 0.1
@@ -38,7 +34,6 @@ HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
 """Loopback addresses of this computer that are three hosts to Spark."""
 
 _MASTER = "org.apache.spark.deploy.master.Master"
-_EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
 
 
@@ -67,8 +62,8 @@ class Cluster:
         self.cores = cores
         self.hosts = tuple(hosts)
         self.memory_mib = memory_mib
-        self.port = _port(port, "the Spark master")
-        self.ui_port = _port(ui_port, "the Spark master's web page")
+        self.port = given_or_free(port, "the Spark master")
+        self.ui_port = given_or_free(ui_port, "the Spark master's web page")
         self._home = find_spark_home()
         self._scratch: ScratchFolder | None = None
         self._children: list[Child] = []
@@ -76,7 +71,7 @@ class Cluster:
     @property
     def url(self) -> str:
         """What a session takes as its master: ``spark://127.0.0.1:port``."""
-        return _url(self.port)
+        return url_of(self.port)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -108,12 +103,7 @@ class Cluster:
         like it and is none.
         """
         workers = [child.pid for child in self._children[1:]] if self.alive else []
-        found = {
-            process.pid: process
-            for process in filter(_is_executor, chain.from_iterable(map(_descendants, workers)))
-        }
-        own = [process for process in found.values() if _parent(process) not in found]
-        return sorted(own, key=lambda process: process.create_time())
+        return executors_under(workers)
 
     @property
     def folder(self) -> Path:
@@ -135,7 +125,7 @@ class Cluster:
             self._start_child(
                 "master",
                 master_command(self._home, self.port, self.ui_port),
-                lambda: _listens(self.ui_port),
+                lambda: listens(self.ui_port),
             )
             for number, host in enumerate(self.hosts, 1):
                 self._start_worker(number, host)
@@ -148,7 +138,7 @@ class Cluster:
         name = "worker" if len(self.hosts) == 1 else f"worker-{number}"
         cores = -(-self.cores // len(self.hosts))
         command = worker_command(self._home, self.port, cores, self.memory_mib, self.folder, host)
-        self._start_child(name, command, lambda: _registered(self.ui_port, number), host)
+        self._start_child(name, command, lambda: registered(self.ui_port, number), host)
 
     def _start_child(
         self, name: str, command: list[str], ready: Callable[[], bool], host: str = LOOPBACK
@@ -162,7 +152,7 @@ class Cluster:
         lock = self._kept().lock
         child = Child(command, log=log, environment=environment, folder=self.folder, holds=[lock])
         self._children.append(child)
-        _wait(name, ready, lambda: child.alive, log)
+        wait_for(name, ready, lambda: child.alive, log)
 
     def stop(self) -> None:
         """End worker and master with all executors, and remove their files."""
@@ -185,76 +175,12 @@ class Cluster:
             self.stop()
 
 
-def up(
-    cores: int = 8,
-    memory_mib: int = DEFAULT_MEMORY_MIB,
-    port: int | None = None,
-    ui_port: int | None = None,
-) -> str:
-    """Start a cluster that outlives this process and return its URL; ``down`` ends it.
-
-    ``port`` defaults to 7077, or to a free one if that is taken. Raises like ``Cluster``, and
-    ``BadInput`` if one is up.
-    """
-    check_cores(cores)
-    service.require_none(NAME)
-    service.end(WORKER_NAME)
-    home = find_spark_home()
-    port = _usual_or_free() if port is None else claim_port(port, "the Spark master")
-    ui_port = _port(ui_port, "the Spark master's web page")
-    folder = (folders.state_folder() / NAME).resolve()
-    own_folder.remove_marked(folder)
-    own_folder.claim(folder, "the cluster's folder")
-    commands = {
-        NAME: master_command(home, port, ui_port),
-        WORKER_NAME: worker_command(home, port, cores, memory_mib, folder),
-    }
-    try:
-        _start_service(NAME, commands[NAME], _url(port), home, folder, lambda: _listens(ui_port))
-        _start_service(
-            WORKER_NAME,
-            commands[WORKER_NAME],
-            _url(port),
-            home,
-            folder,
-            lambda: _registered(ui_port),
-        )
-    except BaseException:
-        down()
-        raise
-    return _url(port)
-
-
 def check_cores(cores: int) -> None:
     """Raise ``BadInput`` for a number of cores that no worker can have."""
     if cores < 1:
         raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
     if cores > MOST_CORES:
         raise BadInput(f"a cluster here has at most {MOST_CORES} cores, but {cores} were asked for")
-
-
-def down() -> str | None:
-    """End the cluster that ``up`` started, its executors too, remove its files, and return its URL;
-    None if none was up.
-    """
-    ended = [service.end(WORKER_NAME), service.end(NAME)]
-    own_folder.remove_marked(folders.state_folder() / NAME)
-    return next((each.url for each in ended if each), None)
-
-
-def _start_service(
-    name: str,
-    command: list[str],
-    url: str,
-    home: SparkHome,
-    folder: Path,
-    ready: Callable[[], bool],
-) -> None:
-    log = folder / f"{name}.log"
-    service.start(
-        name, command, url=url, folder=folder, log=log, environment=home.environment(folder)
-    )
-    _wait(name, ready, lambda: service.find(name) is not None, log)
 
 
 def master_command(home: SparkHome, port: int, ui_port: int) -> list[str]:
@@ -278,53 +204,28 @@ def worker_command(
         "--work-dir",
         str(folder / f"work-{host}"),
     )
-    return home.daemon(_WORKER, "--host", host, "--webui-port", "0", *size, _url(port))
+    return home.daemon(_WORKER, "--host", host, "--webui-port", "0", *size, url_of(port))
 
 
-def _descendants(pid: int) -> list[psutil.Process]:
-    try:
-        return list(psutil.Process(pid).children(recursive=True))
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _parent(process: psutil.Process) -> int | None:
-    try:
-        return process.ppid()
-    except psutil.NoSuchProcess:
-        return None
-
-
-def _is_executor(process: psutil.Process) -> bool:
-    try:
-        return _EXECUTOR in process.cmdline()
-    except psutil.Error:
-        return False
-
-
-def _url(port: int) -> str:
+def url_of(port: int) -> str:
+    """Return the address of a master on loopback."""
     return f"spark://{LOOPBACK}:{port}"
 
 
-def _port(port: int | None, purpose: str) -> int:
+def given_or_free(port: int | None, purpose: str) -> int:
+    """Return the port that was asked for, or a free one; raises ``BadInput`` if it is taken."""
     return free_port() if port is None else claim_port(port, purpose)
 
 
-def _usual_or_free() -> int:
-    try:
-        return claim_port(USUAL_PORT, "the Spark master")
-    except BadInput:
-        return free_port()
-
-
-def _listens(ui_port: int) -> bool:
+def listens(ui_port: int) -> bool:
     """Tell whether the master answers; a worker that comes earlier waits five seconds or more
     before it asks again.
     """
     return _status(ui_port) is not None
 
 
-def _registered(ui_port: int, workers: int = 1) -> bool:
+def registered(ui_port: int, workers: int = 1) -> bool:
+    """Tell whether so many workers have registered with the master."""
     status = _status(ui_port)
     return (
         status is not None
@@ -343,7 +244,7 @@ def _status(ui_port: int) -> dict[str, Any] | None:
     return None
 
 
-def _wait(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:
+def wait_for(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:
     """Return as soon as the process is ready; raise ``RheostatError`` if it ends or the deadline
     has passed.
     """

@@ -19,7 +19,7 @@ def arrivals(
     """Return how the executors of an application start, or None and one line that says why they
     start cold.
 
-    ``application`` names what they load (``warm_start.of_script`` for a script); ``folder`` lives
+    ``application`` names what they load (``of_script`` for a script); ``folder`` lives
     as long as they do (``Cluster.folder``); ``jars`` are on their class path. Hand ``flags`` to
     ``session_options`` and add ``settings`` to it.
     """

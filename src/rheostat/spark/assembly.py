@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rheostat.journal.folder import FolderJournal, erase_old
@@ -16,20 +15,16 @@ from rheostat.machine import folders
 from rheostat.model import Capabilities
 from rheostat.ports import Policy
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.announcement import beyond_ceiling
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
 from rheostat.spark.resizing.locality_wait import LocalityWait
-from rheostat.spark.resizing.placement_soaks import Verdict, verdict
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.sensing.capabilities import (
-    Obstacles,
     application_id,
     initial_executors,
     is_connect,
@@ -41,7 +36,6 @@ from rheostat.spark.sensing.capabilities import (
     unseen,
 )
 from rheostat.spark.sensing.local_processes import LocalExecutors
-from rheostat.spark.sensing.query_shape import PROVIDER
 from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rhythms import Rhythms
@@ -49,6 +43,7 @@ from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat.spark.sensing.stages import StagesEndpoint
 from rheostat.spark.settings import Settings
+from rheostat.spark.sizing_means import Means, means_of
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
 from rheostat.spark.warming.warmup import Warmup
@@ -63,19 +58,7 @@ STATE_WAIT_S = 3.0
 With a shorter one state wanders by itself, and no place that it is given holds.
 """
 
-_DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
 _DAY_S = 86_400.0
-_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What may be done to the size of an application, and in one line each, what not."""
-
-    graceful: bool
-    placement: Verdict
-    standby: int
-    cannot: tuple[str, ...]
 
 
 def watcher(spark: Any, settings: Settings) -> Handle:
@@ -96,41 +79,6 @@ def sizer(spark: Any, settings: Settings) -> Handle:
         missing = "this Spark's scheduler has no calls to change the number of executors"
         return _advised(spark, settings, internals, (missing,))
     return _sized(spark, settings, internals, means_of(spark, settings, internals, found))
-
-
-def means_of(spark: Any, settings: Settings, internals: Internals, found: Obstacles) -> Means:
-    """Tell what this session lets be done, and what of it was asked for in vain."""
-    state = settings.state
-    placement = placement_verdict(spark, internals.coordinator, state.placement)
-    cannot = [*found.degrading]
-    if not placement.places and state.placement != "off":
-        cannot.append(placement.why)
-    else:
-        _log.info("rheostat: %s", placement.why)
-    too_many = beyond_ceiling(settings, internals.executors.registered())
-    cannot += [too_many] if too_many else []
-    if state.standby and not placement.places:
-        cannot.append("no executor stands by: that would bring nothing where state is not placed")
-    return Means(
-        graceful=internals.executors.can_decommission and found.can_decommission,
-        placement=placement,
-        standby=state.standby if placement.places else 0,
-        cannot=tuple(cannot),
-    )
-
-
-def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
-    """Tell whether state is placed in this session in the mode ``auto``, ``force`` or ``off``, and
-    why.
-    """
-    provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
-    said = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
-    missing = coordinator.cannot_place() if said.places else None
-    return (
-        said
-        if missing is None
-        else Verdict(False, f"state stays where Spark has put it: {missing}")
-    )
 
 
 def _advised(

@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.cli.app import run
 from rheostat.kafka import broker
-from rheostat.local import standalone
+from rheostat.local import standalone_service
 from rheostat.machine import service
 
 
@@ -62,7 +62,7 @@ def test_what_was_ended_is_told_as_json(capsys, room):
 
 
 def test_where_a_cluster_is_is_told_as_json(capsys, monkeypatch):
-    monkeypatch.setattr(standalone, "up", lambda cores, port: "spark://127.0.0.1:7077")
+    monkeypatch.setattr(standalone_service, "up", lambda cores, port: "spark://127.0.0.1:7077")
     assert run(("cluster", "up", "--json", "--cores", "4")) == 0
     told = {
         "url": "spark://127.0.0.1:7077",

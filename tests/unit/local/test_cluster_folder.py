@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.local import standalone
+from rheostat.local import standalone_service
 
 
 def test_a_folder_that_is_not_ours_survives_a_cluster_taken_down(tmp_path, monkeypatch):
@@ -8,5 +8,5 @@ def test_a_folder_that_is_not_ours_survives_a_cluster_taken_down(tmp_path, monke
     theirs = tmp_path / "rheostat" / "cluster" / "sources.py"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("mine")
-    standalone.down()
+    standalone_service.down()
     assert theirs.read_text() == "mine"

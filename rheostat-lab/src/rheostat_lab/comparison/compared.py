@@ -11,26 +11,12 @@ from typing import Any
 
 from rheostat.sim.bounds.nonanticipative import nonanticipative
 from rheostat.sim.bounds.scoring import job_of
-from rheostat.sim.measures import ELASTICITY
 from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.sweep.runner import COMPARED
 from rheostat.sim.sweep.sweep_cell import Cell
 from rheostat.sim.sweep.sweep_summary import mean_of, summary
 from rheostat_lab.comparison.spark_comparison import OURS
 
-MEASURES = (
-    "cost",
-    "latency_mean_s",
-    "latency_p50_s",
-    "latency_p95_s",
-    "latency_p99_s",
-    "within",
-    "worst_window",
-    "late_s",
-    "executors_mean",
-    "rescalings",
-    "executors_started",
-    *ELASTICITY,
-)
 _PAIRED = ("cost", "latency_mean_s", "latency_p99_s", "rescalings")
 _Row = Mapping[str, Any]
 
@@ -42,7 +28,7 @@ def choose(rows: Sequence[_Row]) -> dict[tuple[str, str], dict[str, Any]]:
     attains it, the one with the most rows within it.
     """
     entries: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for entry in summary(rows, MEASURES):
+    for entry in summary(rows, COMPARED):
         entries.setdefault((entry["load"], entry["policy"]), []).append(entry)
     return {place: min(among, key=_rank)["parameters"] for place, among in entries.items()}
 
@@ -55,7 +41,7 @@ def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
     bootstrap.
     """
     ours = {(row["load"], row["seed"]): row for row in rows if row["policy"] == OURS}
-    found = summary(rows, MEASURES)
+    found = summary(rows, COMPARED)
     for entry in found:
         theirs = [
             row for row in rows if (row["load"], row["policy"]) == (entry["load"], entry["policy"])

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from rheostat.model import Capabilities, Decision, Observation, Rescaling
@@ -15,43 +14,14 @@ from rheostat.sim.bookkeeping import Book
 from rheostat.sim.events import Events
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Ledger
-from rheostat.sim.spark.spark_batch import StageRun
+from rheostat.sim.spark.simulated_batch import SimulatedBatch
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.spark.spark_signals import Sight
+from rheostat.sim.spark.spark_signals import PlantSensor
 from rheostat.sim.spark.spark_stages import Stages
 from rheostat.workloads.workload import Workload
 
 _IDLE_POLL_S = 60.0
-
-
-@dataclass(slots=True)
-class SimulatedBatch:
-    """One micro-batch: it takes rows ``first_row`` to ``end_row`` at ``begin_s`` and commits them
-    at ``end_s``.
-    """
-
-    begin_s: float
-    end_s: float
-    first_row: float
-    end_row: float
-    fixed_s: float
-    stages: list[StageRun]
-
-    @property
-    def rows(self) -> float:
-        """Its rows."""
-        return self.end_row - self.first_row
-
-    @property
-    def batch_s(self) -> float:
-        """Its duration."""
-        return self.end_s - self.begin_s
-
-    @property
-    def task_s(self) -> float:
-        """Slot-seconds in its tasks."""
-        return sum(sum(stage.task_s) for stage in self.stages)
 
 
 class SparkPlant:
@@ -88,7 +58,7 @@ class SparkPlant:
         )
         self._stages = Stages(parameters, Noise(tasks, parameters.task_noise))
         self._batch_noise = Noise(batches, parameters.batch_noise)
-        self._sight = Sight(self)
+        self._sensor = PlantSensor(self)
         self.committed = 0.0
         self.done_task_s = 0.0
         """Slot-seconds in tasks of batches that are over."""
@@ -103,7 +73,7 @@ class SparkPlant:
     def observe(self, now: float) -> Sequence[Observation]:
         """Return what ``SparkSensor`` would show at ``now``, and the stages of the last batch."""
         self.advance(now)
-        return (self._sight.observe(now),)
+        return (self._sensor.observe(now),)
 
     def capabilities(self) -> Capabilities:
         """Say that it can scale."""

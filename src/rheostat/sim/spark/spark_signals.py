@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rheostat.model import InFlight, Observation
 from rheostat.signals.lag import wait_s
-
-if TYPE_CHECKING:
-    from rheostat.sim.spark.spark_plant import SimulatedBatch, SparkPlant
+from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.spark.simulated_batch import SimulatedBatch
+from rheostat.sim.spark.spark_fleet import Fleet
+from rheostat.sim.spark.spark_parameters import SparkParameters
 
 _POLL_S = 15.0
 """A live sensor asks for the executors' task times this often."""
@@ -17,10 +18,32 @@ _IDLE_S = 10.0
 """After so long without a batch the last one says nothing of now."""
 
 
-class Sight:
+class ShownQuery(Protocol):
+    """What a plant shows of itself."""
+
+    p: SparkParameters
+    arrivals: Arrivals
+    fleet: Fleet
+    committed: float
+    done_task_s: float
+    running: SimulatedBatch | None
+    last: SimulatedBatch | None
+
+    @property
+    def state_rows(self) -> float:
+        """Rows of state now."""
+        ...
+
+    @property
+    def state_bytes(self) -> float:
+        """Bytes of state now."""
+        ...
+
+
+class PlantSensor:
     """Remembers what rates need: what it saw before."""
 
-    def __init__(self, plant: SparkPlant) -> None:
+    def __init__(self, plant: ShownQuery) -> None:
         self._plant = plant
         self._rows: tuple[float, float] | None = None
         self._polled: tuple[float, float, float] | None = None

@@ -31,8 +31,7 @@ Runner: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 CHUNK = 48
 """Cells of one Spark job: what a kill loses at most."""
 
-NUMBERS = (
-    "slot_hours",
+COMPARED = (
     "cost",
     "latency_mean_s",
     "latency_p50_s",
@@ -44,11 +43,11 @@ NUMBERS = (
     "executors_mean",
     "rescalings",
     "executors_started",
-    "downtime_s",
-    "lag_max_rows",
-    "lag_end_rows",
     *ELASTICITY,
 )
+"""The numbers of a row by which policies are compared."""
+
+NUMBERS = ("slot_hours", *COMPARED, "downtime_s", "lag_max_rows", "lag_end_rows")
 TEXTS = ("key", "plant", "load", "faults", "policy", "parameters", "guards")
 
 

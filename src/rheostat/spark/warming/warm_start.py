@@ -10,22 +10,20 @@ it changes while the application runs: nothing is named there that is not there.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
-import shutil
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rheostat.errors import BadInput, RheostatError
-from rheostat.machine import folders
+from rheostat.errors import RheostatError
 from rheostat.machine.class_archive import RECORD, dump, loaded_classes, use
 from rheostat.machine.java_jar import build_jar
 from rheostat.machine.jdk import Jdk, find_jdk
+from rheostat.spark.warming.archive_cache import archive_key, cache_folder, forget_oldest
 
 _log = logging.getLogger("rheostat")
 SETTING = "spark.rheostat.warmStart"
@@ -40,9 +38,6 @@ LIBRARIES = {
     "json": "org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata",
 }
 """What ``Exercise.java`` can use, and the class that tells whether an application uses it."""
-
-KEPT = 6
-"""Applications whose archives stay in the cache, the latest ones; each takes 80 to 120 MB."""
 
 _FLAGS = "spark.executor.extraJavaOptions"
 _BACKEND = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -179,11 +174,11 @@ def prepare(
             f"executors have {foreign} among their JVM options, which excludes a class archive of"
             " ours"
         )
-    cache = _cache()
+    cache = cache_folder()
     sources = sorted(_SOURCES.glob("*.java"))
     agent = build_jar(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
-    kept = cache / _key(f"{application} {agent.name}", spark, jars, flags, jdk)
-    _forget(cache, kept)
+    kept = cache / archive_key(f"{application} {agent.name}", spark, jars, flags, jdk)
+    forget_oldest(cache, kept)
     kept.mkdir(parents=True, exist_ok=True)
     os.utime(kept)
     warm = WarmStart(kept, options, jdk, agent)
@@ -207,15 +202,6 @@ def of_session(spark: Any) -> WarmStart | None:
     settings = spark.sparkContext.getConf()
     value = settings.get(SETTING, None)
     return _saved(Path(value)) if value and f"@{value}" in settings.get(_FLAGS, "") else None
-
-
-def of_script(script: Path) -> str:
-    """Name an application by its script: another content loads other classes."""
-    try:
-        content = script.read_bytes()
-    except OSError as fault:
-        raise BadInput(f"the script {script} cannot be read: {fault.strerror}") from None
-    return f"{script.resolve()} {hashlib.sha256(content).hexdigest()}"
 
 
 def _saved(options: Path) -> WarmStart | None:
@@ -274,29 +260,3 @@ def _quoted(flag: str) -> str:
     """Quote an option as Java's argument files want it."""
     escaped = flag.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _key(
-    application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk
-) -> str:
-    """Name all that an archive depends on: Java checks most of it itself, but then runs without the
-    archive.
-    """
-    files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
-    stamps = [
-        f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()
-    ]
-    return hashlib.sha256(
-        "\n".join([application, str(jdk.version), *stamps, *flags]).encode()
-    ).hexdigest()[:20]
-
-
-def _cache() -> Path:
-    return (folders.cache_folder() / "warm-start").absolute()
-
-
-def _forget(cache: Path, wanted: Path) -> None:
-    """Remove what was used longest ago, of the folders whose names ``_key`` makes."""
-    others = [path for path in cache.glob("[0-9a-f]" * 20) if path.is_dir() and path != wanted]
-    for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
-        shutil.rmtree(path, ignore_errors=True)

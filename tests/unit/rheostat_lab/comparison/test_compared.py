@@ -10,8 +10,9 @@ from typing import Any
 from rheostat.sim.bounds.bounded_job import curve_of
 from rheostat.sim.bounds.scoring import best_static, job_of
 from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.sweep.runner import COMPARED
 from rheostat.workloads.constant import Constant
-from rheostat_lab.comparison.compared import MEASURES, blind, choose, compared, described
+from rheostat_lab.comparison.compared import blind, choose, compared, described
 from rheostat_lab.comparison.compared_plot import scatter
 from rheostat_lab.comparison.spark_comparison import OURS, PLANT, SETTINGS, plain_cell
 
@@ -34,7 +35,7 @@ def row(
         "parameters": json.dumps(given or {}),
         "guards": "{}",
     }
-    return {**place, "seed": seed, "attained": attained, **dict.fromkeys(MEASURES, 1.0), **numbers}
+    return {**place, "seed": seed, "attained": attained, **dict.fromkeys(COMPARED, 1.0), **numbers}
 
 
 def test_best_is_who_attains_most_often_and_then_the_cheapest() -> None:

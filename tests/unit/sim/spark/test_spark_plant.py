@@ -8,8 +8,9 @@ import pytest
 
 from rheostat.model import Decision, Observation
 from rheostat.signals.true_rates import stage_needs
+from rheostat.sim.spark.simulated_batch import SimulatedBatch
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.spark.spark_plant import SimulatedBatch, SparkPlant
+from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.steps import Steps
 

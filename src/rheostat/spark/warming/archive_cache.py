@@ -1,0 +1,53 @@
+"""The cache of class archives: a folder for each application, named by all that its archive depends
+on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.machine import folders
+from rheostat.machine.jdk import Jdk
+
+KEPT = 6
+"""Applications whose archives stay in the cache, the latest ones; each takes 80 to 120 MB."""
+
+
+def of_script(script: Path) -> str:
+    """Name an application by its script: another content loads other classes."""
+    try:
+        content = script.read_bytes()
+    except OSError as fault:
+        raise BadInput(f"the script {script} cannot be read: {fault.strerror}") from None
+    return f"{script.resolve()} {hashlib.sha256(content).hexdigest()}"
+
+
+def archive_key(
+    application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk
+) -> str:
+    """Name all that an archive depends on: Java checks most of it itself, but then runs without the
+    archive.
+    """
+    files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
+    stamps = [
+        f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()
+    ]
+    return hashlib.sha256(
+        "\n".join([application, str(jdk.version), *stamps, *flags]).encode()
+    ).hexdigest()[:20]
+
+
+def cache_folder() -> Path:
+    """Return the folder of all archives, in the user's cache."""
+    return (folders.cache_folder() / "warm-start").absolute()
+
+
+def forget_oldest(cache: Path, wanted: Path) -> None:
+    """Remove what was used longest ago, of the folders whose names ``archive_key`` makes."""
+    others = [path for path in cache.glob("[0-9a-f]" * 20) if path.is_dir() and path != wanted]
+    for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        shutil.rmtree(path, ignore_errors=True)
