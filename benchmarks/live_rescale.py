@@ -32,8 +32,7 @@ from typing import Any
 
 import psutil
 
-from rheostat.cli.name_value_pairs import pairs
-from rheostat.errors import BadInput, RheostatError
+from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.local.local_files import class_path
 from rheostat.local.spark_home import find_spark_home
@@ -42,6 +41,7 @@ from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
 from rheostat_lab.rescale.rescale_measures import Run, measures
 from rheostat_lab.rescale.rescale_plot import draw
 from rheostat_lab.rescale.rescale_ways import WAYS, Mark, Way, open_way, options_of
@@ -300,13 +300,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--query", choices=KEEPING, default="session")
-    parser.add_argument(
-        "--state-mb",
-        type=float,
-        default=192.0,
-        help="MB of values loaded into the state (default 192)",
-    )
+    _add_job(parser)
     parser.add_argument(
         "--rescales", type=int, default=8, help="scored rescales in each direction (default 8)"
     )
@@ -321,11 +315,47 @@ def arguments(given: list[str]) -> argparse.Namespace:
         help="LOW-HIGH (default 2-3: one executor gets a third of the state)",
     )
     parser.add_argument(
-        "--hosts",
+        "--warm-up", type=int, default=1, help="unscored cycles at the start (default 1)"
+    )
+    parser.add_argument(
+        "--steady",
         type=int,
-        choices=(1, 3),
-        default=1,
-        help="Workers, on 127.0.0.1 to .3 (default 1)",
+        default=8,
+        help="batches after a rescale, two of them its tail (default 8)",
+    )
+    parser.add_argument(
+        "--calm",
+        type=float,
+        default=1.0,
+        help="begin a pair only while others take less than this share (default 1)",
+    )
+    parser.add_argument(
+        "--events",
+        type=Path,
+        metavar="FOLDER",
+        help="keep Spark's event log of each way there, as WAY.events",
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="JSON file; the plot goes beside it"
+    )
+    read = parser.parse_args(given)
+    read.executors = tuple(map(int, read.executors.split("-")))
+    read.ways = read.ways.split(",")
+    unknown = [way for way in read.ways if way not in WAYS]
+    if unknown or len(read.executors) != 2 or not 1 <= read.executors[0] < read.executors[1]:
+        parser.error(f"--ways takes {', '.join(WAYS)}, --executors LOW-HIGH with 1 <= LOW < HIGH")
+    read.conf = named_values(parser, read.conf)
+    return read
+
+
+def _add_job(parser: argparse.ArgumentParser) -> None:
+    add_job_arguments(parser)
+    parser.add_argument("--query", choices=KEEPING, default="session")
+    parser.add_argument(
+        "--state-mb",
+        type=float,
+        default=192.0,
+        help="MB of values loaded into the state (default 192)",
     )
     parser.add_argument(
         "--trigger",
@@ -345,61 +375,6 @@ def arguments(given: list[str]) -> argparse.Namespace:
         default=50,
         help="one row in so many changes a large value (default 50; not in a join)",
     )
-    parser.add_argument(
-        "--warm-up", type=int, default=1, help="unscored cycles at the start (default 1)"
-    )
-    parser.add_argument(
-        "--steady",
-        type=int,
-        default=8,
-        help="batches after a rescale, two of them its tail (default 8)",
-    )
-    parser.add_argument(
-        "--calm",
-        type=float,
-        default=1.0,
-        help="begin a pair only while others take less than this share (default 1)",
-    )
-    parser.add_argument(
-        "--checkpoint-format",
-        type=int,
-        choices=(1, 2),
-        default=2,
-        help="format of the state's checkpoint (default 2)",
-    )
-    parser.add_argument(
-        "--provider",
-        choices=("rocksdb", "hdfs"),
-        default="rocksdb",
-        help="state store (default rocksdb)",
-    )
-    parser.add_argument(
-        "--conf",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the session; may be repeated",
-    )
-    parser.add_argument(
-        "--events",
-        type=Path,
-        metavar="FOLDER",
-        help="keep Spark's event log of each way there, as WAY.events",
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, help="JSON file; the plot goes beside it"
-    )
-    read = parser.parse_args(given)
-    read.executors = tuple(map(int, read.executors.split("-")))
-    read.ways = read.ways.split(",")
-    unknown = [way for way in read.ways if way not in WAYS]
-    if unknown or len(read.executors) != 2 or not 1 <= read.executors[0] < read.executors[1]:
-        parser.error(f"--ways takes {', '.join(WAYS)}, --executors LOW-HIGH with 1 <= LOW < HIGH")
-    try:
-        read.conf = pairs(read.conf)
-    except BadInput as fault:
-        parser.error(f"--conf: {fault}")
-    return read
 
 
 def main(given: list[str]) -> int:

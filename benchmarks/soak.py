@@ -34,8 +34,7 @@ from typing import Any
 import psutil
 from py4j.protocol import Py4JError
 
-from rheostat.cli.name_value_pairs import pairs
-from rheostat.errors import BadInput, RheostatError
+from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone import HOSTS, Cluster
@@ -47,6 +46,7 @@ from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
 from rheostat.spark.warming.warmup import ROOM_S
+from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
 from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
@@ -332,6 +332,20 @@ def arguments(given: list[str]) -> argparse.Namespace:
         choices=("moves", "planned", "killed"),
         help="only rounds of this kind (default: by turns)",
     )
+    _add_job(parser)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
+    read = parser.parse_args(given)
+    read.queries = read.queries.split(",")
+    wrong = [query for query in read.queries if query not in QUERIES]
+    if wrong:
+        parser.error(f"--queries takes {', '.join(QUERIES)}, but {wrong[0]!r} was given")
+    read.conf = named_values(parser, read.conf)
+    return read
+
+
+def _add_job(parser: argparse.ArgumentParser) -> None:
+    add_job_arguments(parser)
     parser.add_argument(
         "--queries",
         default=",".join(DEFAULT),
@@ -339,13 +353,6 @@ def arguments(given: list[str]) -> argparse.Namespace:
     )
     parser.add_argument(
         "--executors", type=int, default=5, help="executors of a round of moves (default 5)"
-    )
-    parser.add_argument(
-        "--hosts",
-        type=int,
-        choices=(1, 3),
-        default=1,
-        help="Workers, on 127.0.0.1 to .3 (default 1)",
     )
     parser.add_argument(
         "--partitions",
@@ -373,38 +380,6 @@ def arguments(given: list[str]) -> argparse.Namespace:
         default=100,
         help="interval of the state stores' maintenance (default 100)",
     )
-    parser.add_argument(
-        "--provider",
-        choices=("rocksdb", "hdfs"),
-        default="rocksdb",
-        help="state store (default rocksdb)",
-    )
-    parser.add_argument(
-        "--checkpoint-format",
-        type=int,
-        choices=(1, 2),
-        default=2,
-        help="format of the state's checkpoint (default 2)",
-    )
-    parser.add_argument(
-        "--conf",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of the session; may be repeated",
-    )
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
-    read = parser.parse_args(given)
-    read.queries = read.queries.split(",")
-    wrong = [query for query in read.queries if query not in QUERIES]
-    if wrong:
-        parser.error(f"--queries takes {', '.join(QUERIES)}, but {wrong[0]!r} was given")
-    try:
-        read.conf = pairs(read.conf)
-    except BadInput as fault:
-        parser.error(f"--conf: {fault}")
-    return read
 
 
 def main(given: list[str]) -> int:
