@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,35 +13,47 @@ from rheostat.cli.options import takes
 from rheostat.config import GuardOptions
 
 
-@takes(guards=GuardOptions)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDay:
+    """Which day is played, and who sizes its query within which limits."""
+
+    query: str = field(
+        default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
+    )
+    seconds: float = field(default=240.0, metadata={"help": "length of the compressed day"})
+    days: int = field(
+        default=1, metadata={"help": "days, one after the other; the second may be forecast"}
+    )
+    policy: str | None = field(
+        default=None,
+        metadata={
+            "help": (
+                "policy that decides. Default: measured-throughput; for several days predictive"
+            )
+        },
+    )
+    minimum: int = field(
+        default=1, metadata={"flag": "--min", "help": "floor of the number of executors"}
+    )
+    maximum: int = field(
+        default=8, metadata={"flag": "--max", "help": "ceiling of the number of executors"}
+    )
+    service_ms: float = field(
+        default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
+    )
+    seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
+    price_per_slot_hour: float | None = field(
+        default=None,
+        metadata={"help": "money for an hour of one slot, in any currency: show what it comes to"},
+    )
+
+
+@takes(day=ShownDay, guards=GuardOptions)
 def demo(
-    query: Annotated[
-        str, typer.Option(help="Nexmark query: q1 (map) or q11 (session windows).")
-    ] = "q1",
     full: Annotated[
         bool,
         typer.Option("--full", help="Play the same load at fixed sizes, too (8 minutes more)."),
     ] = False,
-    seconds: Annotated[float, typer.Option(help="Length of the compressed day.")] = 240.0,
-    days: Annotated[
-        int, typer.Option(help="Days, one after the other; the second may be forecast.")
-    ] = 1,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            help="Policy that decides. Default: measured-throughput; for several days predictive."
-        ),
-    ] = None,
-    minimum: Annotated[int, typer.Option("--min", help="Floor of the number of executors.")] = 1,
-    maximum: Annotated[int, typer.Option("--max", help="Ceiling of the number of executors.")] = 8,
-    service_ms: Annotated[
-        float, typer.Option(help="Wait per bid, standing for a call to an outside system.")
-    ] = 2.0,
-    seed: Annotated[int, typer.Option(help="Seed of the bids and of the load's noise.")] = 7,
-    price_per_slot_hour: Annotated[
-        float | None,
-        typer.Option(help="Money for an hour of one slot, in any currency: show what it comes to."),
-    ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
@@ -53,6 +66,7 @@ def demo(
         typer.Option("--end-with-parent", hidden=True, help="End when the calling process does."),
     ] = False,
     *,
+    day: ShownDay,
     guards: GuardOptions,
 ) -> int:
     """Show an autoscaled PySpark query on real Kafka: a day in four minutes, 1 to 8 real executors,
@@ -71,29 +85,25 @@ def demo(
     from rheostat.machine.orderly_end import orderly_end
 
     wanted = Demo(
-        query=query,
-        seconds=seconds,
-        days=days,
-        policy=policy or (DEFAULT_POLICY if days == 1 else DAYS_POLICY),
-        min_executors=minimum,
-        max_executors=maximum,
-        service_ms=service_ms,
-        seed=seed,
+        query=day.query,
+        seconds=day.seconds,
+        days=day.days,
+        policy=day.policy or (DEFAULT_POLICY if day.days == 1 else DAYS_POLICY),
+        min_executors=day.minimum,
+        max_executors=day.maximum,
+        service_ms=day.service_ms,
+        seed=day.seed,
         guards=guards,
-        price_per_slot_hour=price_per_slot_hour,
+        price_per_slot_hour=day.price_per_slot_hour,
         out=out,
     )
     results.check(out)
     console = Console(highlight=False, stderr=as_json)
-    view = open_view("Rheostat", maximum, wanted.slo.latency_s, console)
+    view = open_view("Rheostat", day.maximum, wanted.slo.latency_s, console)
     with orderly_end(end_with_parent), view:
         run, summary = perform(wanted, view, full)
         view.finish(printed(run.title, summary))
-    typer.echo(
-        f"report: {out / results.REPORT}   plot: {out / results.PLOT}   numbers:"
-        f" {out / results.SUMMARY}   Spark's log: {out / results.DRIVER_LOG}",
-        err=as_json,
-    )
+    typer.echo(results.told(out), err=as_json)
     if as_json:
         typer.echo(json.dumps(to_json(summary), indent=2))
     return 0 if summary.exact else 1

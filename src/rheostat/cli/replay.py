@@ -58,10 +58,8 @@ def replay(
     """Feed a recording to a policy, each decision from what was recorded up to then, and print what
     it says.
 
-    The columns are those of docs/guides/replay.md; a missing column or an empty cell is an
-    absent signal.
-
-    Example: rheostat replay query-1_HPA_50 --policy measured-throughput --max 16
+    The columns are those of docs/guides/replay.md; a missing column or an empty cell is an absent
+    signal. Example: rheostat replay query-1_HPA_50 --policy measured-throughput --max 16
     """
     from rheostat.replay import recording
     from rheostat.replay.replayer import CEILING, Request
@@ -69,12 +67,12 @@ def replay(
     path = recording.find(file)
     if ":" in policy:
         look_into(path.parent)
-    objective = None if slo is None else Slo(latency_s=slo)
+    wanted = None if slo is None else Slo(latency_s=slo)
     request = Request(
         policy=policy,
-        parameters=chosen(policy, parameters, slo=objective),
+        parameters=chosen(policy, parameters, slo=wanted),
         limits=Limits.between(minimum, CEILING if maximum is None else maximum),
-        slo=objective,
+        slo=wanted,
         interval_s=interval,
         initial=initial,
         guards=guards,

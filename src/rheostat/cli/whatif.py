@@ -60,20 +60,15 @@ def whatif(
     from rheostat.sim.fitting.counterfactual import whatif as answer
     from rheostat.sim.fitting.recorded_run import recorded
 
-    path = recording.find(file)
+    path, wanted = recording.find(file), Slo(latency_s=slo)
     if ":" in policy:
         look_into(path.parent)
-    objective = Slo(latency_s=slo)
-    given = chosen(policy, parameters, slo=objective)
+    given = chosen(policy, parameters, slo=wanted)
     run = recorded(recording.read(path))
     most = max(8, *(size for _, size in run.sizes)) if maximum is None else maximum
+    limits = Limits.between(minimum, most)
     question = Question(
-        policy=policy,
-        parameters=given,
-        limits=Limits.between(minimum, most),
-        slo=objective,
-        interval_s=interval,
-        seed=seed,
+        policy=policy, parameters=given, limits=limits, slo=wanted, interval_s=interval, seed=seed
     )
     with working(f"fitting {path.name}"):
         found = answer(run, question)

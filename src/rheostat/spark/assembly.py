@@ -150,7 +150,13 @@ class _Watched:
             actuator.close()
 
         return Handle(
-            loop, journal, actuator.capabilities(), overhead, self._ended, close_all, open_all
+            loop,
+            journal,
+            capabilities=actuator.capabilities(),
+            overhead=overhead,
+            ended=self._ended,
+            opening=open_all,
+            closing=close_all,
         )
 
 

@@ -151,4 +151,12 @@ def _handle(
     def ended() -> bool:
         return internals.gateway.stopped() or dstreams.state() == "STOPPED"
 
-    return Handle(loop, journal, actuator.capabilities(), overhead, ended, actuator.close, opening)
+    return Handle(
+        loop,
+        journal,
+        capabilities=actuator.capabilities(),
+        overhead=overhead,
+        ended=ended,
+        opening=opening,
+        closing=actuator.close,
+    )

@@ -33,12 +33,16 @@ class _End(threading.Event):
 class Handle:
     """A running autoscaler: ends with the application, by ``stop()``, or by the kill switch (a file
     ``STOP`` beside the journal).
+
+    ``ended`` tells whether the application is over; ``opening`` is called before the loop's thread
+    starts, ``closing`` after its last tick.
     """
 
     def __init__(
         self,
         loop: Loop,
         journal: FolderJournal,
+        *,
         capabilities: Capabilities,
         overhead: Overhead,
         ended: Callable[[], bool],

@@ -55,7 +55,14 @@ def handle_of(
         journal=journal,
     )
     return (
-        Handle(loop, journal, Capabilities(can_scale=True), Overhead(None, None), ended, closing),
+        Handle(
+            loop,
+            journal,
+            capabilities=Capabilities(can_scale=True),
+            overhead=Overhead(None, None),
+            ended=ended,
+            closing=closing,
+        ),
         actuator,
     )
 

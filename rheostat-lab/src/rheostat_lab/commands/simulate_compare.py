@@ -66,29 +66,15 @@ def compare(
 
     Example: rheostat simulate compare --seeds 10 --out compare.json
     """
-    from rheostat.sim.sweep.sweep_cell import BOUNDS
-    from rheostat_lab.comparison.compared import blind, choose, compared
-    from rheostat_lab.comparison.spark_comparison import LOADS, Comparison
+    from rheostat_lab.comparison.compared import choose
+    from rheostat_lab.comparison.spark_comparison import Comparison
 
     given = {name: value for name, value in (("policies", policy), ("loads", load)) if value}
     asked = Comparison(seeds=seeds, trials=trials, minutes=minutes, **given)
     chosen = choose(_ran(asked.trial_cells(), folder, master))
     cells = asked.judged_cells(chosen)
-    rows = _ran(cells, folder, master)
-    found = compared(rows)
-    blinds = {cell.load: blind(cell) for cell in cells if cell.policy == BOUNDS and cell.seed == 0}
-    told = {
-        "runs": len(cells),
-        "loads": {each: LOADS[each] for each in asked.loads},
-        "plant": cells[0].plant_parameters,
-        "chosen": [
-            {"load": each, "policy": name, "parameters": best}
-            for (each, name), best in chosen.items()
-        ],
-        "rows": rows,
-        "summary": found,
-        "non_anticipative": blinds,
-    }
+    told = _told(asked, chosen, cells, _ran(cells, folder, master))
+    found, blinds = told["summary"], told["non_anticipative"]
     text = json.dumps(told, indent=1, allow_nan=False)
     if out:
         write_out(out, [text])
@@ -98,6 +84,32 @@ def compare(
         print(text)
     else:
         _show(found, blinds)
+
+
+def _told(
+    asked: Comparison,
+    chosen: Mapping[tuple[str, str], Mapping[str, Any]],
+    cells: Sequence[Cell],
+    rows: Sequence[Row],
+) -> dict[str, Any]:
+    """Return all that a comparison says, as JSON can have it."""
+    from rheostat.sim.sweep.sweep_cell import BOUNDS
+    from rheostat_lab.comparison.compared import blind, compared
+    from rheostat_lab.comparison.spark_comparison import LOADS
+
+    bounded = [cell for cell in cells if cell.policy == BOUNDS and cell.seed == 0]
+    return {
+        "runs": len(cells),
+        "loads": {each: LOADS[each] for each in asked.loads},
+        "plant": cells[0].plant_parameters,
+        "chosen": [
+            {"load": load, "policy": name, "parameters": best}
+            for (load, name), best in chosen.items()
+        ],
+        "rows": rows,
+        "summary": compared(rows),
+        "non_anticipative": {cell.load: blind(cell) for cell in bounded},
+    }
 
 
 def _ran(cells: Sequence[Cell], folder: Path, master: str) -> list[Row]:

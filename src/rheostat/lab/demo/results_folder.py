@@ -55,3 +55,11 @@ def publish(run: Run, summary: Summary, folder: OwnFolder) -> None:
     write_report(run, summary, folder.ours(REPORT))
     text = json.dumps(to_json(summary), indent=2) + "\n"
     write_whole(folder.ours(SUMMARY), text)
+
+
+def told(out: Path) -> str:
+    """Say where the results are."""
+    return (
+        f"report: {out / REPORT}   plot: {out / PLOT}   numbers: {out / SUMMARY}   Spark's log:"
+        f" {out / DRIVER_LOG}"
+    )
