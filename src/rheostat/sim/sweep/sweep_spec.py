@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.replay.trace_file import find_trace
+from rheostat.sim.sweep.spec_places import SpecErrors, grid_of, lines_of
 from rheostat.sim.sweep.sweep_cell import BOUNDS, KINDS, Cell, Settings, guards_for, plant_values
 from rheostat.sim.sweep.sweep_faults import Faults
 from rheostat.sim.sweep.sweep_faults import wrong as wrong_faults
@@ -65,22 +66,21 @@ def read_spec(path: Path) -> tuple[Cell, ...]:
         raise BadInput(
             f"{where}: this is no YAML: {getattr(error, 'problem', None) or error}"
         ) from None
-    return _Reader(path.name, dict(_lines(node, ""))).cells(read)
+    return _Reader(SpecErrors(path.name, dict(lines_of(node, "")))).cells(read)
 
 
 class _Reader:
     """Reads a specification and gathers what is wrong with it."""
 
-    def __init__(self, name: str, lines: Mapping[str, int]) -> None:
-        self._name, self._lines_of = name, lines
-        self._wrong: list[tuple[int, str]] = []
+    def __init__(self, spec: SpecErrors) -> None:
+        self._spec = spec
 
     def cells(self, read: Any) -> tuple[Cell, ...]:
         if not isinstance(read, dict):
             raise BadInput(
-                f"{self._name}: a spec is a mapping with minutes, plants, loads and policies"
+                f"{self._spec.name}: a spec is a mapping with minutes, plants, loads and policies"
             )
-        self._unknown(read, _KNOWN, "")
+        self._spec.unknown(read, _KNOWN, "")
         settings = self._settings(read)
         seeds = self._seeds(read.get("seeds", 1))
         plants = dict(self._plants(read.get("plants"), settings))
@@ -89,14 +89,8 @@ class _Reader:
         guards = list(self._guards(read.get("guards") or {}))
         faults = self._faults(read["faults"], plants, settings) if "faults" in read else {"": {}}
         if not isinstance(read.get("bounds", False), bool):
-            self._say("bounds", "is true or false")
-        if self._wrong:
-            count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
-            raise BadInput(
-                "\n".join(
-                    (f"{self._name} has {count}:", *(said for _, said in sorted(self._wrong)))
-                )
-            )
+            self._spec.say("bounds", "is true or false")
+        self._spec.tell()
         assert settings is not None  # nothing was wrong  # noqa: S101
         return tuple(
             self._all(
@@ -159,7 +153,7 @@ class _Reader:
             ("rescale_cost", None),
         ):
             if name in read or name == "minutes":
-                number = self._number(name, read.get(name), above=least)
+                number = self._spec.number(name, read.get(name), above=least)
                 if number is not None:
                     given[name] = number
         limits = read.get("limits", [1, 16])
@@ -168,15 +162,17 @@ class _Reader:
             and len(limits) == 2
             and all(type(each) is int for each in limits)
         ):
-            self._say("limits", f"are two whole numbers, such as [1, 16], but they are {limits!r}")
+            self._spec.say(
+                "limits", f"are two whole numbers, such as [1, 16], but they are {limits!r}"
+            )
             return None
         if "minutes" not in given:
             return None
         slo = Slo(latency_s=given.pop("slo")) if "slo" in given else Slo()
         made = Settings(**given, slo=slo, low=limits[0], high=limits[1])
-        self._try("limits", lambda: made.limits)
+        self._spec.attempt("limits", lambda: made.limits)
         if made.interval_s > made.seconds or made.warm_up_s >= made.seconds:
-            self._say(
+            self._spec.say(
                 "minutes",
                 "must last longer than interval_s and warm_up_s, but a run lasts"
                 f" {made.seconds:g} s",
@@ -193,7 +189,7 @@ class _Reader:
             and len(set(given)) == len(given)
         ):
             return given
-        self._say(
+        self._spec.say(
             "seeds",
             f"is a number of seeds of at least 1, or a list of different ones, but it is {given!r}",
         )
@@ -202,24 +198,24 @@ class _Reader:
     def _plants(
         self, given: Any, settings: Settings | None
     ) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
-        for name, each in self._mapping("plants", given, "small: {kind: spark, executors: 4}"):
+        for name, each in self._spec.mapping("plants", given, "small: {kind: spark, executors: 4}"):
             place = f"plants.{name}"
             if not isinstance(each, dict):
-                self._say(place, f"is a mapping of parameters, but it is {each!r}")
+                self._spec.say(place, f"is a mapping of parameters, but it is {each!r}")
                 continue
             kind = each.get("kind", "spark")
             parameters = {key: value for key, value in each.items() if key != "kind"}
             if kind not in KINDS:
-                self._say(place, f"kind must be one of {', '.join(KINDS)}, but it is {kind!r}")
+                self._spec.say(place, f"kind must be one of {', '.join(KINDS)}, but it is {kind!r}")
                 continue
-            self._try(place, partial(plant_values, kind, parameters))
+            self._spec.attempt(place, partial(plant_values, kind, parameters))
             executors = parameters.get("executors")
             if (
                 settings
                 and isinstance(executors, int)
                 and not settings.low <= executors <= settings.high
             ):
-                self._say(
+                self._spec.say(
                     place,
                     f"starts with {executors} executors, outside the limits {settings.low} to"
                     f" {settings.high}",
@@ -227,12 +223,12 @@ class _Reader:
             yield name, (kind, parameters)
 
     def _loads(self, given: Any, settings: Settings | None) -> Iterator[tuple[str, str]]:
-        for name, text in self._mapping("loads", given, "day: 5 * day"):
-            load = self._try(f"loads.{name}", partial(parse, str(text), find_trace))
+        for name, text in self._spec.mapping("loads", given, "day: 5 * day"):
+            load = self._spec.attempt(f"loads.{name}", partial(parse, str(text), find_trace))
             if load is not None and settings:
                 step_s = settings.seconds / _SAMPLES
                 if not any(load.rate_per_s((i + 0.5) * step_s) > 0 for i in range(_SAMPLES)):
-                    self._say(
+                    self._spec.say(
                         f"loads.{name}",
                         f"{text!r} brings no row in {settings.minutes:g} minutes; there is nothing"
                         " to scale",
@@ -243,7 +239,9 @@ class _Reader:
         self, given: Any, settings: Settings | None
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         if not (isinstance(given, list) and given):
-            self._say("policies", "is a list of one policy at least, such as - measured-throughput")
+            self._spec.say(
+                "policies", "is a list of one policy at least, such as - measured-throughput"
+            )
             return
         seen: set[str] = set()
         slo = settings.slo if settings else None
@@ -255,25 +253,29 @@ class _Reader:
                 or not isinstance(entry.get("policy"), str)
                 or not isinstance(entry.get("set", {}), dict)
             ):
-                self._say(place, f"is a name, or a mapping with policy and set, but it is {each!r}")
+                self._spec.say(
+                    place, f"is a name, or a mapping with policy and set, but it is {each!r}"
+                )
                 continue
-            self._unknown(entry, {"policy", "set"}, place)
-            for parameters in _grid(entry.get("set", {})):
+            self._spec.unknown(entry, {"policy", "set"}, place)
+            for parameters in grid_of(entry.get("set", {})):
                 told = f"{entry['policy']} {json.dumps(parameters, sort_keys=True, default=str)}"
                 if told in seen:
-                    self._say(place, f"{told} is there twice")
+                    self._spec.say(place, f"{told} is there twice")
                 seen.add(told)
-                self._try(place, partial(create, entry["policy"], parameters, slo))
+                self._spec.attempt(place, partial(create, entry["policy"], parameters, slo))
                 yield entry["policy"], parameters
 
     def _guards(self, given: Any) -> Iterator[dict[str, Any]]:
         if not isinstance(given, dict):
-            self._say("guards", f"is a mapping such as cooldown_in_s: [0, 60], but it is {given!r}")
+            self._spec.say(
+                "guards", f"is a mapping such as cooldown_in_s: [0, 60], but it is {given!r}"
+            )
             return
-        self._unknown(given, _GUARDS, "guards")
+        self._spec.unknown(given, _GUARDS, "guards")
         if set(given) <= _GUARDS:
-            for rules in _grid(given):
-                self._try("guards", partial(guards_for, Settings(minutes=1), rules))
+            for rules in grid_of(given):
+                self._spec.attempt("guards", partial(guards_for, Settings(minutes=1), rules))
                 yield rules
 
     def _faults(
@@ -284,77 +286,12 @@ class _Reader:
     ) -> dict[str, Faults]:
         found: dict[str, Faults] = {}
         kinds = {plant: kind for plant, (kind, _) in plants.items()}
-        for name, each in self._mapping("faults", given, "loss: {executor_loss: {mean_s: 1800}}"):
+        for name, each in self._spec.mapping(
+            "faults", given, "loss: {executor_loss: {mean_s: 1800}}"
+        ):
             for place, said in wrong_faults(
                 each, kinds, settings.seconds if settings else math.inf
             ):
-                self._say(f"faults.{name}{place}", said)
+                self._spec.say(f"faults.{name}{place}", said)
             found[name] = each
         return found
-
-    def _mapping(self, place: str, given: Any, such: str) -> Iterator[tuple[str, Any]]:
-        if not (isinstance(given, dict) and given):
-            self._say(place, f"is a mapping with one entry at least, such as {such}")
-            return
-        yield from ((str(name), value) for name, value in given.items())
-
-    def _number(self, place: str, value: Any, above: float | None) -> float | None:
-        fits = (
-            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        )
-        if fits and (value > above if above is not None else value >= 0):
-            return float(value)
-        said = "missing" if value is None else repr(value)
-        self._say(
-            place,
-            f"must be a number {'above' if above is not None else 'of at least'} 0, but it is"
-            f" {said}",
-        )
-        return None
-
-    def _unknown(self, given: Mapping[str, Any], known: set[str], place: str) -> None:
-        for name in given:
-            if name not in known:
-                self._say(
-                    f"{place}.{name}".lstrip("."),
-                    f"is not known here; there are {', '.join(sorted(known))}",
-                )
-
-    def _try(self, place: str, make: Callable[[], Any]) -> Any:
-        try:
-            return make()
-        except BadInput as wrong:
-            self._say(place, str(wrong))
-        except (TypeError, ValueError) as wrong:
-            self._say(place, f"has a value of the wrong type ({wrong})")
-        return None
-
-    def _say(self, place: str, said: str) -> None:
-        near = place
-        while near and near not in self._lines_of:
-            near = near.rpartition(".")[0]
-        line = self._lines_of.get(near, 1)
-        text = f"  line {line}, {place}: {said}"
-        if (line, text) not in self._wrong:
-            self._wrong.append((line, text))
-
-
-def _grid(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every combination of the values of lists; a value that is no list is in all of them."""
-    lists = [value if isinstance(value, list) else [value] for value in given.values()]
-    for values in itertools.product(*lists):
-        yield dict(zip(given, values, strict=True))
-
-
-def _lines(node: Any, place: str) -> Iterator[tuple[str, int]]:
-    """Yield the line of every place of a YAML document."""
-    if place:
-        yield place, node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            name = f"{place}.{key.value}".lstrip(".")
-            yield name, key.start_mark.line + 1
-            yield from ((where, line) for where, line in _lines(value, name) if where != name)
-    if isinstance(node, yaml.SequenceNode):
-        for number, value in enumerate(node.value):
-            yield from _lines(value, f"{place}[{number}]")

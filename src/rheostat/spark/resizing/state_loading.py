@@ -32,7 +32,7 @@ class StateLoading:
     def __init__(self, queries: Queries, preload: Preloading | None, slo_s: float) -> None:
         self._queries = queries
         self._preload = preload
-        self._objective_s = slo_s
+        self._slo_s = slo_s
         self._loads = Loads()
 
     def note(self, passed: Collection[str]) -> None:
@@ -61,7 +61,7 @@ class StateLoading:
         in_pauses = self._preload.room(self._pauses_s(runs)) if self._preload else None
         if in_pauses:
             return LoadRoom(*in_pauses, in_pause=True)
-        slack_s, load_s = self._loads.slack_and_load_s(self._objective_s, growing, cold)
+        slack_s, load_s = self._loads.slack_and_load_s(self._slo_s, growing, cold)
         return LoadRoom(slack_s, load_s, in_pause=False)
 
     def _pauses_s(self, runs: Collection[str]) -> dict[str, float]:

@@ -1,0 +1,100 @@
+"""The places of a specification: what is wrong at which line, and the grid that its lists span."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from rheostat.errors import BadInput
+
+
+class SpecErrors:
+    """Gathers what is wrong with the specification ``name``, whose places are at these lines."""
+
+    def __init__(self, name: str, lines: Mapping[str, int]) -> None:
+        self.name, self._lines = name, lines
+        self._wrong: list[tuple[int, str]] = []
+
+    def tell(self) -> None:
+        """Raise BadInput with all that is wrong, if anything is."""
+        if self._wrong:
+            count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
+            raise BadInput(
+                "\n".join((f"{self.name} has {count}:", *(said for _, said in sorted(self._wrong))))
+            )
+
+    def mapping(self, place: str, given: Any, such: str) -> Iterator[tuple[str, Any]]:
+        """Yield the entries of what must be a mapping with one at least, such as ``such``."""
+        if not (isinstance(given, dict) and given):
+            self.say(place, f"is a mapping with one entry at least, such as {such}")
+            return
+        yield from ((str(name), value) for name, value in given.items())
+
+    def number(self, place: str, value: Any, above: float | None) -> float | None:
+        """Return a number that is above ``above`` (None: at least 0); None for anything else."""
+        fits = (
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        )
+        if fits and (value > above if above is not None else value >= 0):
+            return float(value)
+        said = "missing" if value is None else repr(value)
+        self.say(
+            place,
+            f"must be a number {'above' if above is not None else 'of at least'} 0, but it is"
+            f" {said}",
+        )
+        return None
+
+    def unknown(self, given: Mapping[str, Any], known: set[str], place: str) -> None:
+        """Say which names are not known at this place."""
+        for name in given:
+            if name not in known:
+                self.say(
+                    f"{place}.{name}".lstrip("."),
+                    f"is not known here; there are {', '.join(sorted(known))}",
+                )
+
+    def attempt(self, place: str, make: Callable[[], Any]) -> Any:
+        """Return what is made; None where it cannot be, which is said."""
+        try:
+            return make()
+        except BadInput as wrong:
+            self.say(place, str(wrong))
+        except (TypeError, ValueError) as wrong:
+            self.say(place, f"has a value of the wrong type ({wrong})")
+        return None
+
+    def say(self, place: str, said: str) -> None:
+        """Note what is wrong at a place of the specification."""
+        near = place
+        while near and near not in self._lines:
+            near = near.rpartition(".")[0]
+        line = self._lines.get(near, 1)
+        text = f"  line {line}, {place}: {said}"
+        if (line, text) not in self._wrong:
+            self._wrong.append((line, text))
+
+
+def lines_of(node: Any, place: str) -> Iterator[tuple[str, int]]:
+    """Yield the line of every place of a YAML document."""
+    if place:
+        yield place, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            name = f"{place}.{key.value}".lstrip(".")
+            yield name, key.start_mark.line + 1
+            yield from ((where, line) for where, line in lines_of(value, name) if where != name)
+    if isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from lines_of(value, f"{place}[{number}]")
+
+
+def grid_of(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield every combination of the values of lists; a value that is no list is in all of them."""
+    lists = [value if isinstance(value, list) else [value] for value in given.values()]
+    for values in itertools.product(*lists):
+        yield dict(zip(given, values, strict=True))
