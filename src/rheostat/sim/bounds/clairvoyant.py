@@ -296,6 +296,5 @@ class _Program:
         if fixed is None or len(fixed.start_s) < 2:
             return 0
         last = round(float(fixed.start_s[-1]) / self._curve.step_s)
-        taken = float(fixed.rows[:-1].sum())
-        since = int(np.searchsorted(self._curve.rows, taken - 1e-6, side="left"))
-        return last - since
+        taken = float(fixed.rows[:-1].sum()) - 1e-6
+        return last - int(np.searchsorted(self._curve.rows, taken, side="left"))
