@@ -33,6 +33,7 @@ REPETITIONS = 2
 DEADLINE_S = 60.0
 ROWS = 2000
 KEYS = 500
+# Of a bootstrap: the ends of a 95 % interval then stand up to about 2 % of its width.
 RESAMPLES = 2000
 
 

@@ -25,6 +25,7 @@ _MIB = 1024**2
 _DAY_S = 86_400.0
 _CHANGES_SHARE = 1 / 8
 _SEGMENT_SHARE = 1 / 16
+# Far more than one record takes: the last one must be in it whole.
 _TAIL_BYTES = 256 * 1024
 
 

@@ -29,6 +29,7 @@ NAME = "kafka"
 USUAL_PORT = 9092
 LOG = "broker.log"
 START_DEADLINE_S = 60.0
+# Each partition is a folder and open files, and this broker's JVM has 384 MiB.
 MOST_PARTITIONS = 1000
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 # A small, short-lived JVM on a busy computer: one thread collects garbage, the quick compiler only.

@@ -24,6 +24,7 @@ from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 
 START_DEADLINE_S = 90.0
+# Cores are bookkeeping and cost nothing; this catches a typing error.
 MOST_CORES = 10_000
 POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024

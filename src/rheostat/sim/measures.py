@@ -10,7 +10,9 @@ import numpy as np
 from rheostat.model import Slo
 from rheostat.sim.plant import Floats, Ledger, Steps
 
+# 90 % of the rows in every five minutes: a bad spell is not averaged away over a long run.
 _WINDOW_S = 300.0
+# The thesis counts rescalings by what its samples show, and they are so far apart.
 _SAMPLE_S = 15.0
 _MINUTE_S = 60.0
 

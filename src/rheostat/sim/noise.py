@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+# One draw at a time would cost far more than its share of a block.
 _BLOCK = 4096
 
 

@@ -30,6 +30,7 @@ from rheostat.spark.sensing.query_shape import (
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 
 QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
+# The report tells every batch from its progress; by default Spark keeps the last 100 only.
 _KEPT_BATCHES = 100_000
 QUERY_OPTIONS = {
     SHUFFLE_PARTITIONS: "8",

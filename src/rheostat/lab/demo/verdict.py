@@ -24,6 +24,7 @@ _SINK = {
         " FROM sink"
     ),
 }
+# A part at a time, by a hash of the key: the comparison needs an eighth of the memory.
 _PARTS = 8
 _KEY = {"q1": "id", "q11": "bidder, start_us"}
 _ROWS_OUT = {

@@ -22,10 +22,12 @@ from rheostat.replay.trace_file import read_trace
 from rheostat.workloads import WORKLOADS, create, parameters
 from rheostat.workloads.workload import DueRows, Workload, marks
 
+# Rows of one tick have one time, so a tick is short beside the shortest trigger (0.1 s).
 TICK_S = 0.05
 CHUNK_ROWS = 5000
 OUTAGE_S = 1.0
 FLUSH_S = 60.0
+# Who presses Ctrl-C waits this long for the last rows, not a minute.
 FLUSH_AFTER_STOP_S = 10.0
 DAY_S = 86_400.0
 

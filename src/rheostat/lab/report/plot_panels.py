@@ -16,6 +16,7 @@ from rheostat.lab.report.sizes_over_time import Steps, paid, registered
 from rheostat.lab.report.summary import batch_latencies
 from rheostat.signals.latency import mean_s, quantile_s
 
+# Batches end about every second: a bin of one would hold none or two, and the rate would jump.
 _BIN_S = 2.0
 _FORECASTS = tuple(f"forecast_rows_per_s_p{q}" for q in (50, 90, 99))
 _AHEAD = "forecast_horizon_s"

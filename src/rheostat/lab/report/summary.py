@@ -16,6 +16,7 @@ from rheostat.lab.report.rows_over_time import rows_at
 from rheostat.lab.report.sizes_over_time import paid, registered
 from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
 
+# One batch in time may be luck between two late ones; three in a row are none.
 RECOVERED_BATCHES = 3
 RECOVERED_LAG_S = 1.0
 WANTED_SHARE = 0.99

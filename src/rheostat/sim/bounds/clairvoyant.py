@@ -14,9 +14,10 @@ from rheostat.sim.bounds.batch_grid import Batches, Steps
 from rheostat.sim.bounds.bounded_job import Curve, Job
 from rheostat.sim.plant import Floats
 
+# The objective from its other side: 99 % of all rows in time, 90 % in every five minutes.
 LATE_SHARE = 0.01
-WINDOW_S = 300.0
-WINDOW_SHARE = 0.10
+WINDOW_S, WINDOW_SHARE = 300.0, 0.10
+# Halvings of the logarithm of the price of a late row: about a thousandth of it is left open.
 _SEARCHES = 14
 _DEARER = 8.0
 _BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)

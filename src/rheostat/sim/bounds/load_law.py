@@ -21,6 +21,7 @@ from rheostat.workloads.steps import Steps
 from rheostat.workloads.walk import Walk
 from rheostat.workloads.workload import Workload
 
+# The noise is uniform: five levels have its mean, and its variance up to 4 %.
 _NOISE_LEVELS = 5
 _WALK_LEVELS = 25
 

@@ -17,7 +17,9 @@ from rheostat.sim.bounds.load_law import Law, law_of
 from rheostat.sim.plant import Floats
 from rheostat.workloads.workload import Workload
 
+# On squares: close together where a backlog is small, for there it decides the size.
 _BACKLOGS = 41
+# Fewer than the clairvoyant's: each solves the whole chain.
 _SEARCHES = 8
 
 

@@ -16,6 +16,7 @@ from rheostat.sim.spark.machine_pace import Pace
 from rheostat.sim.spark.spark_parameters import SparkParameters
 
 _SHARE_OF_FLOOR = (0.3, 0.7)
+# A machine's pace wanders over minutes; with more knots it would follow single batches.
 _KNOTS = 5
 _TRIES = 40
 _ENOUGH_FOR_PACE = 20
@@ -27,6 +28,7 @@ _STIFFNESS_NEW = 0.3
 """What one by its own size for new executors weighs, and a first task on one that takes a quick
 batch longer."""
 
+# What holds where no executor came in the recording: then nothing tells how long one is new.
 _USUAL_NEW_S = 40.0
 _PLAIN = 9
 """Numbers before those of the pace over time."""

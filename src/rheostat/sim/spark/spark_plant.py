@@ -21,6 +21,7 @@ from rheostat.sim.spark.spark_signals import PlantSensor
 from rheostat.sim.spark.spark_stages import Stages
 from rheostat.workloads.workload import Workload
 
+# A load may bring no row for hours, and the next one must be looked for in steps.
 _IDLE_POLL_S = 60.0
 
 

@@ -20,6 +20,7 @@ from rheostat.sim.sweep.sweep_cell import Cell, plant_values
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.workload import Workload
 
+# Long enough to see a size fall behind by 1 %: in this time 9 s of rows are waiting.
 _HELD_S = 900.0
 _LOADS = 128
 """Loads of a cell's demand curve: eight for each of 16 executors."""

@@ -44,6 +44,7 @@ _KNOWN = {
     "guards",
     "faults",
 }
+# Looks at a load: all that is asked is whether it brings any row.
 _SAMPLES = 400
 
 

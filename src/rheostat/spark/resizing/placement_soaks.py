@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# No wrong result in n trials: with 95 % confidence the true share is below 3 / n, here 0.03 %.
 ENOUGH_MOVES = 10_000
 
 

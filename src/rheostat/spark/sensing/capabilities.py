@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+# Users switch a limit off by a large number: what does not act within a day is off.
 _FOREVER_S = 86_400.0
 _ELSEWHERE_AT_FIRST = 2
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}

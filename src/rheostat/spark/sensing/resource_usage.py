@@ -18,6 +18,7 @@ _STAGES_S = 10.0
 """The stages of a batch are asked for this often: 2 ms of the driver's CPU a page, four to ten
 pages a time."""
 
+# A page that fails once says nothing of the job; what it said a minute ago is no longer so.
 _KEPT_S = 60.0
 OF_STAGES = frozenset({"stages", "cpu", "by_executor"})
 """The signals for which the stages are needed; ``cpu`` only where the executors do not run on this

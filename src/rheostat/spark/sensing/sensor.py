@@ -16,6 +16,7 @@ from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageU
 from rheostat.spark.sensing.rest_executors import Executor, ExecutorsEndpoint
 
 _KEPT_POINTS = 240
+# Without data Spark reports a batch every 10 s (noDataProgressEventInterval).
 _IDLE_S = 10.0
 _POLL_S = 15.0
 """The executors' endpoint is asked this often: 20 to 60 ms of the driver's CPU a call while its JVM
