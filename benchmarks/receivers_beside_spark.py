@@ -2,11 +2,11 @@
 tasks, lines that were sent and did not come.
 
 Run: python benchmarks/receivers_beside_spark.py --ways rheostat,spark --out FILE. Two socket
-receivers, each row waits 20 ms, batches of four seconds, 1 to 6 executors of two cores that all run
-at the start; the load goes from 60 lines a second to 320 and back in four minutes. Both decide
+receivers, each row waits 20 ms, batches of eight seconds, 1 to 6 executors of two cores that all
+run at the start; the load goes from 30 lines a second to 200 and back in five minutes. Both decide
 every 20 s instead of sixty: Rheostat with ``spark-batch-ratio`` (the numbers of the document),
 Spark with ``spark.streaming.dynamicAllocation.*`` and its other defaults. Each way runs in a
-process of its own, one after the other.
+process of its own, one after the other. --low, --high and --batch change the load.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,15 @@ from rheostat.config import LoopOptions
 from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone import Cluster
 from rheostat.machine.orderly_end import orderly_end
-from rheostat.spark.receivers.batches import read_batches
+from rheostat.spark.receivers.stream_batches import read_batches
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest_pages import Rest
 from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
 from rheostat_lab.receivers.line_feed import LineFeed
 
-SHAPE = Shape(executors=6, most=6, cores=2, receivers=2, batch_s=4.0, service_ms=20.0)
-LOW, HIGH, LENGTH_S = 60.0, 320.0, 240.0
+SHAPE = Shape(executors=6, most=6, cores=2, receivers=2, batch_s=8.0, service_ms=20.0)
+LENGTH_S = 300.0
 EVERY_S = 20.0
 OWN = {
     "spark.dynamicAllocation.enabled": "false",
@@ -48,42 +49,49 @@ STARTS = "spark.executor.instances"
 """Spark's own manager refuses it."""
 
 
-def rate(t_s: float) -> float:
+def rate(given: argparse.Namespace, t_s: float) -> float:
     """Return the lines per second of all receivers: low, a ramp, high, and down again."""
-    return float(np.interp(t_s, [0, 50, 90, 150, 190, 240], [LOW, LOW, HIGH, HIGH, LOW, LOW]))
+    levels = [given.low, given.low, given.high, given.high, given.low, given.low]
+    return float(np.interp(t_s, [0, 90, 120, 190, 220, LENGTH_S], levels))
 
 
 def main() -> None:
     """Run all ways, or measure one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ways", default="rheostat,spark")
+    parser.add_argument("--low", type=float, default=30.0)
+    parser.add_argument("--high", type=float, default=200.0)
+    parser.add_argument("--batch", type=float, default=SHAPE.batch_s)
     parser.add_argument("--out", type=Path, default=Path("out/receivers_beside_spark.json"))
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
         with orderly_end(True), ExitStack() as stack:
-            given.out.write_text(json.dumps(measure(given.one, stack)))
+            given.out.write_text(json.dumps(measure(given, stack)))
         return
     given.out.parent.mkdir(parents=True, exist_ok=True)
     measured = {}
     for way in given.ways.split(","):
         part = given.out.with_suffix(f".{way}.json")
-        command = [sys.executable, __file__, "--one", way, "--out", str(part)]
+        load = ["--low", given.low, "--high", given.high, "--batch", given.batch]
+        words = ["--one", way, "--out", part, *load]
+        command = [sys.executable, __file__, *map(str, words)]
         subprocess.run(command, check=True)
         measured[way] = json.loads(part.read_text())
         part.unlink()
         given.out.write_text(json.dumps(measured, indent=2))
 
 
-def measure(way: str, stack: ExitStack) -> dict[str, Any]:
+def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     """Run the load one way and return its numbers."""
+    shape = replace(SHAPE, batch_s=given.batch)
     cluster = stack.enter_context(Cluster(cores=SHAPE.most * SHAPE.cores))
     stack.callback(end_driver)
     share = SHAPE.receivers
-    feeds = [LineFeed(lambda t_s: rate(t_s) / share) for _ in range(share)]
-    own = way == "spark"
+    feeds = [LineFeed(lambda t_s: rate(given, t_s) / share) for _ in range(share)]
+    own = given.one == "spark"
     options, without = (OWN, (STARTS,)) if own else ({}, ())
-    job = DStreamsJob(cluster, SHAPE, feeds, stack, options, without)
+    job = DStreamsJob(cluster, shape, feeds, stack, options, without)
     for feed in feeds:
         stack.enter_context(feed)
     job.start()
@@ -101,7 +109,7 @@ def measure(way: str, stack: ExitStack) -> dict[str, Any]:
     sizes = _sizes(cluster, time.time() + LENGTH_S)
     for feed in feeds:
         feed.stop()
-    time.sleep(4 * SHAPE.batch_s)
+    time.sleep(3 * shape.batch_s)
     return {"executors": _runs(sizes), **_numbers(job, feeds, sizes)}
 
 

@@ -5,15 +5,20 @@ receivers on executors of four cores of a local cluster. First the document's ex
 minute: 5 executors with a receiver each go down to 2, [3, 2]; one comes, [3, 2, 0] -> [2, 2, 1].
 Then the size goes 2 -> 3 -> 2 by turns with a rebalancing every so many seconds instead of sixty.
 FILE gets the seconds from the third executor's arrival to the stable allocation, and whether each
-receiver was where the rule wants it.
+receiver was where the rule wants it. --kills N ends the executor with the most receivers N times
+with kill -9: the seconds until all receivers run again, and the lines that were sent and did not
+come, over the whole run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import sys
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,14 +28,18 @@ from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.rescaling import receiver_moves
+from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.session import attach
-from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, until
+from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import Scripted
 
 SHAPE = Shape(executors=5, most=5, cores=4, receivers=5)
 TWO_MINUTES_S = 120.0
+MOST_KILLED = 3
+"""Executors while some are killed."""
+
 LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
 
 
@@ -39,6 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rebalancings", type=int, default=20)
     parser.add_argument("--every", type=float, default=10.0)
+    parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("out/receivers_rebalance.json"))
     given = parser.parse_args()
     with orderly_end(True), ExitStack() as stack:
@@ -86,6 +96,11 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         policy.executors = 3
         until("a third executor", lambda: len(executors.hosts()) == 3)
         found.append(reach([2, 2, 1]))
+    killed = [kill_fullest(job, cluster, executors) for _ in range(given.kills)]
+    for feed in feeds:
+        feed.stop()
+    time.sleep(3 * SHAPE.batch_s)
+    failed = job.drain()
     duplicates = sum(count - 1 for count in job.came.values())
     return {
         "example": example,
@@ -93,10 +108,29 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         "every_s": given.every,
         "from_arrival_s": [round(took_s, 1) for took_s in found],
         "within_two_minutes": sum(took_s <= TWO_MINUTES_S for took_s in found),
+        "killed_then_all_run_s": [round(took_s, 1) for took_s in killed],
+        "failed_batches_of_the_last_hundred": failed,
         "lines_sent": sum(len(feed.sent) for feed in feeds),
         "lines_came": len(job.came),
         "lines_twice": duplicates,
     }
+
+
+def kill_fullest(job: DStreamsJob, cluster: Cluster, executors: Executors) -> float:
+    """End the executor with the most receivers, and return the seconds until all run again."""
+    held = Counter(executor for executor in job.places().values() if executor)
+    fullest, _ = held.most_common(1)[0]
+    os.kill(pid_of(fullest, cluster), signal.SIGKILL)
+    until("the executor is missed", lambda: fullest not in executors.hosts())
+
+    def all_run() -> bool:
+        places = job.places().values()
+        return bool(places) and None not in places and fullest not in places
+
+    took_s = until("all receivers run", all_run)
+    until("the executor is replaced", lambda: len(executors.hosts()) == MOST_KILLED)
+    time.sleep(10)
+    return took_s
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rheostat.cli.demo_receivers import demo_receivers
 from rheostat.cli.options import takes
 from rheostat.config import GuardOptions
 
@@ -54,6 +55,10 @@ def demo(
         bool,
         typer.Option("--full", help="Play the same load at fixed sizes, too (8 minutes more)."),
     ] = False,
+    receivers: Annotated[
+        bool,
+        typer.Option("--receivers", help="A push load instead: receivers follow it, too."),
+    ] = False,
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
@@ -74,6 +79,8 @@ def demo(
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
+    if receivers:
+        return demo_receivers(day.seconds, guards, out, as_json, end_with_parent)
     from rich.console import Console
 
     from rheostat.lab.demo import results_folder as results

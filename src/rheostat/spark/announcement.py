@@ -19,10 +19,14 @@ Line = tuple[int, str]
 
 
 def announcement(
-    settings: Settings, capabilities: Capabilities, journal: Path, stop_file: str
+    settings: Settings,
+    capabilities: Capabilities,
+    journal: Path,
+    stop_file: str,
+    lag_known: bool = False,
 ) -> list[Line]:
     """Return the lines: policy and limits, journal and kill switch, what cannot be done, and where
-    the lag comes from.
+    the lag comes from, unless it is known anyway.
     """
     limits, standby = settings.limits, settings.state.standby
     said = [
@@ -40,7 +44,7 @@ def announcement(
             " handle.stop(); the job then keeps its size",
         ),
         (logging.WARNING, f"rheostat: {'; '.join(capabilities.cannot)}"),
-        _of_lag(settings),
+        None if lag_known else _of_lag(settings),
     ]
     return [line for line in said if line and line[1] != "rheostat: "]
 

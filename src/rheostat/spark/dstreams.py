@@ -5,6 +5,8 @@ parts together that watch it and that size it.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rheostat.errors import BadInput
@@ -14,25 +16,28 @@ from rheostat.rescaling.receiver_moves import least_executors
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.assembly import journal_of
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.dstreams import DStreams
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
+from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.overhead import Overhead
-from rheostat.spark.receivers.actuator import DStreamsActuator
-from rheostat.spark.receivers.obstacles import (
+from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
+from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor
+from rheostat.spark.receivers.receiver_obstacles import (
     is_streaming_context,
     refuse_too_few_cores,
     refuse_two_managers,
     unreplayable,
 )
-from rheostat.spark.receivers.sensor import ANSWER_S, DStreamsSensor
+from rheostat.spark.receivers.stream_batches import read_interval
 from rheostat.spark.resizing.actuator import Adviser
 from rheostat.spark.sensing.capabilities import (
     application_id,
     initial_executors,
     obstacles,
     slots_per_executor,
+    unseen,
 )
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest_pages import Rest
 from rheostat.spark.settings import Settings
 
@@ -52,11 +57,19 @@ def check(streaming: Any) -> None:
 
 
 def watcher(streaming: Any, settings: Settings) -> Handle:
-    """Return what watches a StreamingContext and advises; nothing of it is changed."""
-    internals, dstreams = _dstreams(streaming)
-    watched = ("shadow mode: nothing is changed", _DEPRECATED)
+    """Return what watches a StreamingContext by public interfaces, and advises."""
+    rest = _rest(streaming)
+    endpoint = ExecutorsEndpoint(*_ui(streaming), ANSWER_S)
+
+    def sizes(_: float) -> tuple[int | None, int | None]:
+        found = endpoint.registered()
+        return (len(found) if found else None), None
+
+    sensor = _sensor(streaming, rest, lambda: read_interval(rest), sizes, lambda: True)
+    watched = ("shadow mode: nothing is changed", *unseen(streaming), _DEPRECATED)
     adviser = Adviser(Capabilities(can_scale=False, cannot=watched))
-    return _handle(streaming, settings, internals, dstreams, adviser, SizeInForce())
+    ended = partial(has_ended, streaming)
+    return _handle(streaming, settings, sensor, adviser, Overhead(None, None), ended)
 
 
 def sizer(streaming: Any, settings: Settings) -> Handle:
@@ -69,13 +82,13 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
     streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)
     refuse_too_few_cores(len(streams), settings.limits, cores)
     found = obstacles(streaming)
-    size = SizeInForce()
     if found.blocking or not internals.executors.can_request:
         missing = found.blocking or ("this Spark has no calls to change the executors",)
         adviser = Adviser(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)))
-        return _handle(streaming, settings, internals, dstreams, adviser, size)
+        return _seen_within(streaming, settings, internals, dstreams, adviser, SizeInForce())
     moves = settings.state.placement != "off" and dstreams.can_move()
     cannot = [*found.degrading, *_said(streaming, settings, streams, cores, moves)]
+    size = SizeInForce()
     actuator = DStreamsActuator(
         internals.executors,
         dstreams,
@@ -86,7 +99,7 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
         moves,
         internals.executors.can_decommission and found.can_decommission,
     )
-    return _handle(streaming, settings, internals, dstreams, actuator, size)
+    return _seen_within(streaming, settings, internals, dstreams, actuator, size)
 
 
 def _said(
@@ -112,7 +125,7 @@ def _dstreams(streaming: Any) -> tuple[Internals, DStreams]:
     return internals, DStreams(internals.gateway, streaming)
 
 
-def _handle(
+def _seen_within(
     streaming: Any,
     settings: Settings,
     internals: Internals,
@@ -120,23 +133,53 @@ def _handle(
     actuator: Adviser | DStreamsActuator,
     size: SizeInForce,
 ) -> Handle:
+    """Return the handle of what also asks Spark's inner parts."""
     at_first, executors = initial_executors(streaming), internals.executors
 
     def sizes(now: float) -> tuple[int | None, int | None]:
         asked = (executors.requested() or at_first) if size.decided is None else None
         return size.see(executors.registered(), asked, now)
 
-    context = streaming.sparkContext
-    sensor = DStreamsSensor(
-        Rest(context.uiWebUrl, context.applicationId, ANSWER_S),
-        application_id(streaming),
-        slots_per_executor(streaming),
-        dstreams.batch_s,
-        sizes,
-        lambda: dstreams.state() == "ACTIVE",
-    )
-    journal = journal_of(settings, application_id(streaming))
+    def active() -> bool:
+        return dstreams.state() == "ACTIVE"
+
+    def ended() -> bool:
+        return internals.gateway.stopped() or dstreams.state() == "STOPPED"
+
+    sensor = _sensor(streaming, _rest(streaming), dstreams.batch_s, sizes, active)
     overhead = Overhead(internals.process.thread_cpu_s, internals.process.process_id())
+    return _handle(streaming, settings, sensor, actuator, overhead, ended)
+
+
+def _sensor(
+    streaming: Any,
+    rest: Rest,
+    batch_s: Callable[[], float | None],
+    sizes: Callable[[float], tuple[int | None, int | None]],
+    active: Callable[[], bool],
+) -> DStreamsSensor:
+    slots = slots_per_executor(streaming)
+    return DStreamsSensor(rest, application_id(streaming), slots, batch_s, sizes, active)
+
+
+def _rest(streaming: Any) -> Rest:
+    return Rest(*_ui(streaming), ANSWER_S)
+
+
+def _ui(streaming: Any) -> tuple[str | None, str]:
+    context = streaming.sparkContext
+    return context.uiWebUrl, context.applicationId
+
+
+def _handle(
+    streaming: Any,
+    settings: Settings,
+    sensor: DStreamsSensor,
+    actuator: Adviser | DStreamsActuator,
+    overhead: Overhead,
+    ended: Callable[[], bool],
+) -> Handle:
+    journal = journal_of(settings, application_id(streaming))
     loop = Loop(
         sensor=sensor,
         policy=settings.make_policy(),
@@ -147,9 +190,6 @@ def _handle(
 
     def opening() -> None:
         actuator.resume(journal.restore().get("rescaling", {}), time.time())
-
-    def ended() -> bool:
-        return internals.gateway.stopped() or dstreams.state() == "STOPPED"
 
     return Handle(
         loop,

@@ -84,7 +84,7 @@ def attach(spark: Any, settings: Settings) -> Handle:
 def watch(spark: Any, settings: Settings) -> Handle:
     """Do what ``shadow`` says, with settings that are ready."""
     _check(spark)
-    return _begin(_room(spark).watcher(spark, settings), settings)
+    return _begin(spark, _room(spark).watcher(spark, settings), settings)
 
 
 def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
@@ -95,7 +95,7 @@ def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
     _check(spark)
     return take(
         application_id(spark),
-        lambda: _begin(_room(spark).sizer(spark, settings), settings),
+        lambda: _begin(spark, _room(spark).sizer(spark, settings), settings),
         settings.replace,
         gives_way,
     )
@@ -117,8 +117,10 @@ def _check(spark: Any) -> None:
         raise BadInput("this SparkSession has been stopped; attach to one that runs")
 
 
-def _begin(handle: Handle, settings: Settings) -> Handle:
+def _begin(spark: Any, handle: Handle, settings: Settings) -> Handle:
     """Say what the autoscaler will do, and start it."""
-    say(announcement(settings, handle.capabilities, handle.journal, handle.stop_file))
+    lag_known = dstreams.is_streaming_context(spark)
+    where = (handle.journal, handle.stop_file)
+    say(announcement(settings, handle.capabilities, *where, lag_known))
     handle.start(settings.loop.interval_s)
     return handle

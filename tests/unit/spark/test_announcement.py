@@ -88,3 +88,10 @@ def test_limits_below_what_is_there_are_said_because_executors_will_leave():
 @pytest.mark.parametrize(("limits", "registered"), [((1, 5), 5), ((1, 8), 3), (None, 12)])
 def test_limits_that_allow_what_is_there_or_are_no_wish_are_not(limits, registered):
     assert beyond_ceiling(settings_of(limits=limits), registered) is None
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_where_the_lag_comes_from_is_said_unless_it_is_known_anyway(known, tmp_path):
+    can = Capabilities(can_scale=True)
+    said = announcement(settings_of(), can, tmp_path, "STOP", known)
+    assert any("no kafka= given" in line for _, line in said) is not known

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
-from rheostat.spark.internals.dstreams import DStreams
 from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.receiver_tracker import DStreams
+from rheostat.spark.receivers.stream_batches import COMPLETED, read_batches
+from rheostat.spark.sensing.rest_pages import Rest
 from rheostat_lab.receivers.line_feed import LineFeed
 
 DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -53,10 +55,11 @@ class DStreamsJob:
         stack: ExitStack,
         options: Mapping[str, str] | None = None,
         without: Iterable[str] = (),
+        driver: Mapping[str, str] | None = None,
     ) -> None:
         from pyspark.streaming import StreamingContext
 
-        os.environ.update(cluster.driver_environment())
+        os.environ.update(driver or cluster.driver_environment())
         self.shape = shape
         self.came: Counter[tuple[int, int]] = Counter()
         settings = {
@@ -69,7 +72,7 @@ class DStreamsJob:
                     "spark.driver.extraJavaOptions": DRIVER_FLAGS,
                 },
             ),
-            "spark.streaming.blockInterval": "500ms",
+            "spark.streaming.blockInterval": f"{max(200, round(shape.batch_s * 125))}ms",
             "spark.python.worker.reuse": "true",
             **(options or {}),
         }
@@ -81,7 +84,7 @@ class DStreamsJob:
             self.streaming: Any = StreamingContext(self.spark.sparkContext, shape.batch_s)
         stack.callback(lambda: self.streaming.stop(stopSparkContext=False, stopGraceFully=False))
         self._plan(feeds)
-        self._dstreams = DStreams(Gateway(self.streaming), self.streaming)
+        self.dstreams = DStreams(Gateway(self.streaming), self.streaming)
 
     def _plan(self, feeds: Sequence[LineFeed]) -> None:
         work = working(self.shape.service_ms / 1000)
@@ -103,7 +106,24 @@ class DStreamsJob:
 
     def places(self) -> dict[int, str | None]:
         """Return the executor of each receiver."""
-        return {each.stream: each.executor for each in self._dstreams.receivers() or ()}
+        return {each.stream: each.executor for each in self.dstreams.receivers() or ()}
+
+    def drain(self, within_s: float = START_S) -> int | None:
+        """Wait until no batch with lines waits, and return how many batches have failed; None where
+        the driver does not tell.
+        """
+        context = self.spark.sparkContext
+        rest = Rest(context.uiWebUrl, context.applicationId, 30.0)
+
+        def drained() -> bool:
+            batches = read_batches(rest.get("streaming/batches"))
+            left = [each for each in batches or () if each.status != COMPLETED and each.rows]
+            return batches is not None and not left
+
+        with suppress(TimeoutError):
+            until("all lines are through", drained, within_s)
+        page = rest.get("streaming/batches")
+        return None if page is None else sum(each["numFailedOutputOps"] > 0 for each in page)
 
     def counts(self, executors: Iterable[str]) -> list[int]:
         """Return the number of receivers on each executor, the largest first."""
@@ -136,3 +156,13 @@ def until(what: str, condition: Callable[[], Any], within_s: float = START_S) ->
             raise TimeoutError(f"not within {within_s:g} s: {what}")
         time.sleep(POLL_S)
     return time.monotonic() - began_s
+
+
+def pid_of(executor: str, cluster: Cluster) -> int:
+    """Return the process of an executor; raises StopIteration where there is none."""
+    word = ["--executor-id", executor]
+    return next(
+        each.pid
+        for each in cluster.executors()
+        if word in [each.cmdline()[n : n + 2] for n in range(len(each.cmdline()))]
+    )

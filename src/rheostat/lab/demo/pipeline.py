@@ -178,20 +178,7 @@ class Pipeline:
 
     def executors(self, records: list[Record]) -> tuple[list[ExecutorLife], int]:
         """Return the life of every executor, and the tasks that failed on any."""
-        endpoint = ExecutorsEndpoint(
-            self.spark.sparkContext.uiWebUrl, self.spark.sparkContext.applicationId
-        )
-        found = endpoint.all() or []
-        lives = [
-            ExecutorLife(
-                executor.id,
-                None,
-                _unix_s(executor.registered_s),
-                _unix_s(executor.removed_s) if executor.removed_s else None,
-            )
-            for executor in sorted(found, key=lambda executor: executor.registered_s)
-        ]
-        return requested(lives, records), endpoint.failed_tasks() or 0
+        return executors_of(self.spark, records)
 
     def stop(self) -> None:
         """End the query and the session."""
@@ -211,6 +198,22 @@ class Pipeline:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife], int]:
+    """Return the life of every executor of a session, and the tasks that failed on any."""
+    endpoint = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId)
+    found = endpoint.all() or []
+    lives = [
+        ExecutorLife(
+            executor.id,
+            None,
+            _unix_s(executor.registered_s),
+            _unix_s(executor.removed_s) if executor.removed_s else None,
+        )
+        for executor in sorted(found, key=lambda executor: executor.registered_s)
+    ]
+    return requested(lives, records), endpoint.failed_tasks() or 0
 
 
 def requested(lives: list[ExecutorLife], records: list[Record]) -> list[ExecutorLife]:

@@ -66,6 +66,15 @@ class MachineSample:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceiverCount:
+    """How many receivers served at ``t_s`` (Unix seconds), and how many were wanted."""
+
+    t_s: float
+    serving: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
 class Overhead:
     """CPU seconds that the autoscaler cost, by part, and the seconds over which they were spent."""
 
@@ -134,6 +143,9 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: Sequence[MachineSample] = ()
     """How busy the computer was, in order of time."""
+
+    receivers: Sequence[ReceiverCount] = ()
+    """The receivers over time, where the run had a fleet of them."""
 
     journal: Path | None = None
     """Folder of the journal; the report links to it."""

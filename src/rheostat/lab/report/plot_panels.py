@@ -61,6 +61,19 @@ def size(panel: Any, run: Run, theme: Theme) -> None:
     panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
+def receivers(panel: Any, run: Run, theme: Theme) -> None:
+    """Draw receivers that serve, and how many were wanted."""
+    times = [each.t_s - run.start_s for each in run.receivers]
+    serving = [each.serving for each in run.receivers]
+    wanted = [each.wanted for each in run.receivers]
+    how: dict[str, Any] = {"drawstyle": "steps-post"}
+    panel.plot(times, serving, color=theme.size, linewidth=2, label="serving", **how)
+    dotted = {"linewidth": 1.3, "linestyle": (0, (2, 2))}
+    panel.plot(times, wanted, color=theme.ink, label="wanted", **dotted, **how)
+    panel.set_ylim(0, max(*serving, *wanted, 1) + 0.8)
+    panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+
 def latency(panel: Any, run: Run, theme: Theme) -> None:
     """Draw the latency of each batch's rows, mean and 99 %, at its commit, and the objective."""
     known = [

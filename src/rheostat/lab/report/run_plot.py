@@ -74,6 +74,8 @@ def shown(run: Run) -> list[Panel]:
         Panel("Latency of rows", "seconds from append to commit", 1.35, panels.latency, 3),
         Panel("Lag", "rows that wait", 1.0, panels.lag, 0),
     ]
+    if run.receivers:
+        found.insert(1, Panel("Receivers", "how many", 1.0, panels.receivers, 2))
     if parts(run.batches):
         found.append(Panel("Batch", "seconds, by Spark's parts", 1.2, panels.batch_parts, 7))
     if run.machine:

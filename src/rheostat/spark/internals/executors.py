@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.internals.executor_ids import oldest_first
-from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.gateway import ABSENT, Gateway
 from rheostat.spark.internals.requested import requested_executors
 
 _REASON = "rheostat scales in"
@@ -17,7 +17,8 @@ class Executors:
 
     * Calls: ``SparkContext.getExecutorIds``, ``SparkContext.requestTotalExecutors``,
       ``CoarseGrainedSchedulerBackend.decommissionExecutors``,
-      ``CoarseGrainedSchedulerBackend.killExecutors``, and what was asked for (``requested.py``).
+      ``CoarseGrainedSchedulerBackend.killExecutors``,
+      ``TaskScheduler.getExecutorDecommissionState``, and what was asked for (``requested.py``).
     * Told by their names on the objects: ``can_request``, ``can_decommission``.
     * Without them: the session is watched, not sized; without decommissioning, executors leave
       while they are idle.
@@ -48,6 +49,16 @@ class Executors:
         call.
         """
         return int(self._scala_context.getExecutorIds().size())
+
+    def leaving(self, executors: Iterable[str]) -> set[str]:
+        """Return those of the executors that have been asked to leave
+        (``TaskScheduler.getExecutorDecommissionState``); none where this Spark does not tell.
+        """
+        try:
+            state = self._scala_context.taskScheduler().getExecutorDecommissionState
+            return {executor for executor in executors if state(executor).isDefined()}
+        except ABSENT:
+            return set()
 
     def requested(self) -> int | None:
         """Return how many executors the cluster manager was asked for last; None where nobody has

@@ -48,14 +48,21 @@ class PlacedTasks:
         self.run(sleeping._jdf.queryExecution().executedPlan(), executor, host, range(slots))
         return slots
 
-    def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
+    def run_python_on(
+        self,
+        executor: str,
+        host: str,
+        work: Callable[[], None],
+        group: str,
+        job: str = STARTS_PYTHON,
+    ) -> None:
         """Run a Python function in one task that prefers an executor, and wait for its end; raises
         what the job raises.
         """
         from pyspark import RDD  # not there in a client of Spark Connect
         from pyspark.serializers import UTF8Deserializer
 
-        self.call(group, STARTS_PYTHON)
+        self.call(group, job)
         RDD(self.rows_on(executor, host), self._context, UTF8Deserializer()).foreach(
             lambda _: work()
         )

@@ -6,8 +6,8 @@ import pytest
 
 from rheostat.model import Capabilities, Decision
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.internals.dstreams import Receiver
-from rheostat.spark.receivers.actuator import DStreamsActuator
+from rheostat.spark.internals.receiver_tracker import Receiver
+from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
 
 
 class Cluster:

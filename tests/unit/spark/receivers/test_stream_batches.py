@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.model import InFlight
-from rheostat.spark.receivers.batches import read_batches, signals
+from rheostat.spark.receivers.stream_batches import read_batches, read_interval, signals
 
 MADE_S = 1_795_503_418.0
 """2026-11-24T06:56:58 in Unix seconds."""
@@ -68,3 +68,14 @@ def test_before_the_first_batch_nothing_is_known():
         "input_rows_per_s": None,
         "lag_rows": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("page", "interval_s"), [({"batchDuration": 2000}, 2.0), (None, None), ({}, None)]
+)
+def test_the_interval_is_on_a_page_of_its_own(page, interval_s):
+    class Pages:
+        def get(self, name: str) -> Any:
+            return page if name == "streaming/statistics" else None
+
+    assert read_interval(Pages()) == interval_s

@@ -7,13 +7,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Protocol
 
 from rheostat.model import InFlight
 
 _TIME = "%Y-%m-%dT%H:%M:%S.%fGMT"
 _RATE_S = 60.0
 COMPLETED, PROCESSING, QUEUED = "COMPLETED", "PROCESSING", "QUEUED"
+
+
+class Pages(Protocol):
+    """The driver's REST interface."""
+
+    def get(self, page: str) -> Any:
+        """Return a page as what its JSON says; None where there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +46,17 @@ def read_batches(page: Any) -> list[StreamBatch] | None:
         return None
     try:
         return sorted(map(_batch, page), key=lambda batch: batch.at_s)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def read_interval(pages: Pages) -> float | None:
+    """Return the batch interval in seconds, of the page ``streaming/statistics``; None where there
+    is none.
+    """
+    page = pages.get("streaming/statistics")
+    try:
+        return None if page is None else float(page["batchDuration"]) / 1000
     except (KeyError, TypeError, ValueError):
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rheostat.model import Observation
-from rheostat.spark.receivers.batches import read_batches, signals
+from rheostat.spark.receivers.stream_batches import read_batches, signals
 from rheostat.spark.sensing.rest_pages import Rest
 
 ANSWER_S = 15.0

@@ -11,7 +11,7 @@ from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.rescaling.orders import Decommission, Kill, Request
 from rheostat.rescaling.receiver_moves import ReceiverFacts, ReceiverOrder, step
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.internals.dstreams import Receiver
+from rheostat.spark.internals.receiver_tracker import Receiver
 
 _log = logging.getLogger("rheostat")
 

@@ -1,0 +1,305 @@
+"""The demo of receivers: senders push records for a few minutes, receivers and executors follow,
+and the output is laid beside the senders' log.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.errors import RheostatError
+from rheostat.kafka.broker import Broker
+from rheostat.kafka.jars import broker_jars, source_jars
+from rheostat.lab.demo.demo_options import between
+from rheostat.lab.demo.live_view import View
+from rheostat.lab.demo.machine_watch import MachineWatch
+from rheostat.lab.demo.pipeline import QUERY_OPTIONS, executors_of
+from rheostat.lab.demo.results_folder import DRIVER_LOG, JOURNAL, cleared, publish
+from rheostat.lab.nexmark.nexmark_queries import with_service_time
+from rheostat.lab.push.push_verdict import PushVerdict, judge
+from rheostat.lab.push.sender import Senders
+from rheostat.lab.report.finished_run import CommittedBatch, Overhead, ReceiverCount, Run, Verdict
+from rheostat.lab.report.summary import Summary, summarize
+from rheostat.local.driver_process import end_driver
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_files import class_path, local_files
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone import Cluster
+from rheostat.machine.free_memory import require_memory
+from rheostat.machine.jdk import find_jdk
+from rheostat.model import Limits, Record, Slo
+from rheostat.rescaling.fleet_size import FleetLimits
+from rheostat.spark.fleet.fleet import Fleet, FleetState
+from rheostat.spark.fleet.reading import read_once
+from rheostat.spark.fleet.receive_into import receive
+from rheostat.spark.handle import Handle
+from rheostat.spark.sensing import progress
+from rheostat.spark.session import attach
+
+_GIB = 1024**3
+_TOPIC = "pushed"
+_LEAD_S = 10.0
+"""Batches of a young driver are slow: the query runs so long before the load begins."""
+
+_COME_S = 120.0
+_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushDemo:
+    """What the demo of receivers does."""
+
+    seconds: float = 240.0
+    low: float = 40.0
+    peak: float = 220.0
+    senders: int = 8
+    service_ms: float = 8.0
+    """Wait per record in the query, standing for a call to an outside system."""
+
+    receiver_rows_per_s: float = 100.0
+    """The most that one receiver takes in: else one would do for all that two cores can send."""
+
+    receivers: FleetLimits = field(default_factory=lambda: FleetLimits(least=1, most=3))
+    limits: Limits = field(default_factory=lambda: Limits.between(2, 4))
+    cores: int = 2
+    slo: Slo = field(default_factory=Slo)
+    trigger_s: float = 2.0
+    loop: LoopOptions = field(
+        default_factory=lambda: LoopOptions(interval_s=3.0, cooldown_out_s=5.0, cooldown_in_s=15.0)
+    )
+    guards: GuardOptions = field(default_factory=GuardOptions)
+    protocol: str = "http"
+    out: Path = Path("out/demo")
+
+    def __post_init__(self) -> None:
+        between(60.0, 3600.0, seconds=self.seconds)
+
+    def rate(self, t_s: float) -> float:
+        """Return the records per second of all senders: low, a ramp, a peak, and down again."""
+        share = t_s / self.seconds
+        up = min(1.0, max(0.0, (share - 0.2) / 0.15))
+        down = min(1.0, max(0.0, (share - 0.55) / 0.1))
+        return self.low + (self.peak - self.low) * (up - down)
+
+    def in_words(self) -> str:
+        """Say what will be shown."""
+        return (
+            f"{self.senders} senders push {self.low:g} to {self.peak:g} records/s over"
+            f" {self.protocol} for {self.seconds / 60:g} minutes;"
+            f" {self.receivers.least} to {self.receivers.most} receivers take at most"
+            f" {self.receiver_rows_per_s:g}/s each into Kafka; a query reads each once, waits"
+            f" {self.service_ms:g} ms for it and writes it; {self.limits.min_executors} to"
+            f" {self.limits.max_executors} executors of {self.cores} cores"
+        )
+
+
+def perform_push(demo: PushDemo, view: View) -> tuple[Run, Summary]:
+    """Do the demo of receivers from the set-up to the report."""
+    folder = cleared(demo.out)
+    view.note(demo.in_words())
+    with ExitStack() as stack:
+        run = _PushedLoad(demo, view, stack).run()
+    summary = summarize(run)
+    publish(run, summary, folder)
+    return run, summary
+
+
+class _PushedLoad:
+    """One run: the set-up, the load, and what was recorded."""
+
+    def __init__(self, demo: PushDemo, view: View, stack: ExitStack) -> None:
+        self._demo, self._view, self._stack = demo, view, stack
+        self._records: list[Record] = []
+        self._receivers: list[ReceiverCount] = []
+        view.step("looking for a Java and for memory")
+        find_jdk()
+        require_memory(3 * _GIB + demo.limits.max_executors * _GIB // 2, "the demo of receivers")
+        view.step("fetching the JARs of Kafka and of Spark's Kafka source (first time only)")
+        broker_jars()
+        source_jars()
+        view.step("starting a Kafka broker and Spark Standalone")
+        self._broker = stack.enter_context(Broker())
+        self._broker.create_topic(_TOPIC, 8)
+        self._cluster = stack.enter_context(Cluster(cores=demo.limits.max_executors * demo.cores))
+        stack.callback(end_driver)
+        self._sink = self._cluster.folder / "sink"
+
+    def run(self) -> Run:
+        """Push the load, wait until all of it is committed, and return what happened."""
+        demo, view = self._demo, self._view
+        view.step("starting the Spark session, the query and the receivers")
+        spark = self._session()
+        query = self._query(spark)
+        fleet = self._fleet(spark)
+        _until(lambda: bool(fleet.addresses()), _COME_S, "no receiver has come up")
+        time.sleep(_LEAD_S)
+        handle = self._attach(spark)
+        machine = self._stack.enter_context(MachineWatch())
+        senders = Senders(fleet.address, demo.protocol, demo.senders, demo.rate)
+        start_s = time.time()
+        view.step("pushing the load")
+        handle.watch(lambda record: view.show(record, record.t_s - start_s, demo.seconds))
+        with senders:
+            time.sleep(demo.seconds)
+            if not senders.finish():
+                view.note("not every record was acknowledged in two minutes")
+        fleet.stop()
+        query.processAllAvailable()
+        overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
+        handle.stop()
+        view.step("comparing the output with the senders' log")
+        verdict = self._verdict(spark, senders)
+        executors, failed = executors_of(spark, self._records)
+        batches = _batches(query)
+        end_s = max(batches[-1].commit_s, senders.acknowledged[-1][0])
+        return Run(
+            title=f"Pushed records: {demo.seconds / 60:g} minutes",
+            query=f"each record once, pushed over {demo.protocol}",
+            policy="measured-throughput",
+            slo=demo.slo,
+            limits=demo.limits,
+            trigger_s=demo.trigger_s,
+            interval_s=demo.loop.interval_s,
+            service_ms=demo.service_ms,
+            start_s=start_s,
+            end_s=end_s,
+            warm_up_s=15.0,
+            slots_per_executor=demo.cores,
+            records=[each for each in self._records if start_s <= each.t_s <= end_s],
+            curve=[(t_s, float(rows)) for t_s, rows in senders.acknowledged],
+            batches=batches,
+            executors=executors,
+            failed_tasks=failed,
+            overhead=overhead,
+            verdict=_in_report(verdict, senders),
+            versions={"PySpark": version("pyspark")},
+            machine=[each for each in machine.samples if start_s <= each.t_s <= end_s],
+            receivers=[each for each in self._receivers if start_s <= each.t_s <= end_s],
+            journal=demo.out / JOURNAL,
+            driver_log=demo.out / DRIVER_LOG,
+        )
+
+    def _session(self) -> Any:
+        demo, cluster = self._demo, self._cluster
+        os.environ.update(cluster.driver_environment())
+        options = session_options(
+            demo.limits,
+            jars=class_path(),
+            quiet=True,
+            driver_memory_mib=768,
+            user={
+                "spark.executor.cores": str(demo.cores),
+                "spark.driver.extraJavaOptions": f'{_FLAGS} "-Djava.io.tmpdir={cluster.folder}"',
+            },
+        )
+        settings = {**QUERY_OPTIONS, **options, **local_files().settings}
+        log = demo.out / DRIVER_LOG
+        spark = start_session(cluster.url, settings, "rheostat demo receivers", log)
+        self._stack.callback(spark.stop)
+        return spark
+
+    def _query(self, spark: Any) -> Any:
+        demo = self._demo
+        rows = read_once(spark, {"bootstrap.servers": self._broker.bootstrap}, _TOPIC)
+        return (
+            with_service_time(rows, demo.service_ms)
+            .writeStream.format("parquet")
+            .queryName("pushed")
+            .trigger(processingTime=f"{demo.trigger_s:g} seconds")
+            .option("path", str(self._sink))
+            .option("checkpointLocation", str(self._cluster.folder / "checkpoint"))
+            .start()
+        )
+
+    def _fleet(self, spark: Any) -> Fleet:
+        demo = self._demo
+        _until(lambda: _can_receive(spark, demo), _COME_S, "no executor has come up")
+        fleet = receive(
+            spark,
+            kafka=self._broker.bootstrap,
+            topic=_TOPIC,
+            protocol=demo.protocol,
+            limits=demo.receivers,
+            rows_per_s=demo.receiver_rows_per_s,
+        )
+        self._stack.callback(fleet.stop)
+        fleet.watch(self._note)
+        return fleet
+
+    def _note(self, state: FleetState) -> None:
+        self._receivers.append(ReceiverCount(state.t_s, state.receivers, state.wanted))
+
+    def _attach(self, spark: Any) -> Handle:
+        demo = self._demo
+        handle = attach(
+            spark,
+            parameters={"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0},
+            slo=demo.slo,
+            limits=demo.limits,
+            kafka=self._broker.bootstrap,
+            journal=demo.out / JOURNAL,
+            loop=demo.loop,
+            guards=demo.guards,
+        )
+        self._stack.callback(handle.stop)
+        handle.watch(self._records.append)
+        return handle
+
+    def _verdict(self, spark: Any, senders: Senders) -> PushVerdict:
+        rows = spark.read.parquet(str(self._sink)).select("id", "value").collect()
+        return judge(senders.ids, senders.tried, ((row.id, row.value) for row in rows))
+
+
+def _can_receive(spark: Any, demo: PushDemo) -> bool:
+    """Tell whether enough executors are there for the first receivers."""
+    cores: int = spark.sparkContext.defaultParallelism
+    return cores >= demo.limits.min_executors * demo.cores
+
+
+def _batches(query: Any) -> list[CommittedBatch]:
+    found = []
+    for event in query.recentProgress:
+        batch = progress.batch_of(event)
+        end = sum(batch.committed.values())
+        if batch.rows:
+            found.append(
+                CommittedBatch(
+                    end - batch.rows, end, batch.start_s, batch.commit_s, batch.rows, batch.parts_s
+                )
+            )
+    if not found:
+        raise RheostatError("the query committed no batch with records")
+    return found
+
+
+def _in_report(verdict: PushVerdict, senders: Senders) -> Verdict:
+    """Return the verdict as the report has it: rows in are those that were acknowledged."""
+    detail = (
+        f"{verdict.acknowledged:,} records were acknowledged to {len(senders.due)} senders,"
+        f" {verdict.came:,} came out: {verdict.missing} missing, {verdict.doubled} doubled,"
+        f" {verdict.wrong} wrong; {senders.retries} requests were sent again"
+    )
+    return Verdict(
+        exact=verdict.exact,
+        rows_in=verdict.acknowledged,
+        rows_out=verdict.came,
+        missing=verdict.missing,
+        duplicated=verdict.doubled,
+        wrong=verdict.wrong,
+        detail=detail,
+    )
+
+
+def _until(condition: Callable[[], bool], within_s: float, otherwise: str) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RheostatError(f"{otherwise} within {within_s:g} s")
+        time.sleep(0.2)

@@ -1,0 +1,234 @@
+"""A sender of records with ids, which sends each until it is acknowledged and knows which were."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Protocol
+
+_STEP_S = 0.1
+_MOST = 500
+"""Records a request: a backlog is sent in several."""
+
+ANSWER_S = 80.0
+_AGAIN_S = 0.2
+_LOOK_S = 2.0
+"""So often a sender asks who takes records: a new receiver is found, one that goes is left."""
+
+_WIDTH = 64
+
+
+class Line(Protocol):
+    """A connection to one receiver."""
+
+    def send(self, ids: Sequence[str]) -> None:
+        """Return once the records are acknowledged; raises OSError where they may not be taken."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class HttpLine:
+    """Sends records by ``POST /records``."""
+
+    def __init__(self, address: str) -> None:
+        self._connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
+
+    def send(self, ids: Sequence[str]) -> None:
+        """Return once the records are acknowledged; raises OSError."""
+        body = "".join(json.dumps({"id": each, "value": value_of(each)}) + "\n" for each in ids)
+        try:
+            self._connection.request("POST", "/records", body)
+            answer = self._connection.getresponse()
+            said = json.load(answer)
+        except (http.client.HTTPException, ValueError) as fault:
+            raise OSError(str(fault)) from None
+        if answer.status != 200 or said.get("acknowledged") != len(ids):
+            raise OSError(f"{answer.status}: {said}")
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+
+class SocketLine:
+    """Sends records as lines, and reads the ids that come back."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), timeout=ANSWER_S)
+        self._answers = self._socket.makefile("r", encoding="utf-8")
+
+    def send(self, ids: Sequence[str]) -> None:
+        """Return once the records are acknowledged; raises OSError."""
+        self._socket.sendall("".join(f"{each}\t{value_of(each)}\n" for each in ids).encode())
+        for each in ids:
+            if self._answers.readline().rstrip("\n") != each:
+                raise OSError("the receiver has gone")
+
+    def close(self) -> None:
+        """End the connection."""
+        self._answers.close()
+        self._socket.close()
+
+
+LINES: dict[str, Callable[[str], Line]] = {"http": HttpLine, "socket": SocketLine}
+
+
+def value_of(name: str) -> str:
+    """Return the value of the record with this id: what comes out can be checked by it."""
+    return f"value of {name} ".ljust(_WIDTH, ".")
+
+
+def receivers(directory: str) -> list[str]:
+    """Return the addresses of the receivers that a fleet's directory (``host:port``) has; none
+    where it does not answer.
+    """
+    connection = http.client.HTTPConnection(directory, timeout=5.0)
+    try:
+        connection.request("GET", "/receivers")
+        return [str(each) for each in json.load(connection.getresponse())["receivers"]]
+    except (OSError, ValueError, KeyError, http.client.HTTPException):
+        return []
+    finally:
+        connection.close()
+
+
+class Senders:
+    """Several senders, each of which has one request at a time under way; ``rate(t)`` records a
+    second of all together, t seconds after the start.
+
+    ``acknowledged`` holds (Unix seconds, records so far) over all, ``ids`` those
+    that were acknowledged, ``tried`` those that were sent at all; what is not acknowledged is sent
+    again, to another receiver where there is one. Ids begin with ``prefix``.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        protocol: str,
+        senders: int,
+        rate: Callable[[float], float],
+        find: Callable[[str], list[str]] = receivers,
+        prefix: str = "",
+    ) -> None:
+        self._directory, self._rate, self._find, self._prefix = directory, rate, find, prefix
+        self._line, self._count = LINES[protocol], senders
+        self._end = threading.Event()
+        self._enough = threading.Event()
+        self._lock = threading.Lock()
+        self._found: tuple[float, list[str]] = (float("-inf"), [])
+        self._threads: list[threading.Thread] = []
+        self._started_s = time.monotonic()
+        self.ids: set[str] = set()
+        self.tried: set[str] = set()
+        self.retries = 0
+        self.due: list[int] = [0] * senders
+        self.acknowledged: list[tuple[float, int]] = []
+
+    def start(self) -> Senders:
+        """Send from now on."""
+        self._started_s = time.monotonic()
+        self.acknowledged.append((time.time(), 0))
+        for number in range(self._count):
+            thread = threading.Thread(target=self._run, args=(number,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return self
+
+    def finish(self, within_s: float = 120.0) -> bool:
+        """Make no new records, and tell whether all that were made are acknowledged in the time."""
+        self._enough.set()
+        deadline = time.monotonic() + within_s
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        done = not any(thread.is_alive() for thread in self._threads)
+        self._end.set()
+        return done
+
+    def __enter__(self) -> Senders:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end.set()
+
+    def _run(self, sender: int) -> None:
+        made, credit, line, address = 0, 0.0, None, ""
+        waiting: list[str] = []
+        asked_s = time.monotonic()
+        while not self._end.is_set():
+            now = time.monotonic()
+            if not self._enough.is_set():
+                credit += self._rate(now - self._started_s) / self._count * (now - asked_s)
+                fresh = int(credit)
+                credit -= fresh
+                waiting += [self._name(sender, number) for number in range(made, made + fresh)]
+                made += fresh
+                self.due[sender] = made
+            elif not waiting:
+                return
+            asked_s = now
+            if not waiting:
+                self._end.wait(_STEP_S)
+                continue
+            wanted = self._chosen(sender, now)
+            if wanted != address or line is None:
+                line, address = self._connected(line, wanted), wanted
+            if line is None or not self._sent(line, waiting[:_MOST]):
+                self._drop(line)
+                line, address = None, ""
+                continue
+            del waiting[:_MOST]
+            self._end.wait(_STEP_S if len(waiting) < _MOST else 0.0)
+
+    def _name(self, sender: int, number: int) -> str:
+        return f"{self._prefix}{sender}-{number}"
+
+    def _sent(self, line: Line, ids: list[str]) -> bool:
+        try:
+            with self._lock:
+                self.tried.update(ids)
+            line.send(ids)
+        except OSError:
+            return False
+        with self._lock:
+            self.ids.update(ids)
+            self.acknowledged.append((time.time(), len(self.ids)))
+        return True
+
+    def _chosen(self, sender: int, now: float) -> str:
+        """Return the receiver that a sender sends to: the senders are spread over all there are."""
+        with self._lock:
+            if now - self._found[0] > _LOOK_S:
+                self._found = (now, self._find(self._directory))
+            found = self._found[1]
+            return found[sender % len(found)] if found else ""
+
+    def _connected(self, line: Line | None, address: str) -> Line | None:
+        if line is not None:
+            line.close()
+        try:
+            return self._line(address) if address else None
+        except OSError:
+            return None
+
+    def _drop(self, line: Line | None) -> None:
+        """End a line that failed; who takes records is asked anew."""
+        if line is not None:
+            line.close()
+        with self._lock:
+            self.retries += 1
+            self._found = (float("-inf"), [])
+        self._end.wait(_AGAIN_S)

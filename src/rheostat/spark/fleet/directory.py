@@ -1,0 +1,135 @@
+"""The driver's directory of receivers: senders ask it where to send, receivers tell it that they
+are there, and are told when it is enough.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+_MOST_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """What a receiver has said last: where it listens, on which executor it runs (None: unknown),
+    rows and busy seconds since its start, at its own clock; and when it was heard (driver's clock).
+    """
+
+    address: str
+    executor: str | None
+    rows: int
+    busy_s: float
+    at_s: float
+    heard_s: float
+
+
+class Directory:
+    """``GET /receivers`` for senders: the addresses of those who take records. ``POST
+    /receivers/N`` for receivers, answered with whether they shall go on.
+    """
+
+    def __init__(self, bind: str, clock: Callable[[], float]) -> None:
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._beats: dict[int, Beat] = {}
+        self._wanted: set[int] = set()
+        self._server = ThreadingHTTPServer((bind, 0), _handler(self))
+        self._server.daemon_threads = True
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._server.server_address[1])
+
+    def start(self) -> None:
+        """Answer from now on, in a thread of its own."""
+        serve = self._server.serve_forever
+        threading.Thread(target=serve, args=(0.2,), name="receivers", daemon=True).start()
+
+    def stop(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def expect(self, receiver: int) -> None:
+        """Take a receiver for one that is wanted."""
+        with self._lock:
+            self._wanted.add(receiver)
+
+    def dismiss(self, receiver: int) -> None:
+        """Let a receiver go: senders no longer find it, and its next beat tells it."""
+        with self._lock:
+            self._wanted.discard(receiver)
+
+    def forget(self, receiver: int) -> None:
+        """Take a receiver for gone."""
+        with self._lock:
+            self._wanted.discard(receiver)
+            self._beats.pop(receiver, None)
+
+    def beats(self) -> dict[int, Beat]:
+        """Return what each receiver has said last."""
+        with self._lock:
+            return dict(self._beats)
+
+    def addresses(self) -> list[str]:
+        """Return where senders may send to."""
+        with self._lock:
+            wanted = sorted(self._wanted & self._beats.keys())
+            return [self._beats[receiver].address for receiver in wanted]
+
+    def hear(self, receiver: int, said: Mapping[str, Any]) -> bool:
+        """Take a receiver's word, and return whether it shall go on."""
+        executor = said.get("executor")
+        beat = Beat(
+            str(said["address"]),
+            None if executor is None else str(executor),
+            int(said["rows"]),
+            float(said["busy_s"]),
+            float(said["at_s"]),
+            self._clock(),
+        )
+        with self._lock:
+            if receiver in self._wanted:
+                self._beats[receiver] = beat
+            return receiver in self._wanted
+
+
+def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10.0
+
+        def do_GET(self) -> None:
+            """Tell a sender who takes records."""
+            found = self.path == "/receivers"
+            said = {"receivers": directory.addresses()} if found else {"error": "GET /receivers"}
+            self._answer(200 if found else 404, said)
+
+        def do_POST(self) -> None:
+            """Hear a receiver."""
+            try:
+                length = min(int(self.headers.get("Content-Length", 0)), _MOST_BYTES)
+                said = json.loads(self.rfile.read(length))
+                go_on = directory.hear(int(self.path.removeprefix("/receivers/")), said)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                self._answer(400, {"error": "POST /receivers/N with what a receiver says"})
+            else:
+                self._answer(200, {"go_on": go_on})
+
+        def _answer(self, status: int, said: Mapping[str, Any]) -> None:
+            body = json.dumps(said).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    return Handler

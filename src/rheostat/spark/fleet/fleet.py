@@ -1,0 +1,272 @@
+"""A fleet of receivers in a session: how many there are, and where, follows what senders push."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+from rheostat.fault_log import FaultLog
+from rheostat.model import Memory
+from rheostat.rescaling.fleet_size import (
+    FleetFacts,
+    FleetLimits,
+    FleetOrder,
+    Start,
+    fleet_step,
+    measured_ceiling,
+)
+from rheostat.spark.fleet.directory import Beat, Directory
+from rheostat.spark.fleet.receiving import ReceiverTask, receive
+
+_log = logging.getLogger("rheostat")
+LOOK_S = 1.0
+RATE_S = 10.0
+"""The rate is that of the last ten seconds: a burst of one does not start a receiver."""
+
+SILENT_S = 15.0
+"""A receiver that has not been heard for so long does not serve."""
+
+UP_S = 60.0
+"""A receiver that has not been heard at all so long after its start is given up."""
+
+AGAIN_S = 3.0
+"""Between a receiver that failed and the next start."""
+
+_SAMPLES = 240
+JOB = "rheostat receives"
+"""What Spark's UI calls the receivers' jobs."""
+
+
+class Executors(Protocol):
+    """The executors, as ``spark.internals`` has them."""
+
+    def hosts(self) -> dict[str, str]:
+        """Return the host of every executor that can be reached, oldest first."""
+        ...
+
+    def leaving(self, executors: Any) -> set[str]:
+        """Return those that have been asked to leave."""
+        ...
+
+
+Runs = Callable[[str, str, Callable[[], None]], None]
+"""Runs a function in a task on an executor of a host, and returns at its end."""
+
+
+@dataclass(slots=True)
+class _Member:
+    """A receiver of the fleet, from its start on."""
+
+    executor: str
+    started_s: float
+    going: bool = False
+    last: Beat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FleetState:
+    """What a fleet looks like at ``t_s`` (Unix seconds): receivers that serve by executor, how many
+    are wanted, rows per second taken in, and what one receiver can take (None: not known yet).
+    """
+
+    t_s: float
+    by_executor: Mapping[str, int]
+    wanted: int
+    rows_per_s: float | None
+    ceiling: float | None
+
+    @property
+    def receivers(self) -> int:
+        """How many serve."""
+        return sum(self.by_executor.values())
+
+
+class Fleet:
+    """A running fleet: starts and stops receivers, moves them off executors that leave, and
+    rebalances them every minute. It ends with ``stop`` or with the application.
+
+    ``address`` is where senders ask who takes records: ``GET http://ADDRESS/receivers``.
+    """
+
+    def __init__(
+        self,
+        executors: Executors,
+        runs: Runs,
+        task: ReceiverTask,
+        limits: FleetLimits,
+        cores: int,
+        directory: Directory,
+        ended: Callable[[], bool],
+    ) -> None:
+        self._executors, self._runs, self._task = executors, runs, task
+        self._limits, self._cores = limits, cores
+        self._directory, self._ended = directory, ended
+        self._members: dict[int, _Member] = {}
+        self._numbers = 0
+        self._memory: Memory = {}
+        self._samples: deque[tuple[float, float]] = deque(maxlen=_SAMPLES)
+        self._taken: deque[tuple[float, int]] = deque()
+        self._rows = 0
+        self._wait_s = 0.0
+        self._lock = threading.Lock()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="rheostat-fleet", daemon=True)
+        self._watchers: list[Callable[[FleetState], None]] = []
+        self._faults = FaultLog("a receiver ended, another one is started")
+        self.state = FleetState(0.0, {}, limits.least, None, None)
+
+    @property
+    def address(self) -> str:
+        """Where senders ask who takes records, as ``host:port``."""
+        return f"{self._task.directory[0]}:{self._directory.port}"
+
+    @property
+    def topic(self) -> str:
+        """Where the receivers write to."""
+        return self._task.topic
+
+    def addresses(self) -> list[str]:
+        """Return where records can be sent to now."""
+        return self._directory.addresses()
+
+    def watch(self, seen: Callable[[FleetState], None]) -> None:
+        """Call ``seen`` with the state once a second, in the fleet's thread."""
+        self._watchers.append(seen)
+
+    def start(self) -> Fleet:
+        """Start the receivers."""
+        self._directory.start()
+        self._thread.start()
+        atexit.register(self.stop)
+        return self
+
+    def stop(self, within_s: float = 40.0) -> None:
+        """Let all receivers end what they have begun and go; returns when they have, or the time is
+        over.
+        """
+        self._end.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(10.0)
+        with self._lock:
+            members = list(self._members)
+        for number in members:
+            self._directory.dismiss(number)
+        deadline = time.monotonic() + within_s
+        while self._members and time.monotonic() < deadline and not self._ended():
+            time.sleep(0.1)
+        self._directory.stop()
+        atexit.unregister(self.stop)
+
+    def _run(self) -> None:
+        while not self._end.wait(LOOK_S):
+            if self._ended():
+                return
+            try:
+                self.look(time.time())
+            except Exception as fault:
+                if self._ended():
+                    return
+                self._faults.say(fault)
+
+    def look(self, now: float) -> None:
+        """Do one step: see who serves, decide, carry out."""
+        hosts = self._executors.hosts()
+        leaving = self._executors.leaving(hosts)
+        self._hear(now)
+        facts = self._facts(hosts, leaving, now)
+        if now >= self._wait_s:
+            orders, self._memory = fleet_step(facts, self._limits, self._memory, now)
+            for order in orders:
+                self._carry_out(order, hosts, now)
+        counts: dict[str, int] = dict.fromkeys(hosts, 0)
+        for number in facts.running:
+            executor = facts.receivers[number]
+            counts[executor] = counts.get(executor, 0) + 1
+        wanted = int(self._memory.get("wanted", self._limits.least))
+        self.state = FleetState(now, counts, wanted, facts.rows_per_s, facts.ceiling)
+        for watcher in self._watchers:
+            watcher(self.state)
+
+    def _hear(self, now: float) -> None:
+        beats = self._directory.beats()
+        with self._lock:
+            for number, member in self._members.items():
+                beat = beats.get(number)
+                if beat is None or beat == member.last:
+                    continue
+                self._measure(member.last, beat)
+                member.last = beat
+                member.executor = beat.executor or member.executor
+        self._taken.append((now, self._rows))
+        while now - self._taken[0][0] > RATE_S:
+            self._taken.popleft()
+
+    def _measure(self, before: Beat | None, beat: Beat) -> None:
+        rows, busy_s, at_s = (before.rows, before.busy_s, before.at_s) if before else (0, 0.0, 0.0)
+        self._rows += beat.rows - rows
+        took_s = beat.at_s - at_s
+        if before and took_s > 0:
+            self._samples.append(((beat.rows - rows) / took_s, (beat.busy_s - busy_s) / took_s))
+
+    def _facts(self, hosts: Mapping[str, str], leaving: set[str], now: float) -> FleetFacts:
+        (first_s, first), (last_s, last) = self._taken[0], self._taken[-1]
+        with self._lock:
+            there = {number: each for number, each in self._members.items() if not each.going}
+        for number, member in list(there.items()):
+            if not _serves(member, now) and now - member.started_s > UP_S:
+                del there[number]
+                self._let_go(number)
+        return FleetFacts(
+            executors=tuple(each for each in hosts if each not in leaving),
+            leaving=frozenset(leaving),
+            cores=self._cores,
+            receivers={number: member.executor for number, member in there.items()},
+            running=frozenset(number for number, each in there.items() if _serves(each, now)),
+            rows_per_s=(last - first) / (last_s - first_s) if last_s > first_s else None,
+            ceiling=measured_ceiling(self._samples),
+        )
+
+    def _carry_out(self, order: FleetOrder, hosts: Mapping[str, str], now: float) -> None:
+        if isinstance(order, Start):
+            self._start_one(order.executor, hosts[order.executor], now)
+        else:
+            self._let_go(order.receiver)
+
+    def _let_go(self, number: int) -> None:
+        self._directory.dismiss(number)
+        with self._lock:
+            if number in self._members:
+                self._members[number].going = True
+
+    def _start_one(self, executor: str, host: str, now: float) -> None:
+        number, self._numbers = self._numbers, self._numbers + 1
+        with self._lock:
+            self._members[number] = _Member(executor, now)
+        self._directory.expect(number)
+        task = replace(self._task, number=number, host=self._task.host or host)
+        run = partial(self._be, number, executor, host, task)
+        threading.Thread(target=run, name=f"receiver-{number}", daemon=True).start()
+
+    def _be(self, number: int, executor: str, host: str, task: ReceiverTask) -> None:
+        """Live as long as a receiver's job does."""
+        try:
+            self._runs(executor, host, partial(receive, task))
+        except Exception as fault:
+            if not self._ended() and not self._end.is_set():
+                self._faults.say(fault)
+                self._wait_s = time.time() + AGAIN_S
+        finally:
+            self._directory.forget(number)
+            with self._lock:
+                self._members.pop(number, None)
+
+
+def _serves(member: _Member, now: float) -> bool:
+    return member.last is not None and now - member.last.heard_s < SILENT_S

@@ -1,0 +1,67 @@
+"""Records by HTTP: ``POST /records`` with a JSON object a line, answered after the broker has all
+of them.
+"""
+
+from __future__ import annotations
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.spark.fleet.intake import Intake, NotTaken
+from rheostat.spark.fleet.records import from_json_lines
+
+MOST_BYTES = 8 * 1024 * 1024
+IDLE_S = 30.0
+
+
+def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
+    """Return a server on a free port of the address ``bind``, not yet serving."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = IDLE_S
+
+        def do_POST(self) -> None:
+            """Take the records of a body, all or none acknowledged."""
+            length = self.headers.get("Content-Length", "")
+            if self.path != "/records":
+                self._answer(404, {"error": "records go to POST /records"}, closes=True)
+            elif not length.isdecimal():
+                self._answer(411, {"error": "Content-Length is missing"}, closes=True)
+            elif int(length) > MOST_BYTES:
+                said = f"at most {MOST_BYTES} bytes a request, but there are {length}"
+                self._answer(413, {"error": said}, closes=True)
+            else:
+                self._take(self.rfile.read(int(length)))
+
+        def _take(self, body: bytes) -> None:
+            try:
+                records = from_json_lines(body)
+                intake.take(records)
+            except BadInput as fault:
+                self._answer(400, {"error": str(fault)})
+            except NotTaken as fault:
+                self._answer(503, {"error": str(fault)}, closes=True)
+            else:
+                self._answer(200, {"acknowledged": len(records)})
+
+        def _answer(self, status: int, said: dict[str, Any], closes: bool = False) -> None:
+            body = json.dumps(said).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            if closes:
+                self.send_header("Connection", "close")
+                self.close_connection = True
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing: an executor's log is not a list of requests."""
+
+    server = ThreadingHTTPServer((bind, 0), Handler)
+    server.daemon_threads = True
+    server.block_on_close = False
+    return server

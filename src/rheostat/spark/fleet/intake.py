@@ -1,0 +1,161 @@
+"""What takes records in on an executor: they are written to the broker before anybody is told that
+they were taken. Imported on executors: neither PySpark nor anything else of Rheostat's is needed.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rheostat.spark.fleet.records import PushedRecord
+
+PRODUCER_SETTINGS: Mapping[str, Any] = {
+    "enable.idempotence": True,
+    "acks": "all",
+    "linger.ms": 5,
+    "message.timeout.ms": 60_000,
+}
+"""Whatever the broker does, a record that the client library sends again is appended once. After a
+minute it is given up, and its sender told so."""
+
+
+class NotTaken(Exception):
+    """The records were not all written; their sender has to send them again."""
+
+
+class Producer(Protocol):
+    """A Kafka producer, as confluent-kafka has it."""
+
+    def produce(self, topic: str, **record: Any) -> None:
+        """Queue a record."""
+        ...
+
+    def flush(self, timeout: float) -> int:
+        """Wait for the broker; return how many records it has not."""
+        ...
+
+    def poll(self, timeout: float) -> int:
+        """Serve delivery reports."""
+        ...
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a receiver has done since its start: rows that the broker has, and seconds in which it
+    could have taken no more.
+    """
+
+    rows: int = 0
+    paced_s: float = 0.0
+    cpu_s: Callable[[], float] = field(default=time.process_time, repr=False)
+
+    def busy_s(self) -> float:
+        """Return the seconds of its life in which it was at its limit."""
+        return max(self.paced_s, self.cpu_s())
+
+
+class _Writing:
+    """The records of one request on their way to the broker."""
+
+    def __init__(self, count: int) -> None:
+        self._left = count
+        self._failed: str | None = None
+        self._done = threading.Event()
+
+    def report(self, error: Any, _: Any) -> None:
+        """Take the broker's word for one record; in the thread that serves the producer."""
+        if error is not None:
+            self._failed = str(error)
+        self._left -= 1
+        if self._left == 0:
+            self._done.set()
+
+    def wait(self, within_s: float) -> None:
+        """Return when the broker has all of them; raises NotTaken otherwise."""
+        if not self._done.wait(within_s):
+            raise NotTaken(f"the broker has not answered within {within_s:g} s")
+        if self._failed:
+            raise NotTaken(f"the broker has not taken a record: {self._failed}")
+
+
+class Intake:
+    """Writes records to a topic; any thread may call it. ``rows_per_s`` is the most that it takes,
+    0 for no limit.
+    """
+
+    def __init__(
+        self,
+        producer: Producer,
+        topic: str,
+        rows_per_s: float = 0.0,
+        answer_s: float = 70.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.meter = Meter()
+        self._producer, self._topic = producer, topic
+        self._rows_per_s, self._answer_s, self._sleep = rows_per_s, answer_s, sleep
+        self._pace = threading.Lock()
+        self._gate = threading.Condition()
+        self._inside = 0
+        self._closed = False
+        self._poller = threading.Thread(target=self._serve, name="delivery", daemon=True)
+        self._poller.start()
+
+    def take(self, records: Sequence[PushedRecord]) -> None:
+        """Return once the broker has all records; raises NotTaken where it has not, or this
+        receiver is leaving: some of them may be in the topic all the same.
+        """
+        with self._gate:
+            if self._closed:
+                raise NotTaken("this receiver is leaving")
+            self._inside += 1
+        try:
+            self._paced(len(records))
+            self._write(records)
+        finally:
+            with self._gate:
+                self._inside -= 1
+                self._gate.notify_all()
+
+    def close(self, within_s: float = 30.0) -> bool:
+        """Take nothing more, and tell whether all that was begun has ended within the time."""
+        with self._gate:
+            self._closed = True
+            ended = self._gate.wait_for(lambda: self._inside == 0, within_s)
+        self._producer.flush(within_s if not ended else 1.0)
+        return ended
+
+    def _paced(self, rows: int) -> None:
+        if self._rows_per_s:
+            with self._pace:
+                self._sleep(rows / self._rows_per_s)
+                self.meter.paced_s += rows / self._rows_per_s
+
+    def _write(self, records: Sequence[PushedRecord]) -> None:
+        if not records:
+            return
+        writing = _Writing(len(records))
+        for record in records:
+            self._queue(record, writing)
+        writing.wait(self._answer_s)
+        self.meter.rows += len(records)
+
+    def _queue(self, record: PushedRecord, writing: _Writing) -> None:
+        try:
+            self._producer.produce(
+                self._topic,
+                key=record.id.encode(),
+                value=record.value.encode(),
+                on_delivery=writing.report,
+            )
+        except BufferError:
+            raise NotTaken("too many records wait for the broker") from None
+        except Exception as fault:  # KafkaException, which is not imported here
+            raise NotTaken(f"the broker has not taken a record: {fault}") from None
+
+    def _serve(self) -> None:
+        while not (self._closed and self._inside == 0):
+            self._producer.poll(0.1)

@@ -1,0 +1,105 @@
+"""The way into a fleet: ``rheostat.receive`` checks what a user wants, then starts it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.machine.missing_module import advice
+from rheostat.rescaling.fleet_size import FleetLimits
+from rheostat.rescaling.receiver_moves import SPARE_CORES
+from rheostat.spark.fleet.directory import Directory
+from rheostat.spark.fleet.fleet import JOB, Fleet
+from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask
+from rheostat.spark.internals.gateway import has_ended
+from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.sensing.capabilities import is_connect, is_local, slots_per_executor
+
+LOOPBACK = "127.0.0.1"
+_SERVERS = "bootstrap.servers"
+
+
+def receive(
+    spark: Any,
+    *,
+    kafka: Mapping[str, Any] | str,
+    topic: str,
+    protocol: str = "http",
+    limits: FleetLimits | tuple[int, int] = (1, 4),
+    rows_per_s: float = 0.0,
+    bind: str = LOOPBACK,
+) -> Fleet:
+    """Start receivers in a session that take what senders push and write it into a Kafka topic.
+
+    ``protocol`` is ``http`` or ``socket``; ``limits`` the fewest and the most receivers, each of
+    which takes a core; ``rows_per_s`` the most that one takes in, 0 for no limit. They listen on
+    loopback unless ``bind`` names another address, such as ``0.0.0.0``: senders then reach them by
+    the names that Spark has of its driver and executors. A record is acknowledged once the broker
+    has it; ``read_once`` reads each id once. Executors need Rheostat with the extra ``kafka``.
+
+    Raises BadInput for what cannot be used, before anything is started.
+    """
+    check(spark, protocol, rows_per_s, topic)
+    wanted = limits if isinstance(limits, FleetLimits) else _limits(limits)
+    servers = {_SERVERS: kafka} if isinstance(kafka, str) else dict(kafka)
+    if not servers.get(_SERVERS):
+        raise BadInput(f"kafka= needs '{_SERVERS}', but it has {', '.join(servers) or 'nothing'}")
+    internals, cores = internals_of(spark), slots_per_executor(spark)
+    there = internals.executors.registered()
+    if there * cores < wanted.least + SPARE_CORES:
+        raise BadInput(
+            f"{wanted.least} receivers need {wanted.least + SPARE_CORES} cores, but {there}"
+            f" executors of {cores} have {there * cores}"
+        )
+    directory = Directory(bind, time.time)
+    local = bind == LOOPBACK
+    driver = LOOPBACK if local else str(spark.sparkContext.getConf().get("spark.driver.host"))
+    task = ReceiverTask(
+        number=0,
+        directory=(driver, directory.port),
+        protocol=protocol,
+        bind=bind,
+        host=LOOPBACK if local else "",
+        topic=topic,
+        kafka=servers,
+        rows_per_s=rows_per_s,
+    )
+
+    def runs(executor: str, place: str, work: Callable[[], None]) -> None:
+        internals.tasks.run_python_on(executor, place, work, "rheostat-fleet", JOB)
+
+    ended = internals.gateway.stopped
+    return Fleet(internals.executors, runs, task, wanted, cores, directory, ended).start()
+
+
+def check(spark: Any, protocol: str, rows_per_s: float, topic: str) -> None:
+    """Raise BadInput for what no fleet can be started with."""
+    if "streams" not in dir(spark) or isinstance(spark, type):
+        raise BadInput(f"a SparkSession is needed, but it is {spark!r:.80}")
+    if is_connect(spark):
+        raise BadInput("a fleet of receivers needs a classic session, not Spark Connect")
+    if has_ended(spark):
+        raise BadInput("this SparkSession has been stopped; give one that runs")
+    if is_local(spark):
+        raise BadInput(
+            f"master {spark.sparkContext.master} has no executors for receivers; use a cluster"
+        )
+    if protocol not in SOURCES:
+        raise BadInput(f"protocol must be {' or '.join(SOURCES)}, but it is {protocol!r}")
+    if not isinstance(topic, str) or not topic:
+        raise BadInput(f"topic must be a name, but it is {topic!r}")
+    if not isinstance(rows_per_s, int | float) or not rows_per_s >= 0:
+        raise BadInput(f"rows_per_s must be at least 0, but it is {rows_per_s!r}")
+    if find_spec("confluent_kafka") is None:
+        raise BadInput(advice("confluent_kafka"))
+
+
+def _limits(given: Any) -> FleetLimits:
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise BadInput(
+            f"limits= must be the fewest and the most receivers, as (1, 4), but it is {given!r}"
+        )
+    return FleetLimits(least=given[0], most=given[1])

@@ -1,0 +1,117 @@
+"""A receiver: a task on an executor that serves senders until the driver lets it go.
+
+Imported on executors, which need Rheostat with the extra ``kafka``.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rheostat.spark.fleet.http_source import http_server
+from rheostat.spark.fleet.intake import PRODUCER_SETTINGS, Intake
+from rheostat.spark.fleet.socket_source import socket_server
+
+BEAT_S = 0.5
+LOST_S = 20.0
+"""Without an answer of the driver for so long a receiver ends: nobody could find it."""
+
+SOURCES: Mapping[str, Callable[[Intake, str], Any]] = {"http": http_server, "socket": socket_server}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiverTask:
+    """What a receiver is told: its number, where the driver's directory is, what it serves, the
+    host by which senders reach it (empty: its executor's), and where it writes to.
+    """
+
+    number: int
+    directory: tuple[str, int]
+    protocol: str
+    bind: str
+    host: str
+    topic: str
+    kafka: Mapping[str, Any]
+    rows_per_s: float = 0.0
+
+
+def receive(task: ReceiverTask) -> None:
+    """Serve senders until the driver's directory says that it is enough.
+
+    A second attempt of Spark's own ends at once: where a receiver starts is the driver's to say.
+    """
+    from confluent_kafka import Producer
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() > 0:
+        return
+    serve(task, Producer({"log_level": "0", **task.kafka, **PRODUCER_SETTINGS}))
+
+
+def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = None) -> None:
+    """Do what ``receive`` says, with a producer that is there."""
+    intake = Intake(producer, task.topic, task.rows_per_s)
+    server = SOURCES[task.protocol](intake, task.bind)
+    threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
+    said = {"address": f"{task.host}:{server.server_address[1]}", "executor": executor_id()}
+    try:
+        _stay(task, intake, said, beat or tell)
+    finally:
+        server.shutdown()
+        server.server_close()
+        intake.close()
+
+
+def _stay(
+    task: ReceiverTask, intake: Intake, said: dict[str, Any], beat: Callable[..., bool]
+) -> None:
+    answered_s = time.monotonic()
+    while time.monotonic() - answered_s < LOST_S:
+        meter = intake.meter
+        counts = {"rows": meter.rows, "busy_s": meter.busy_s(), "at_s": time.monotonic()}
+        try:
+            if not beat(task, {**said, **counts}):
+                return
+            answered_s = time.monotonic()
+        except (OSError, ValueError, http.client.HTTPException):
+            pass  # the driver is busy or has gone
+        time.sleep(BEAT_S)
+
+
+def tell(task: ReceiverTask, said: Mapping[str, Any]) -> bool:
+    """Tell the driver's directory where this receiver is and what it has done; return whether it
+    shall go on.
+    """
+    connection = http.client.HTTPConnection(*task.directory, timeout=5.0)
+    try:
+        connection.request("POST", f"/receivers/{task.number}", json.dumps(said))
+        answer = json.load(connection.getresponse())
+        return bool(answer["go_on"])
+    except KeyError:
+        return False
+    finally:
+        connection.close()
+
+
+def executor_id(proc: Path = Path("/proc")) -> str | None:
+    """Return the id of the executor that this process belongs to: it is among the words with which
+    one of its ancestors was started; None where that cannot be told.
+    """
+    pid = "self"
+    try:
+        for _ in range(6):
+            words = (proc / pid / "cmdline").read_bytes().split(b"\0")
+            if b"--executor-id" in words:
+                return words[words.index(b"--executor-id") + 1].decode()
+            status = (proc / pid / "status").read_text()
+            pid = next(line for line in status.splitlines() if line.startswith("PPid:")).split()[1]
+    except (OSError, StopIteration, IndexError):
+        return None
+    return None

@@ -1,0 +1,51 @@
+"""Records by a plain socket: lines ``id TAB value``, each answered with its id and a newline after
+the broker has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socketserver
+
+from rheostat.errors import BadInput
+from rheostat.spark.fleet.intake import Intake, NotTaken
+from rheostat.spark.fleet.records import MOST_ID_BYTES, from_tab_lines
+
+_READ_BYTES = 64 * 1024
+MOST_LINE_BYTES = 1024 * 1024 + MOST_ID_BYTES
+
+
+def socket_server(intake: Intake, bind: str) -> socketserver.ThreadingTCPServer:
+    """Return a server on a free port of the address ``bind``, not yet serving.
+
+    A line that cannot be read is answered with ``! `` and what would be right, and the connection
+    ends; it ends without an answer where records were not taken: they have to be sent again.
+    """
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            """Serve one sender until it goes, or this receiver does."""
+            left = b""
+            with contextlib.suppress(OSError, NotTaken):
+                while got := self.request.recv(_READ_BYTES):
+                    *lines, left = (left + got).split(b"\n")
+                    if not self._take(lines, len(left)):
+                        return
+
+        def _take(self, lines: list[bytes], left_bytes: int) -> bool:
+            try:
+                if left_bytes > MOST_LINE_BYTES:
+                    raise BadInput(f"a line is longer than {MOST_LINE_BYTES} bytes")
+                records = from_tab_lines(lines)
+            except BadInput as fault:
+                self.request.sendall(f"! {fault}\n".encode())
+                return False
+            intake.take(records)
+            self.request.sendall("".join(f"{record.id}\n" for record in records).encode())
+            return True
+
+    socketserver.ThreadingTCPServer.allow_reuse_address = False
+    server = socketserver.ThreadingTCPServer((bind, 0), Handler)
+    server.daemon_threads = True
+    server.block_on_close = False
+    return server

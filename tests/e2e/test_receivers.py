@@ -1,0 +1,134 @@
+"""Receivers on real executors: a StreamingContext's are moved, a fleet's take what is pushed, over
+a socket and over HTTP, and lose nothing when an executor is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import rheostat
+from rheostat.errors import BadInput
+from rheostat.kafka.broker import Broker
+from rheostat.lab.push.sender import Senders
+from rheostat.local.standalone import Cluster
+from rheostat.spark.internals.internals import internals_of
+from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, until
+from rheostat_lab.receivers.fleet_job import FleetJob
+from rheostat_lab.receivers.line_feed import LineFeed
+from rheostat_lab.rescale.rescale_ways import LOOP, Scripted
+
+pytestmark = pytest.mark.e2e
+SHAPE = Shape(executors=2, most=2, cores=2, receivers=2, batch_s=1.0)
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def job_on(cluster: Cluster, driver: dict[str, str], shape: Shape, stack: ExitStack) -> DStreamsJob:
+    feeds = [stack.enter_context(LineFeed(lambda _: 20.0)) for _ in range(shape.receivers)]
+    return DStreamsJob(cluster, shape, feeds, stack, driver=driver).start()
+
+
+def test_a_streaming_context_is_seen_and_its_receivers_go_where_they_are_sent(
+    cluster: Cluster, driver: dict[str, str], stack: ExitStack, tmp_path: Path
+) -> None:
+    job = job_on(cluster, driver, SHAPE, stack)
+    policy = Scripted(2)
+    handle = rheostat.attach(
+        job.streaming, policy=policy, limits=(1, 2), loop=LOOP, journal=tmp_path
+    )
+    stack.callback(handle.stop)
+    until("a batch is seen", lambda: handle.last and _batch_s(handle) is not None)
+    assert handle.last is not None
+    assert handle.last.observation is not None
+    assert handle.last.observation.trigger_s == 1.0
+    policy.executors = 1
+    said = "2 receivers need 3 cores: 2 executors of 2, not 1"
+    until(said, lambda: handle.last and handle.last.rescaling.detail == said)
+    handle.stop()
+    there = job.places()
+    assert {*there.values()} == {"0", "1"}
+    hosts = internals_of(job.streaming).executors.hosts()
+    assert job.dstreams.move(0, str(there[1]), hosts[str(there[1])])
+    until("receiver 0 has moved", lambda: job.places() == {0: there[1], 1: there[1]})
+    came = len(job.came)
+    until("lines of receiver 0 come", lambda: len(job.came) > came + 20)
+    assert max(job.came.values()) == 1
+    job.streaming.stop(stopSparkContext=False, stopGraceFully=False)
+    with pytest.raises(BadInput, match="this StreamingContext has been stopped"):
+        rheostat.attach(job.streaming)
+
+
+def _batch_s(handle: rheostat.Handle) -> float | None:
+    seen = handle.last.observation if handle.last else None
+    return seen.batch_s if seen else None
+
+
+def fleet_of(
+    protocol: str, cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
+) -> None:
+    """Push, kill the executor of a receiver, and compare the output with the senders' log."""
+    topic = f"push-{protocol}"
+    job = FleetJob(cluster, broker, topic, 2, 2, stack, driver)
+    fleet = job.receive(protocol, (2, 2), 0.0)
+    until("both receivers", lambda: len(fleet.addresses()) == 2)
+    query = job.read()
+    with Senders(fleet.address, protocol, 4, lambda _: 200.0) as senders:
+        time.sleep(3)
+        os.kill(cluster.executors()[0].pid, signal.SIGKILL)
+        until("the killed receiver is replaced", lambda: fleet.state.receivers == 2)
+        time.sleep(3)
+        assert senders.finish()
+    fleet.stop()
+    query.processAllAvailable()
+    verdict = job.judge(senders)
+    query.stop()
+    assert verdict.exact, verdict
+    assert len(senders.ids) == sum(senders.due) > 500
+
+
+def test_each_record_that_was_acknowledged_comes_once_though_an_executor_is_killed(
+    cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
+) -> None:
+    fleet_of("http", cluster, broker, driver, stack)
+
+
+@pytest.mark.thorough
+def test_so_does_each_that_came_over_a_socket(
+    cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
+) -> None:
+    fleet_of("socket", cluster, broker, driver, stack)
+
+
+@pytest.mark.thorough
+def test_the_documents_example_on_real_executors(
+    jvm: dict[str, str], stack: ExitStack, tmp_path: Path
+) -> None:
+    shape = Shape(executors=5, most=5, cores=4, receivers=5)
+    cluster = stack.enter_context(Cluster(cores=20))
+    job = job_on(cluster, jvm, shape, stack)
+    hosts = internals_of(job.streaming).executors.hosts
+    policy = Scripted(5)
+    handle = rheostat.attach(
+        job.streaming, policy=policy, limits=(1, 5), loop=LOOP, journal=tmp_path
+    )
+    stack.callback(handle.stop)
+
+    def reach(counts: list[int]) -> None:
+        until(str(counts), lambda: job.counts(hosts()) == counts, 300.0)
+
+    reach([1, 1, 1, 1, 1])
+    policy.executors = 1
+    reach([3, 2])
+    policy.executors = 3
+    reach([3, 2, 0])
+    reach([2, 2, 1])

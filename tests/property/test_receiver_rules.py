@@ -1,0 +1,130 @@
+"""The rules of SPARK-12133 for receivers, beside brute force: the document's words, tried one
+executor at a time in whole fractions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.rescaling.orders import Decommission, Request
+from rheostat.rescaling.receiver_moves import (
+    BALANCE_S,
+    Move,
+    ReceiverFacts,
+    least_executors,
+    step,
+)
+from rheostat.rescaling.receivers import may_go, rebalanced, resized, without
+
+CORES = 4
+THOUSAND = settings(max_examples=1000, deadline=None)
+allocations = st.lists(st.integers(0, CORES), min_size=1, max_size=6)
+small = st.lists(st.integers(0, 3), min_size=1, max_size=4)
+
+
+def every_way(executors: int, receivers: int, cores: int) -> list[tuple[int, ...]]:
+    """Return every allocation of so many receivers."""
+    ways = product(range(cores + 1), repeat=executors)
+    return [way for way in ways if sum(way) == receivers]
+
+
+@THOUSAND
+@given(small, st.integers(3, 4), st.data())
+def test_who_may_go_is_who_leaves_a_way_to_place_all_receivers(allocation, cores, data):
+    executor = data.draw(st.integers(0, len(allocation) - 1))
+    ways = every_way(len(allocation) - 1, sum(allocation), cores)
+    assert may_go(allocation, executor, cores) == bool(ways)
+
+
+@THOUSAND
+@given(allocations)
+def test_a_rebalancing_is_one_that_the_documents_words_allow(allocation):
+    average = Fraction(sum(allocation), len(allocation))
+    givers = [n for n, count in enumerate(allocation) if count >= 1 + average]
+    least = min(allocation)
+    allowed: set[tuple[int, ...]] = set()
+    for giver in givers:
+        for taker, count in enumerate(allocation):
+            if taker != giver and count == least and len(allocation) > 1:
+                moved = list(allocation)
+                moved[giver] -= 1
+                moved[taker] += 1
+                allowed.add(tuple(moved))
+    after = tuple(rebalanced(allocation))
+    assert after in (allowed or {tuple(allocation)})
+
+
+@THOUSAND
+@given(allocations)
+def test_rebalancing_ends_and_then_nobody_has_one_more_than_the_average(allocation):
+    for _ in range(sum(allocation) + 1):
+        after = rebalanced(allocation)
+        if after == allocation:
+            break
+        allocation = after
+    average = Fraction(sum(allocation), len(allocation))
+    assert rebalanced(allocation) == allocation
+    assert all(count < 1 + average for count in allocation) or len(allocation) == 1
+
+
+@THOUSAND
+@given(small, st.data())
+def test_receivers_of_one_who_goes_are_spread_as_evenly_as_any_way_could(allocation, data):
+    executor = data.draw(st.integers(0, len(allocation) - 1))
+    if not may_go(allocation, executor, CORES):
+        return
+    rest = [count for n, count in enumerate(allocation) if n != executor]
+    ways = every_way(len(rest), sum(allocation), CORES)
+    kept = [way for way in ways if all(w >= r for w, r in zip(way, rest, strict=True))]
+    after = without(allocation, executor, CORES)
+    assert tuple(after) in kept
+    assert max(after, default=0) == min(max(way, default=0) for way in kept)
+
+
+@THOUSAND
+@given(allocations, st.integers(0, 24))
+def test_a_resized_allocation_has_so_many_and_moves_nothing_else(allocation, receivers):
+    if receivers > len(allocation) * CORES:
+        return
+    after = resized(allocation, receivers, CORES)
+    change = [will - was for was, will in zip(allocation, after, strict=True)]
+    assert sum(after) == receivers
+    assert all(each >= 0 for each in change) or all(each <= 0 for each in change)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.integers(0, 6),
+    st.lists(st.tuples(st.integers(1, 6), st.integers(1, 20)), min_size=1, max_size=6),
+)
+def test_whatever_is_decided_every_receiver_has_a_core_and_the_batches_have_one(receivers, decided):
+    executors = [str(n) for n in range(6)]
+    where: dict[int, str | None] = {n: executors[n % 6] for n in range(receivers)}
+    memory: object = {}
+    now, started = 0.0, 6
+    for target, ticks in decided:
+        for _ in range(ticks):
+            now += BALANCE_S / 4
+            facts = ReceiverFacts(executors=tuple(executors), receivers=dict(where), cores=CORES)
+            orders, rescaling = step(facts, target, memory, now)  # type: ignore[arg-type]
+            memory = rescaling.memory
+            for order in orders:
+                if isinstance(order, Move):
+                    where[order.receiver] = order.executor
+            for order in orders:
+                if isinstance(order, Decommission):
+                    executors = [each for each in executors if each not in order.executors]
+                elif isinstance(order, Request):
+                    missing = order.total - len(executors)
+                    executors += [str(started + n) for n in range(missing)]
+                    started += max(0, missing)
+            held = Counter(where.values())
+            assert set(held) <= set(executors)
+            assert all(count <= CORES for count in held.values())
+            assert len(executors) >= least_executors(receivers, CORES)
+            assert len(executors) * CORES > receivers

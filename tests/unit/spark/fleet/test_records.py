@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.spark.fleet.records import PushedRecord, from_json_lines, from_tab_lines
+
+TWO = [PushedRecord("a-1", "x"), PushedRecord("a-2", "y\t")]
+
+
+def test_a_json_object_a_line_is_a_record_each():
+    body = b'{"id": "a-1", "value": "x"}\n\n{"id": "a-2", "value": "y\\t"}\n'
+    assert from_json_lines(body) == TWO
+
+
+def test_a_line_of_a_socket_is_id_tab_value():
+    assert from_tab_lines([b"a-1\tx\r\n", b"a-2\ty\t"]) == TWO
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"id": "a", "value": "x"}\nno json', "line 2 is no JSON"),
+        (b"[1]", "line 1 is no object"),
+        (b'{"value": "x"}', "line 1 has no id: without one a record that is sent again cannot"),
+        (b'{"id": "", "value": "x"}', "line 1 has no id"),
+        (b'{"id": 7, "value": "x"}', "line 1 has no id"),
+        (b'{"id": "a"}', "the value of line 1 must be a text, but it is None"),
+        (b'{"id": "' + b"a" * 257 + b'", "value": ""}', "longer than 256 bytes"),
+        (b"\xff", "not UTF-8"),
+    ],
+)
+def test_what_is_no_record_is_said_with_its_line(body, said):
+    with pytest.raises(BadInput, match=said):
+        from_json_lines(body)
+
+
+def test_a_line_without_a_tab_is_said():
+    with pytest.raises(BadInput, match="line 1 must be id, a tab and the value"):
+        from_tab_lines([b"a-1 x"])

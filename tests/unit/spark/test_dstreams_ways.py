@@ -1,0 +1,54 @@
+"""What both ways do with a StreamingContext, as far as no JVM is needed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import rheostat
+from rheostat.errors import BadInput
+from rheostat.spark import dstreams
+from rheostat.spark.receivers.receiver_obstacles import OWN
+
+
+class StreamingContext:
+    """A context of ``pyspark.streaming``, by its name."""
+
+    def __init__(self, **settings: str) -> None:
+        self.sparkContext = SimpleNamespace(
+            applicationId="app-1",
+            uiWebUrl=None,
+            master="spark://h:1",
+            getConf=lambda: {name.replace("_", "."): value for name, value in settings.items()},
+        )
+
+
+StreamingContext.__module__ = "pyspark.streaming.context"
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A context whose JVM would say that it runs."""
+    monkeypatch.setattr(dstreams, "check", lambda _: None)
+
+
+def test_it_is_watched_with_its_own_policy(running: None, tmp_path: Any) -> None:
+    handle = rheostat.shadow(StreamingContext(), journal=tmp_path)
+    handle.stop()
+    said = "; ".join(handle.capabilities.cannot)
+    assert "spark.ui.enabled is off" in said
+    assert "pyspark.streaming is deprecated" in said
+    assert not handle.capabilities.can_scale
+
+
+def test_it_is_not_sized_beside_sparks_own_manager(running: None) -> None:
+    context = StreamingContext(**{OWN.replace(".", "_"): "true"})
+    with pytest.raises(BadInput, match="only one can size this application"):
+        rheostat.attach(context)
+
+
+def test_a_session_keeps_its_own_default_policy():
+    assert dstreams.is_streaming_context(StreamingContext())
+    assert not dstreams.is_streaming_context(SimpleNamespace())
