@@ -5,7 +5,7 @@ does next.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -137,6 +137,9 @@ class Predictive:
         )
         decision = self._decided(at)
         seen |= {"bound": at.coming.p99[2], "asked": [observation.size, decision.target]}
+        if decision.target > at.size and decision.evidence.get("reserve"):
+            rate = observation.input_rows_per_s
+            seen["reserve"] = [observation.t_s, decision.target, rate]
         return decision, seen
 
     def _model(self, seen: Mapping[str, Any]) -> Identified | None:
@@ -147,14 +150,15 @@ class Predictive:
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
         standing = course(at, arrivals, at.size, at.within_s)
         evidence = self._evidence(at, standing)
-        feared, worst = risk(at, at.size, at.surges)
+        feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
         if standing.late_rows > _LATE_S * at.coming.p90[0]:
             why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
             return self._up(at, arrivals, why, evidence)
         if feared > _UNEASY * at.late_share or worst > _UNEASY * at.late_in_window:
-            surge = at.surges[-1][0]
+            surge = at.surges.worst().rate if at.surges else 0.0
             why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
+            evidence["reserve"] = True
             return self._up(at, arrivals, why, evidence)
         return self._down(at, arrivals, evidence)
 
@@ -168,10 +172,10 @@ class Predictive:
             return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
         if more:
             allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
-            feared = risk(at, more[-1], at.surges)
+            feared = risk(at, more[-1])
             for q in more:
                 late = course(at, arrivals, q, until_s).late_rows
-                if late <= allowed and _bearable(at, q, at.surges, feared):
+                if late <= allowed and _bearable(risk(at, q), at, feared):
                     evidence["needed"] = q
                     return Decision(
                         target=q, reason=f"{q} executors are needed: {why}", evidence=evidence
@@ -184,8 +188,7 @@ class Predictive:
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size = at.size
         best, saved = size, 0.0
-        surges = [*at.surges, (at.never_seen, 0.01)]
-        for q in [each for each in at.sizes if each < size]:
+        for q in [each for each in at.sizes if at.reserve <= each < size]:
             dwell_s = _until_above(at.coming, at.coming.p90, at.sustained(q))
             price = 2 * self.rescale_cost + (size - q) * at.slots * at.cost.start_s
             saving = (size - q) * at.slots * dwell_s - price * self.waits
@@ -193,7 +196,7 @@ class Predictive:
                 continue
             if course(at, arrivals, q, _HOLD_S).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
-            if _bearable(at, q, surges):
+            if _bearable(risk(at, q, as_never=True), at):
                 best, saved = q, saving
         if best < size:
             evidence["needed"] = best
@@ -225,16 +228,13 @@ class Predictive:
 
 
 def _bearable(
-    at: Situation,
-    executors: int,
-    surges: Sequence[tuple[float, float]],
-    least: tuple[float, float] = (0.0, 0.0),
+    feared: tuple[float, float], at: Situation, least: tuple[float, float] = (0.0, 0.0)
 ) -> bool:
-    """Tell whether surges would make no more rows late than may be, or hardly more than with the
-    most executors (``least``).
+    """Tell whether surges make no more rows late than may be, or hardly more than with the most
+    executors (``least``).
     """
-    feared, worst = risk(at, executors, surges)
-    return feared <= max(at.late_share, 1.05 * least[0]) and worst <= max(
+    often, worst = feared
+    return often <= max(at.late_share, 1.05 * least[0]) and worst <= max(
         at.late_in_window, 1.05 * least[1]
     )
 

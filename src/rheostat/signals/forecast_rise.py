@@ -3,87 +3,127 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rheostat.signals.forecast_history import FINE_S, MINUTE_S, Floats, Rates
 
-LEVELS = (0.97, 0.99, 0.998)
-"""Of the moments of the past: so many were followed by a smaller rise."""
-
-SHARES = (0.07, 0.02, 0.01)
-"""How often each of them is to be feared: from the level below it (the first: 0.9) to its own, and
-above the last."""
+_RARE = 0.002
+"""Of the moments of the past: so few were followed by a larger rise than the worst that counts."""
 
 _LIKE = 0.3
 """Rates whose logarithms differ by less are alike."""
 
-_FEW = 40
-"""Fewer moments that are alike say nothing; then all of them are taken."""
+_FEW, _NEAREST = 40, 0.35
+"""Fewer moments that are alike say nothing; then a third of all is, the most like now."""
 
 _UNKNOWN_S = 600.0
 """A load that has been watched for so long may rise by half of itself as never before."""
 
+_UNKNOWN_SHARE = 0.01
+"""How often such a rise is to be feared."""
 
-def may_reach(rates: Rates, within_s: float) -> list[tuple[float, float]]:
-    """Return (rate, share): what the rate may reach within so many seconds, and how often.
 
-    Conformal: quantiles of the largest rise within that time, over the moments of the last hour and
-    of the last day at which the rate was like now. What was never reached is not expected.
+@dataclass(frozen=True, slots=True)
+class Surge:
+    """A rise that may come: the highest rate, how much of the rise comes at once, and the rest as
+    fast as so much in five seconds.
     """
-    steps = max(1, math.ceil(within_s / FINE_S))
+
+    rate: float
+    once: float
+    share: float
+    """How often it is to be feared, over the time in which it may come."""
+
+    def path(self, now: float, until_s: float) -> list[tuple[float, float]]:
+        """Return (seconds from now, rate), if it begins now."""
+        first = min(self.rate, now + self.once)
+        lasts_s = FINE_S * (self.rate - first) / max(self.once, 1e-9)
+        if lasts_s >= until_s:
+            return [(0.0, first), (until_s, first + (self.rate - first) * until_s / lasts_s)]
+        ramp = [(lasts_s, self.rate)] if lasts_s > 0 else []
+        return [(0.0, first), *ramp, (until_s, self.rate)]
+
+
+@dataclass(frozen=True, slots=True)
+class Surges:
+    """What followed the moments of the past at which the rate was like now: each row the rate that
+    was reached from one of them, and the largest step on the way.
+    """
+
+    now: float
+    fine: Floats
+    minutes: Floats
+    often: float
+    """Of the rises within whole minutes, the share that would come within the time asked for."""
+
+    never_seen: Surge
+    """What the rate may do as never before: the longer it is watched, the less."""
+
+    def above(self, limit: float) -> Surge | None:
+        """Return the mean of the surges above a rate, and how often there is one; None where none
+        was seen.
+        """
+        found = None
+        for reached, often in ((self.fine, 1.0), (self.minutes, self.often)):
+            over = reached[:, reached[0] > limit] if reached.size else reached
+            if over.size:
+                share = often * over.shape[1] / reached.shape[1]
+                rate, once = over.mean(axis=1).tolist()
+                mean = Surge(rate, once, share)
+                if found is None or share * (rate - limit) > found.share * (found.rate - limit):
+                    found = mean
+        return found
+
+    def worst(self) -> Surge:
+        """Return the surge that is exceeded once in 500 times."""
+        rate, once = self.now, 0.0
+        for reached, often in ((self.fine, 1.0), (self.minutes, self.often)):
+            if reached.size:
+                place = math.ceil((reached.shape[1] + 1) * (1 - _RARE / often)) - 1
+                at = np.argsort(reached[0])[min(max(place, 0), reached.shape[1] - 1)]
+                if reached[0, at] > rate:
+                    rate, once = reached[:, at].tolist()
+        return Surge(rate, once, _RARE)
+
+
+def surges(rates: Rates, within_s: float) -> Surges:
+    """Return what the rate may reach within so many seconds.
+
+    Conformal: the largest rises within that time, over the moments of the last hour and of the last
+    day at which the rate was like now. What was never reached is not expected.
+    """
     minutes = max(1, round(within_s / MINUTE_S))
-    longer = minutes * MINUTE_S / min(within_s, minutes * MINUTE_S)
-    found = np.maximum(
-        _quantiles(_rises(rates.fine, steps), rates.now, LEVELS),
-        _quantiles(
-            _rises(rates.minutes, minutes),
-            rates.now,
-            [1 - (1 - level) * longer for level in LEVELS],
-        ),
-    )
     highest = max(
         rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each))
     )
-    reached = [max(min(rates.now + rise, highest), rates.now) for rise in found.tolist()]
-    return _merged(list(zip(reached, SHARES, strict=True)))
+    rise = rates.now * _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s)
+    return Surges(
+        now=rates.now,
+        fine=_reached(rates.fine, max(1, math.ceil(within_s / FINE_S)), rates.now, highest),
+        minutes=_reached(rates.minutes, minutes, rates.now, highest),
+        often=min(1.0, within_s / (minutes * MINUTE_S)),
+        never_seen=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
+    )
 
 
-def never_seen(rates: Rates) -> float:
-    """Return what the rate may reach as never before: the longer the load is watched, the less of
-    the rate of now it lies above it.
-    """
-    return rates.now * (1 + _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s))
-
-
-def _rises(series: Floats, steps: int) -> tuple[Floats, Floats]:
-    """Return the rates of the past, and how much they rose at most within so many steps."""
+def _reached(series: Floats, steps: int, now: float, highest: float) -> Floats:
     if len(series) <= steps + 1:
-        return np.zeros(0), np.zeros(0)
-    ahead = np.lib.stride_tricks.sliding_window_view(series[1:], steps).max(axis=1)
-    levels = series[: len(ahead)]
-    return levels, ahead - levels
+        return np.zeros((2, 0))
+    window = np.lib.stride_tricks.sliding_window_view
+    ahead = window(series[1:], steps).max(axis=1)
+    before = series[: len(ahead)]
+    alike = _alike(before, now)
+    reached = np.minimum(now + np.maximum(ahead - before, 0.0)[alike], highest)
+    return np.array([reached, np.maximum(window(np.diff(series), steps).max(axis=1)[alike], 0.0)])
 
 
-def _quantiles(seen: tuple[Floats, Floats], now: float, levels: Sequence[float]) -> Floats:
-    rates, rises = seen
-    alike = rises[np.abs(np.log((rates + 1e-9) / (now + 1e-9))) < _LIKE]
-    if len(alike) < _FEW:
-        alike = rises
-    if not len(alike):
-        return np.zeros(len(levels))
-    ordered, count = np.sort(alike), len(alike)
-    places = [min(count - 1, max(0, math.ceil((count + 1) * level) - 1)) for level in levels]
-    found: Floats = np.maximum(ordered[places], 0.0)
-    return found
-
-
-def _merged(reached: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the same with rates that are nearly one taken as one, the higher."""
-    found: list[tuple[float, float]] = []
-    for rate, share in reached:
-        if found and rate <= 1.02 * found[-1][0]:
-            share += found.pop()[1]
-        found.append((rate, share))
+def _alike(rates: Floats, now: float) -> NDArray[np.bool_]:
+    away = np.abs(np.log((rates + 1e-9) / (now + 1e-9)))
+    found: NDArray[np.bool_] = away < _LIKE
+    if int(found.sum()) < _FEW:
+        nearest = min(len(away) - 1, max(10, int(_NEAREST * len(away))))
+        found = away <= max(_LIKE, float(np.partition(away, nearest)[nearest]))
     return found

@@ -2,48 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from rheostat.capacity.rollout import Arrivals, Course, Size, rollout
-from rheostat.policies.foresight.situation import Situation
+from rheostat.capacity.batch import Trigger
+from rheostat.capacity.rollout import Arrivals, Backlog, Course, Size, rollout
+from rheostat.policies.foresight.situation import SURE, Situation
+from rheostat.signals.forecast_rise import Surge
 
 _AFTER_S = 60.0
 """A surge is followed for so long after the executors are back and the objective has passed."""
 
 _WINDOW_S = 300.0
 
+_MOSTLY = 0.67
+"""Spreads of the start time: executors are there in three of four cases."""
+
 
 def course(at: Situation, arrivals: Arrivals, target: int, until_s: float) -> Course:
     """Return the course with ``target`` executors asked for now: those that are there work until
     the others come.
     """
-    return _rolled(at, arrivals, _with(at, target), until_s)
+    return rollout(
+        at.backlog,
+        arrivals,
+        _with(at, target),
+        trigger_s=at.trigger_s,
+        objective_s=at.objective_s,
+        until_s=until_s,
+    )
 
 
-def surging(at: Situation, rate: float, target: int) -> Course:
-    """Return the course with ``target`` executors if the rate jumps to ``rate`` now, and all that
-    there may be are asked for and come late.
+def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: float) -> Course:
+    """Return the course with ``target`` executors if the rate surges, and all that there may be are
+    there ``there_s`` later; a batch has begun a ``phase`` (0 to 1) of an interval before.
+
+    The job is taken to keep up until then: a size must not seem to do because a batch has just
+    ended, and not to do a moment later.
     """
-    path = [(0.0, rate), (at.coming.t_s[-1], rate)]
-    before = [each for each in _with(at, target) if each[0] < at.back_s]
-    sizes = [*before, (at.back_s, _batch(at, max(target, at.sizes[-1])), at.cost.cold_s)]
+    rate = at.now.input_rows_per_s or 0.0
+    batch_s = _batch(at, target)
+    lasts_s = at.model.model.steady_s(rate, target * at.slots, Trigger(interval_s=at.trigger_s))
+    every_s = max(at.trigger_s, at.objective_s / 2 if lasts_s is None else lasts_s)
+    rows, ago_s = rate * every_s, phase * every_s
+    ends_s = max(0.0, batch_s(rows) - ago_s)
+    begun = Backlog(
+        rows=phase * rows,
+        since_s=-ago_s,
+        begins_s=max(ends_s, every_s - ago_s),
+        ends_s=ends_s,
+        running_rows=rows,
+        oldest_s=-ago_s - every_s,
+    )
     until_s = at.back_s + at.objective_s + _AFTER_S
-    return _rolled(at, Arrivals(at.backlog, path), sizes, until_s)
+    most = (there_s, _batch(at, max(target, at.sizes[-1])), at.cost.cold_s)
+    return rollout(
+        begun,
+        Arrivals(begun, surge.path(rate, until_s)),
+        [(0.0, batch_s, 0.0), most],
+        trigger_s=at.trigger_s,
+        objective_s=at.objective_s,
+        until_s=until_s,
+    )
 
 
-def risk(at: Situation, target: int, surges: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the shares of rows that surges would make late with ``target`` executors: over all,
-    each surge as often as it comes, and in the worst five minutes.
+def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, float]:
+    """Return the shares of rows that surges would make late with ``target`` executors: over all, as
+    often as they come, and in the worst five minutes; ``as_never``: also one that was never seen.
     """
+    if at.surges is None:
+        return 0.0, 0.0
     sustained = at.sustained(target)
     rows = max(1.0, (at.now.input_rows_per_s or 0.0) * at.back_s)
-    late, worst = 0.0, 0.0
-    for rate, share in surges:
-        if rate > sustained:
-            found = surging(at, rate, target)
-            late += share * found.late_rows
-            worst = max(worst, found.late_rows / max(1.0, rate * _WINDOW_S))
-    return late / rows, worst
+    often, worst = at.surges.above(sustained), at.surges.worst()
+    seldom = [worst, at.surges.never_seen] if as_never else [worst]
+    late, window = 0.0, 0.0
+    if often:
+        there_s = at.cost.start_within_s(_MOSTLY) + at.tick_s / 2
+        late = often.share * surging(at, often, target, there_s, 0.5).late_rows / rows
+    for surge in seldom:
+        if surge.rate > sustained:
+            found = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)
+            window = max(window, found.late_rows / max(1.0, surge.rate * _WINDOW_S))
+    return late, window
 
 
 def _with(at: Situation, target: int) -> list[Size]:
@@ -62,14 +102,3 @@ def _with(at: Situation, target: int) -> list[Size]:
 
 def _batch(at: Situation, executors: int) -> Callable[[float], float]:
     return at.model.model.at(max(1, executors) * at.slots, at.longer)
-
-
-def _rolled(at: Situation, arrivals: Arrivals, sizes: list[Size], until_s: float) -> Course:
-    return rollout(
-        at.backlog,
-        arrivals,
-        sizes,
-        trigger_s=at.trigger_s,
-        objective_s=at.objective_s,
-        until_s=until_s,
-    )

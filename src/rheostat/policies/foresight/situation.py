@@ -16,7 +16,7 @@ from rheostat.policies.foresight.late_rows import may_be_late
 from rheostat.policies.foresight.waiting import overdue, waiting
 from rheostat.signals.forecast import Forecast, forecast, last_value
 from rheostat.signals.forecast_history import Rates
-from rheostat.signals.forecast_rise import may_reach, never_seen
+from rheostat.signals.forecast_rise import Surges, surges
 
 _AIM = 0.95
 """Of the objective: batches that just keep it queue up at the least surprise."""
@@ -24,7 +24,11 @@ _AIM = 0.95
 _OVERDUE = 1.5
 """A batch that lasts so many times as long as it should: its rows are dearer than was known."""
 
-_SURE = 2.0
+_RESERVE_S, _ALIKE = 300.0, 0.75
+"""A surge that was feared is feared for so long, unless the rate falls below so much of what it
+was."""
+
+SURE = 2.0
 """Spreads of the start time: executors that are asked back must be there in 49 of 50 times."""
 
 
@@ -36,12 +40,11 @@ class Situation:
     model: Identified
     cost: RescaleCost
     coming: Forecast
-    surges: Sequence[tuple[float, float]]
-    """(rate, share): what the rate may reach before executors could be back, and how often,
-    as it did in the past."""
+    surges: Surges | None
+    """What the rate may reach before executors could be back; None where nothing is foreseen."""
 
-    never_seen: float
-    """What the rate may reach as never before."""
+    reserve: int
+    """A size that was asked for as a reserve a moment ago: fewer are not thought of yet."""
 
     ceiling: int | None
     """The most executors that there may be, as far as it shows."""
@@ -92,7 +95,7 @@ class Situation:
     @property
     def back_s(self) -> float:
         """The same, to be relied on."""
-        return self.cost.start_within_s(_SURE) + self.tick_s + self.trigger_s
+        return self.cost.start_within_s(SURE) + self.tick_s + self.trigger_s
 
     def sustained(self, executors: int) -> float:
         """Return the highest constant rate at which no row is late with so many executors."""
@@ -127,8 +130,8 @@ def situation(
         model=model,
         cost=cost,
         coming=last_value(rate),
-        surges=(),
-        never_seen=rate,
+        surges=None,
+        reserve=_reserve(now.t_s, rate, seen),
         ceiling=seen["ceiling"],
         backlog=backlog,
         tick_s=seen["tick_s"],
@@ -145,12 +148,7 @@ def situation(
         return found
     rates = Rates(seen["rates"])
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
-    return replace(
-        found,
-        coming=coming,
-        surges=may_reach(rates, found.back_s),
-        never_seen=never_seen(rates),
-    )
+    return replace(found, coming=coming, surges=surges(rates, found.back_s))
 
 
 def jumped(coming: Forecast, rate: float, before: float | None, bound: float | None) -> Forecast:
@@ -166,6 +164,12 @@ def jumped(coming: Forecast, rate: float, before: float | None, bound: float | N
         tuple(max(each, rate + more) for each in coming.p90),
         tuple(max(each, rate + more) for each in coming.p99),
     )
+
+
+def _reserve(now_s: float, rate: float, seen: Mapping[str, Any]) -> int:
+    asked_s, size, at_rate = seen.get("reserve", (-math.inf, 1, 0.0))
+    is_fresh = 0 <= now_s - asked_s < _RESERVE_S and rate > _ALIKE * at_rate
+    return size if is_fresh else 1
 
 
 def _sizes(
