@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 Learnt: TypeAlias = Mapping[str, Any]
 
-_RIDGE = 0.16
-"""The prior of none: (4 % error of a comparison / 0.1 expected of the exponent) squared."""
+_RIDGE = 0.04
+"""The prior of none: (4 % error of a comparison / 0.2 expected of the exponent) squared; curves
+that were measured have 0.2 to 0.25."""
 
 _FORGET = 0.1
 _LEVEL = 0.3
@@ -20,14 +21,21 @@ _SETTLED = 3
 
 @dataclass(frozen=True, slots=True)
 class Contention:
-    """Work per row grows as slots ^ ``exponent``, up to ``most`` slots: none is foretold beyond."""
+    """Work per row grows as (slots / ``among``) ^ ``exponent``, up to ``most`` slots: none is
+    foretold beyond. ``among`` so many it was measured.
+    """
 
     exponent: float = 0.0
     most: float = math.inf
+    among: float = 1.0
 
     def slowdown(self, slots: float) -> float:
-        """Return how much longer work takes on one of ``slots`` slots than on one alone."""
-        return float(min(slots, self.most) ** self.exponent) if self.exponent else 1.0
+        """Return how much longer work takes on one of ``slots`` slots than where it was
+        measured.
+        """
+        if not self.exponent:
+            return 1.0
+        return float((min(slots, self.most) / self.among) ** self.exponent)
 
 
 def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
@@ -55,9 +63,9 @@ def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
     return found
 
 
-def contention(learnt: Learnt, largest: int) -> Contention:
+def contention(learnt: Learnt, largest: int, among: float = 1.0) -> Contention:
     """Return the slope of log(work) over log(slots), shrunk to 0; flat beyond 1.5 times the
     ``largest`` size seen.
     """
     squares, products = learnt.get("moments", (0.0, 0.0))
-    return Contention(min(max(products / (squares + _RIDGE), 0.0), 0.5), 1.5 * largest)
+    return Contention(min(max(products / (squares + _RIDGE), 0.0), 0.5), 1.5 * largest, among)

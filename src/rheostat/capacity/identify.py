@@ -58,13 +58,12 @@ def with_batch(
     if learnt.get("staged", bool(seen)) != bool(seen):
         learnt = {}
     known = identified(learnt)
-    slower = known.model.curve.slowdown(slots) if known else 1.0
     before = learnt.get("stages", {})
-    costs = {stage.name: _with_stage(before.get(stage.name), stage, rows, slower) for stage in seen}
+    costs = {stage.name: _with_stage(before.get(stage.name), stage, rows) for stage in seen}
     x = (
-        sum(_cost(each).duration_s(rows, slots, slower) for each in costs.values())
+        sum(_cost(each).duration_s(rows, slots, 1.0) for each in costs.values())
         if seen
-        else rows / slots * slower
+        else rows / slots
     )
     found: dict[str, Any] = {
         **learnt,
@@ -73,21 +72,40 @@ def with_batch(
         "time": with_sample(learnt.get("time", EMPTY), x, batch_s, _FORGET),
         "largest": max(slots, learnt.get("largest", 1)),
     }
+    log_slots, count = learnt.get("among", (0.0, 0.0))
+    keep = 1 - _FORGET
+    found["among"] = [keep * log_slots + math.log(slots), keep * count + 1.0]
     row_slot_s = batch_s * slots / rows
     found["row_slot_s"] = row_slot_s + (1 - _LEVEL) * (
         learnt.get("row_slot_s", row_slot_s) - row_slot_s
     )
+    found["contention"] = with_work(
+        learnt.get("contention", {}), slots, _work(learnt, known, batch_s, rows, slots, seen)
+    )
     if known is not None:
-        model = known.model
-        found |= _with_error(learnt, math.log(batch_s / model.batch_s(rows, slots)))
-        alone = BatchModel(model.fixed_s, model.stages)
-        busy_s, said_s = batch_s, alone.batch_s(rows, slots)
-        if seen:
-            busy_s = sum(stage.busy_s or 0.0 for stage in seen)
-            said_s = sum(each.tasks * each.task_s + each.row_s * rows for each in model.stages)
-        off = math.log(busy_s / max(said_s, 1e-9))
-        found["contention"] = with_work(learnt.get("contention", {}), slots, off)
+        found |= _with_error(learnt, math.log(batch_s / known.model.batch_s(rows, slots)))
     return found
+
+
+def _work(
+    learnt: Learnt,
+    known: Identified | None,
+    batch_s: float,
+    rows: float,
+    slots: int,
+    seen: Sequence[Stage],
+) -> float:
+    """Return the logarithm of the work of a batch over what its rows let expect, whatever the bias
+    of late; without stages that of its slot-seconds a row, the fixed cost left out.
+    """
+    fixed_s = known.model.fixed_s if known else 0.0
+    if not seen:
+        return math.log(max(batch_s - fixed_s, 0.1 * batch_s) * slots / rows)
+    if known is None:
+        return 0.0
+    busy_s = sum(stage.busy_s or 0.0 for stage in seen)
+    said_s = sum(each.tasks * each.task_s + each.row_s * rows for each in known.model.stages)
+    return float(math.log(busy_s / max(said_s, 1e-9)) + learnt.get("bias", 0.0))
 
 
 def identified(learnt: Learnt) -> Identified | None:
@@ -103,7 +121,9 @@ def identified(learnt: Learnt) -> Identified | None:
     )
     errors = sorted(learnt.get("errors", ()))
     wide = _WIDE if staged else 2 * _WIDE
-    shared = contention(learnt.get("contention", {}), learnt["largest"])
+    log_slots, count = learnt.get("among", (0.0, 1.0))
+    among = math.exp(log_slots / count)
+    shared = contention(learnt.get("contention", {}), learnt["largest"], among)
     return Identified(
         BatchModel(fixed_s, stages, shared),
         spread=math.sqrt(learnt.get("variance", wide * wide)),
@@ -124,9 +144,9 @@ def of_throughput(learnt: Learnt) -> Identified | None:
     return replace(known, model=BatchModel(0.0, (stage,)), error=0.0)
 
 
-def _with_stage(cost: Learnt | None, stage: Stage, rows: float, slower: float) -> dict[str, Any]:
+def _with_stage(cost: Learnt | None, stage: Stage, rows: float) -> dict[str, Any]:
     before = cost or {"line": EMPTY, "skew": 1.0}
-    busy_s = (stage.busy_s or 0.0) / slower
+    busy_s = stage.busy_s or 0.0
     skew = 1.0
     if stage.tasks and stage.busy_s and stage.task_max_s:
         skew = max(1.0, stage.task_max_s * stage.tasks / stage.busy_s)

@@ -10,11 +10,15 @@ from rheostat.capacity.batch import BatchModel
 _GAIN = 0.05
 """Below this gain more slots are not worth having."""
 
+_STEPS = 12
+"""Of the fixed point: work grows at most as the root of the slots, so a step halves the rest."""
+
 
 def closed_form(
     model: BatchModel, rate_per_s: float, objective_s: float, trigger_s: float, usable: float
 ) -> float | None:
-    """Return the slots that a rate needs, waves and skew left out; None where no number is enough.
+    """Return the slots that a rate needs, waves and skew left out, contention not; None where no
+    number is enough.
 
     Back to back, p >= W rate / (1 - 2 F / L). With an interval tau, p >= W rate tau / (min(usable
     tau, L - tau) - F), or as back to back where that is less and L >= 2 tau: batches may then last
@@ -26,7 +30,12 @@ def closed_form(
         needs.append(work_s / (1 - 2 * fixed_s / objective_s))
     if trigger_s > 0 and (left_s := min(usable * trigger_s, objective_s - trigger_s)) > fixed_s:
         needs.append(work_s * trigger_s / (left_s - fixed_s))
-    return min(needs, default=None)
+    if not needs:
+        return None
+    alone = needed = min(needs)
+    for _ in range(_STEPS):  # W is that of so many slots, which is a fixed point
+        needed = alone * model.curve.slowdown(max(1.0, needed))
+    return needed
 
 
 def row_work_s(model: BatchModel) -> float:

@@ -10,18 +10,20 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from rheostat.capacity.identify import Identified, identified, of_throughput
-from rheostat.capacity.need import binding, closed_form
-from rheostat.capacity.rollout import Arrivals, Course
+from rheostat.capacity.need import binding
+from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.foresight.courses import course, risk
+from rheostat.policies.foresight.contest import contested, winner
+from rheostat.policies.foresight.courses import bearable, course, risk
+from rheostat.policies.foresight.gain import begun
 from rheostat.policies.foresight.late_rows import counted
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.situation import Situation, situation
+from rheostat.policies.foresight.told import told
 from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.forecast import HORIZONS_S, Forecast
 
 _INVALID = math.log(1.5)
 """Where five batches are off by more in the median, the model decides nothing."""
@@ -51,8 +53,10 @@ class Predictive:
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
     that do not come are not counted on. Where five batches are off by half, ``measured-throughput``
-    decides. Where the source tells no offsets, what waits is taken for what came since the batch
-    began.
+    decides. A step that gained less than 30 % of what the model promised is taken back, and not
+    tried again for a while. Where a fixed size or ``measured-throughput`` was better by a tenth for
+    a day, by the model, it decides for a day. Where the source tells no offsets, what waits is
+    taken for what came since the batch began.
     """
 
     about: ClassVar[About] = About(
@@ -135,7 +139,13 @@ class Predictive:
             margin=self.margin,
             foresees=self.foresees,
         )
-        decision = self._decided(at)
+        decision = self._won(observation, seen, other) or self._decided(at)
+        seen["contest"] = contested(
+            seen.get("contest", {}), at, decision.target, simple, self.rescale_cost
+        )
+        if decision.target > at.size:
+            batches = seen.get("batches", {})
+            seen["trial"] = begun(seen.get("trial", {}), observation.executors, batches)
         seen |= {"bound": at.coming.p99[2], "asked": [observation.size, decision.target]}
         if decision.target > at.size and decision.evidence.get("reserve"):
             rate = observation.input_rows_per_s
@@ -146,10 +156,19 @@ class Predictive:
         learnt_of = seen.get("batches", {})
         return identified(learnt_of) if self.models else of_throughput(learnt_of)
 
+    def _won(self, now: Observation, seen: Mapping[str, Any], other: Decision) -> Decision | None:
+        """Return the decision of who was better for a day, in the model; None where nobody was."""
+        if (name := winner(seen.get("contest", {}))) is None:
+            return None
+        target = int(name) if name.isdigit() else other.target
+        what = f"a fixed size of {name}" if name.isdigit() else name
+        why = f"{what} was cheaper by a tenth for a day, by the model: it decides for a day"
+        return Decision(target=target, reason=f"{why}; {other.reason}", evidence=other.evidence)
+
     def _decided(self, at: Situation) -> Decision:
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
         standing = course(at, arrivals, at.size, at.within_s)
-        evidence = self._evidence(at, standing)
+        evidence = told(at, standing.late_share, self.usable)
         feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
         if standing.late_rows > _LATE_S * at.coming.p90[0]:
@@ -175,13 +194,15 @@ class Predictive:
             feared = risk(at, more[-1])
             for q in more:
                 late = course(at, arrivals, q, until_s).late_rows
-                if late <= allowed and _bearable(risk(at, q), at, feared):
+                if late <= allowed and bearable(risk(at, q), at, feared):
                     evidence["needed"] = q
                     return Decision(
                         target=q, reason=f"{q} executors are needed: {why}", evidence=evidence
                     )
         bound = f"there may be no more than {size}"
-        if at.ceiling is None:
+        if at.cap is not None:
+            bound = f"the last step beyond {at.cap} gained too little"
+        elif at.ceiling is None:
             bound = binding(at.model.model, _batch_rows(at), size * at.slots, []) or bound
         return hold(at.now, f"more executors will not help: {bound}; size kept", evidence)
 
@@ -189,65 +210,28 @@ class Predictive:
         size = at.size
         best, saved = size, 0.0
         for q in [each for each in at.sizes if at.reserve <= each < size]:
-            dwell_s = _until_above(at.coming, at.coming.p90, at.sustained(q))
+            dwell_s = at.coming.until_above(at.sustained(q))
             price = 2 * self.rescale_cost + (size - q) * at.slots * at.cost.start_s
             saving = (size - q) * at.slots * dwell_s - price * self.waits
+            if q == at.cap:
+                saving = max(saving, 1.0)  # what has gained nothing is given back at once
             if saving <= saved:
                 continue
             if course(at, arrivals, q, _HOLD_S).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
-            if _bearable(risk(at, q, as_never=True), at):
+            if bearable(risk(at, q, as_never=True), at):
                 best, saved = q, saving
         if best < size:
             evidence["needed"] = best
             why = f"{best} executors do: {saved:.0f} slot-seconds are saved until more are needed"
+            if best == at.cap:
+                why = f"undone: {size} executors gained less than 30 % of what the model promised"
             return Decision(target=best, reason=why, evidence=evidence)
         why = f"size kept: no row will be late with {size}, and fewer would not pay"
         if at.now.lag_rows is None:
             why += "; the source does not tell what waits"
         return Decision(target=size, reason=why, evidence=evidence)
 
-    def _evidence(self, at: Situation, standing: Course) -> dict[str, Any]:
-        place = min(
-            range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.tick_s)
-        )
-        slots = closed_form(
-            at.model.model, at.coming.p90[place + 1], at.objective_s, at.trigger_s, self.usable
-        )
-        return {
-            "forecast_rows_per_s_p50": at.coming.p50[place + 1],
-            "forecast_rows_per_s_p90": at.coming.p90[place + 1],
-            "forecast_rows_per_s_p99": at.coming.p99[place + 1],
-            "needed": None if slots is None else math.ceil(slots / at.slots),
-            "capacity_rows_per_s": at.sustained(at.size),
-            "late_share_ahead": standing.late_share,
-            "start_s": at.cost.start_s,
-            "spread": at.model.spread,
-            "fixed_s": at.model.model.fixed_s,
-        }
-
-
-def _bearable(
-    feared: tuple[float, float], at: Situation, least: tuple[float, float] = (0.0, 0.0)
-) -> bool:
-    """Tell whether surges make no more rows late than may be, or hardly more than with the most
-    executors (``least``).
-    """
-    often, worst = feared
-    return often <= max(at.late_share, 1.05 * least[0]) and worst <= max(
-        at.late_in_window, 1.05 * least[1]
-    )
-
 
 def _batch_rows(at: Situation) -> float:
     return max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
-
-
-def _until_above(coming: Forecast, rates: tuple[float, ...], limit: float) -> float:
-    """Return when the rate rises above a limit; one that is above it must fall below it first."""
-    below = False
-    for t_s, rate in zip(coming.t_s, rates, strict=True):
-        if rate > limit and (below or t_s > 120.0):
-            return t_s
-        below = below or rate <= limit
-    return 2 * coming.t_s[-1] if below else 0.0

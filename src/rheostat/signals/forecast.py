@@ -25,6 +25,7 @@ _SHARPNESS = 4.0
 _HALF_LIFE = 40
 """Steps after which a miss counts half."""
 
+_SOON_S = 120.0
 _DAMPING = 0.8
 _LONG, _TAIL = 12, 32
 _ALIKE, _FEW = 0.35, 40
@@ -54,6 +55,17 @@ class Forecast:
     def path(self, rates: Sequence[float]) -> list[tuple[float, float]]:
         """Return (seconds from now, rate) of one of the three."""
         return list(zip(self.t_s, rates, strict=True))
+
+    def until_above(self, limit: float) -> float:
+        """Return in how many seconds the 90 % path rises above a rate; where it is above it now, it
+        must fall below it first, and in two minutes.
+        """
+        below = False
+        for t_s, rate in zip(self.t_s, self.p90, strict=True):
+            if rate > limit and (below or t_s > _SOON_S):
+                return t_s if below else 0.0
+            below = below or rate <= limit
+        return 2 * self.t_s[-1] if below else 0.0
 
 
 def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]:
@@ -90,12 +102,13 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
         MINUTE_S: rates.minutes[-_TAIL:].tolist(),
     }
     unknown = _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s) * rates.now
+    before = _seasons_ago(rates)
     for place, horizon_s in enumerate(HORIZONS_S):
         step_s, ahead = _steps(horizon_s)
         fitted = fits.get(str(place))
         middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
         if fitted and tails[step_s]:
-            middle = _said_now(rates, tails[step_s], step_s, ahead, fitted["weights"])
+            middle = _said_now(before, tails[step_s], step_s, ahead, fitted["weights"])
             offsets = list(fitted["offsets"])
         offsets[2] = max(offsets[2], unknown)
         for path, offset in zip(paths, offsets, strict=True):
@@ -116,8 +129,19 @@ def _worse(missed: Floats, by_last: Floats) -> bool:
     return float(np.abs(missed[recent]).mean()) > float(np.abs(by_last[recent]).mean())
 
 
+def _seasons_ago(rates: Rates) -> dict[float, float]:
+    """Return by age the rates that ``_said_now`` asks for: each horizon, a season ago."""
+    seasons = [season_s for season_s in _SEASONS_S if season_s <= rates.oldest_s]
+    ages_s = [season_s - away_s for season_s in seasons for away_s in (0.0, *HORIZONS_S)]
+    return dict(zip(ages_s, rates.before(np.array(ages_s)).tolist(), strict=True)) if ages_s else {}
+
+
 def _said_now(
-    rates: Rates, tail: Sequence[float], step_s: float, ahead: int, weights: Sequence[float]
+    before: Mapping[float, float],
+    tail: Sequence[float],
+    step_s: float,
+    ahead: int,
+    weights: Sequence[float],
 ) -> float:
     """Return the weighted mean of what the experts say now: the last column of ``_experts``."""
     short, six = max(2, min(ahead, _LONG)), _mean_of(tail, 6)
@@ -125,9 +149,8 @@ def _said_now(
     said += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
     for season_s in _SEASONS_S:
         same = None
-        if ahead * step_s <= season_s <= rates.oldest_s:
-            same, then = rates.before(np.array([season_s - ahead * step_s, season_s])).tolist()
-            same += (six - then) / 2
+        if ahead * step_s <= season_s and season_s in before:
+            same = before[season_s - ahead * step_s] + (six - before[season_s]) / 2
         said.append(same)
     total = weight = 0.0
     for each, one in zip(weights, said, strict=True):

@@ -5,9 +5,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from rheostat.signals.forecast import HORIZONS_S, Forecast, forecast, refit
+from rheostat.signals.forecast import (
+    HORIZONS_S,
+    Forecast,
+    _experts,
+    _said_now,
+    _seasons_ago,
+    forecast,
+    refit,
+)
 from rheostat.signals.forecast_history import RINGS, Rates, with_rate
 
 
@@ -59,3 +68,27 @@ def test_what_is_remembered_is_bounded() -> None:
 def test_a_clock_that_is_put_back_empties_the_history() -> None:
     history = with_rate(with_rate({}, 0.0, 5.0), 100.0, 5.0)
     assert with_rate(history, 20.0, 5.0)["fine"]["means"] == []
+
+
+def test_what_the_experts_say_now_is_the_last_of_what_they_said() -> None:
+    history: dict[str, Any] = {}
+    for n in range(1500):
+        history = with_rate(history, 5.0 * n, 1000 + 500 * math.sin(n / 40) + n % 7)
+    rates = Rates(history)
+    for step_s, ahead, series in ((5.0, 6, rates.fine), (60.0, 5, rates.minutes)):
+        said = _experts(rates, series, step_s, ahead)[:, -1]
+        for place in np.flatnonzero(np.isfinite(said)):
+            weights = np.eye(len(said))[place].tolist()
+            now = _said_now(_seasons_ago(rates), series.tolist(), step_s, ahead, weights)
+            assert now == pytest.approx(said[place], rel=1e-4)
+
+
+def test_experts_that_miss_by_more_than_the_last_value_are_dropped() -> None:
+    def jumps(t_s: float) -> float:
+        return 1000.0 + 800.0 * (int(t_s / 100) * 7919 % 13) / 13
+
+    history: dict[str, Any] = {}
+    for n in range(700):
+        history = with_rate(history, 5.0 * n, jumps(5.0 * n))
+    weights = refit(Rates(history), {}, 0)["0"]["weights"]
+    assert weights[0] == 1.0 or max(weights) == weights[0]

@@ -86,6 +86,18 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     return late, window
 
 
+def bearable(
+    feared: tuple[float, float], at: Situation, least: tuple[float, float] = (0.0, 0.0)
+) -> bool:
+    """Tell whether surges make no more rows late than may be, or hardly more than with the most
+    executors (``least``).
+    """
+    often, worst = feared
+    return often <= max(at.late_share, 1.05 * least[0]) and worst <= max(
+        at.late_in_window, 1.05 * least[1]
+    )
+
+
 def _with(at: Situation, target: int) -> list[Size]:
     working = min(at.now.executors or 1, target)
     sizes: list[Size] = [(0.0, _batch(at, working), 0.0)]

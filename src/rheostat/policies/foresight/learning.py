@@ -9,6 +9,7 @@ from typing import Any
 from rheostat.capacity.identify import identified, with_batch
 from rheostat.capacity.rescale_cost import with_cold_batch, with_sight
 from rheostat.model import Memory, Observation
+from rheostat.policies.foresight.gain import heard
 from rheostat.signals.forecast import HORIZONS_S, refit
 from rheostat.signals.forecast_history import Rates, with_rate
 
@@ -85,6 +86,7 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     found: dict[str, Any] = {"batch": batch}
     if began_s >= changed_s + 2 * every_s + 1.0:
         found["batches"] = with_batch(batches, now.batch_s, now.batch_rows, slots, now.stages)
+        found["trial"] = heard(memory.get("trial", {}), now)
     elif seen.get("cold") and began_s + now.batch_s >= changed_s and (known := identified(batches)):
         longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
         found |= {"rescale": with_cold_batch(seen["rescale"], longer_s), "cold": False}

@@ -12,6 +12,7 @@ from rheostat.capacity.need import sustained_rows_per_s, worth_having
 from rheostat.capacity.rescale_cost import RescaleCost, on_their_way, rescale_cost
 from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
+from rheostat.policies.foresight.gain import cap
 from rheostat.policies.foresight.late_rows import may_be_late
 from rheostat.policies.foresight.waiting import overdue, waiting
 from rheostat.signals.forecast import Forecast, forecast, last_value
@@ -45,6 +46,9 @@ class Situation:
 
     reserve: int
     """A size that was asked for as a reserve a moment ago: fewer are not thought of yet."""
+
+    cap: int | None
+    """The executors beyond which the last step has gained too little."""
 
     ceiling: int | None
     """The most executors that there may be, as far as it shows."""
@@ -125,6 +129,7 @@ def situation(
     longer = math.exp(margin * model.spread)
     over = overdue(now, model.model, seen["running_on"] * slots, cost.cold_s)
     backlog = waiting(now, model.model, rate, longer)
+    capped = cap(seen.get("trial", {}), now, slo_s)
     found = Situation(
         now=now,
         model=model,
@@ -132,10 +137,11 @@ def situation(
         coming=last_value(rate),
         surges=None,
         reserve=_reserve(now.t_s, rate, seen),
+        cap=capped,
         ceiling=seen["ceiling"],
         backlog=backlog,
         tick_s=seen["tick_s"],
-        sizes=_sizes(now, model, seen, rate, objective_s),
+        sizes=_up_to(_sizes(now, model, seen, rate, objective_s), capped, now.size or 1),
         way=on_their_way(seen["rescale"], now.t_s),
         lost=seen["rescale"]["lost"],
         objective_s=objective_s,
@@ -186,3 +192,9 @@ def _sizes(
         math.ceil(slots_worth / slots) for slots_worth in worth_having(model.model, most, rows)
     }
     return sorted(worth if ceiling is None else {*worth, ceiling})
+
+
+def _up_to(sizes: list[int], capped: int | None, size: int) -> list[int]:
+    return (
+        sizes if capped is None else sorted({*(q for q in sizes if q <= max(capped, size)), capped})
+    )

@@ -1,0 +1,69 @@
+"""A concave curve, as measured on a real engine: the right size in one step after two observations.
+
+The points are of Nexmark query 1 on Flink as ContTune's authors measured them (VLDB 2023).
+"""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rheostat.capacity.identify import identified, with_batch
+from rheostat.capacity.need import closed_form
+
+POINTS = {
+    1: 529_573,
+    2: 966_817,
+    4: 1_829_696,
+    6: 2_535_503,
+    7: 2_936_889,
+    8: 3_118_478,
+    10: 3_721_099,
+    14: 4_624_714,
+    15: 4_967_828,
+    20: 6_350_677,
+    21: 6_465_250,
+    25: 7_089_387,
+    26: 7_476_392,
+}
+BATCH_S = 10.0
+
+
+def capacity(slots: float) -> float:
+    for (low, below), (high, above) in pairwise(POINTS.items()):
+        if low <= slots <= high:
+            return below + (above - below) * (slots - low) / (high - low)
+    return POINTS[26]
+
+
+def right(rate: float) -> int:
+    return next(slots for slots in range(1, 27) if capacity(slots) >= rate)
+
+
+def asked_for(rate: float, sizes: tuple[int, int], rng: np.random.Generator) -> int:
+    """Return what is asked for after batches on two sizes, each three times with 5 % noise."""
+    learnt: dict[str, Any] = {}
+    for slots in sizes:
+        for _ in range(3):
+            noise = math.exp(rng.normal(0.0, 0.05))
+            learnt = with_batch(learnt, BATCH_S * noise, capacity(slots) * BATCH_S, slots, None)
+    found = identified(learnt)
+    assert found is not None
+    needed = closed_form(found.model, rate, 1e6, 0.0, 1.0)
+    assert needed is not None
+    return math.ceil(needed)
+
+
+def test_the_size_is_right_in_one_step_and_hardly_ever_two_too_many() -> None:
+    over, enough = [], []
+    rng = np.random.default_rng(5)
+    for draw in range(100):
+        sizes = ((4, 8), (6, 10))[draw % 2]  # up to 1.5 times the larger: none is foretold beyond
+        rate = float(rng.uniform(capacity(sizes[1]), capacity(1.4 * sizes[1])))
+        asked = asked_for(rate, sizes, rng)
+        over.append(asked - right(rate))
+        enough.append(capacity(asked) >= 0.95 * rate)
+    assert sum(each <= 1 for each in over) >= 90
+    assert sum(abs(each) <= 1 for each in over) >= 90
+    assert sum(enough) >= 90

@@ -1,0 +1,63 @@
+"""A shadow pays for its size, is late where the size is too small, and a day of it is believed."""
+
+from typing import Any
+
+import pytest
+
+from rheostat.policies.foresight.shadow import Terms, ahead, better, seen_as
+
+
+def terms(t_s: float, rate: float = 1000.0, since_s: float = 5.0) -> Terms:
+    return Terms(
+        t_s=t_s,
+        since_s=since_s,
+        rate=rate,
+        batch_s=lambda rows, executors: 0.2 + rows / (500.0 * executors),
+        trigger_s=2.0,
+        objective_s=10.0,
+        start_s=20.0,
+        rescale_cost=30.0,
+    )
+
+
+def after(seconds: float, wanted: int, shadow: Any = None) -> dict[str, Any]:
+    found: dict[str, Any] = {**(shadow or {})}
+    for n in range(1, int(seconds / 5) + 1):
+        found = ahead(found, terms(5.0 * n), wanted)
+    return found
+
+
+def test_a_size_that_is_enough_has_no_late_row_and_costs_what_it_holds() -> None:
+    shadow = after(600, 4)
+    assert shadow["late"] == 0
+    assert shadow["cost"] == pytest.approx(4 * 600, rel=0.02)
+    assert seen_as(shadow, terms(600.0)).executors == 4
+
+
+def test_a_size_that_is_too_small_is_late_and_lags() -> None:
+    shadow = after(600, 1)
+    assert shadow["late"] > 0.2 * shadow["rows"]
+    assert (seen_as(shadow, terms(600.0)).lag_rows or 0) > 100_000
+
+
+def test_rows_are_neither_lost_nor_made() -> None:
+    shadow = after(600, 4)
+    seen = seen_as(shadow, terms(600.0))
+    assert 0 <= (seen.lag_rows or 0) <= 5 * 1000.0 + 1
+
+
+def test_more_executors_come_after_their_start_and_are_paid_from_the_request() -> None:
+    shadow = ahead(after(100, 1), terms(105.0), 4)
+    assert shadow["size"] == 1
+    assert seen_as(shadow, terms(105.0)).target == 4
+    assert after(200, 4, {**shadow, "coming": [0.0, 4]})["size"] == 4
+
+
+def test_another_is_better_only_after_a_day_by_a_tenth_and_if_it_kept_the_objective() -> None:
+    ours = {"cost": 120.0, "late": 0.0, "rows": 1000.0}
+    cheap = {"cost": 100.0, "late": 0.0, "rows": 1000.0}
+    late = {"cost": 50.0, "late": 500.0, "rows": 1000.0}
+    assert better(ours, {"4": cheap, "1": late}, 90_000.0) == "4"
+    assert better(ours, {"4": cheap}, 3600.0) is None
+    assert better({**ours, "cost": 109.0}, {"4": cheap}, 90_000.0) is None
+    assert better(ours, {"1": late}, 90_000.0) is None
