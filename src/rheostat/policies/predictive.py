@@ -189,6 +189,9 @@ class Predictive:
         more = [q for q in at.sizes if q > size]
         if at.lost:
             return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
+        if at.rows_limit is not None and at.lasts_s(at.rows_limit) < at.trigger_s:
+            bound = f"the limit of {at.rows_limit} rows a batch binds"
+            return hold(at.now, f"more executors will not help: {bound}; size kept", evidence)
         if more:
             allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
             feared = risk(at, more[-1])

@@ -10,6 +10,7 @@ from rheostat.capacity.identify import identified, with_batch
 from rheostat.capacity.rescale_cost import with_cold_batch, with_sight
 from rheostat.model import Memory, Observation
 from rheostat.policies.foresight.gain import heard
+from rheostat.policies.foresight.waiting import rows_limit
 from rheostat.signals.forecast import HORIZONS_S, refit
 from rheostat.signals.forecast_history import Rates, with_rate
 
@@ -25,6 +26,7 @@ def learnt(now: Observation, memory: Memory) -> dict[str, Any]:
     if now.executors:
         seen |= _sizes(now, memory)
         seen |= _batch(now, memory, seen)
+        seen["rows_limit"] = rows_limit(now, memory.get("rows_limit"))
     return seen
 
 

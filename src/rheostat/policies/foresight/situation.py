@@ -74,6 +74,9 @@ class Situation:
 
     overdue: bool
 
+    rows_limit: int | None
+    """The rows that a batch may have, where it shows that there is a limit."""
+
     @property
     def size(self) -> int:
         """The size that stands."""
@@ -100,6 +103,10 @@ class Situation:
     def back_s(self) -> float:
         """The same, to be relied on."""
         return self.cost.start_within_s(SURE) + self.tick_s + self.trigger_s
+
+    def lasts_s(self, rows: float) -> float:
+        """Return the duration of a batch with the size that stands."""
+        return self.model.model.batch_s(rows, self.size * self.slots) * self.longer
 
     def sustained(self, executors: int) -> float:
         """Return the highest constant rate at which no row is late with so many executors."""
@@ -149,6 +156,7 @@ def situation(
         late_share=late_share,
         late_in_window=late_in_window,
         overdue=over > _OVERDUE,
+        rows_limit=seen.get("rows_limit"),
     )
     if not foresees:
         return found

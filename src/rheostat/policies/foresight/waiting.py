@@ -7,6 +7,12 @@ from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
 from rheostat.signals.lag import queued_rows
 
+_LEFT = 1.5
+"""Batches that wait although one has just been planned: then a limit of rows lets no more in."""
+
+_SAME = 0.02
+"""Batches whose rows differ by less are as large as the limit lets them be."""
+
 _STILL = 0.1
 """A batch that should be over lasts so much of its time longer."""
 
@@ -43,6 +49,22 @@ def overdue(now: Observation, model: BatchModel, slots: int, cold_s: float) -> f
         return 0.0
     rows = float(now.in_flight.rows or now.batch_rows or 0)
     return max(0.0, now.in_flight.elapsed_s - cold_s) / max(model.batch_s(rows, slots), 1e-3)
+
+
+def rows_limit(now: Observation, known: int | None = None) -> int | None:
+    """Return the rows that a batch may have, where it shows: two batches of one size, and more than
+    another left behind when the last was planned. Between two batches what was ``known`` holds
+    while as much waits. None where there is no sign of a limit.
+    """
+    rate = now.input_rows_per_s or 0.0
+    running, queued, before = now.in_flight, queued_rows(now), now.batch_rows
+    if not before or queued is None:
+        return None
+    if running is None or not running.rows:
+        return known if known and queued > _LEFT * known else None
+    left = queued - running.rows - rate * running.elapsed_s
+    same = abs(running.rows - before) <= _SAME * before
+    return running.rows if same and left > _LEFT * running.rows else None
 
 
 def _between(now: Observation, rate: float) -> Backlog:

@@ -1,0 +1,61 @@
+"""What waits is told from what is seen; so is a limit of rows, where more executors are no use."""
+
+from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.guards import standard_guards
+from rheostat.model import InFlight, Limits, Observation
+from rheostat.policies.foresight.waiting import overdue, rows_limit, waiting
+from rheostat.policies.predictive import Predictive
+from rheostat.sim.engine import simulate
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.constant import Constant
+
+MODEL = BatchModel(0.5, (StageCost(tasks=24, row_s=0.001),))
+
+
+def seen(elapsed_s: float, lag: float | None, batch_rows: int = 4000) -> Observation:
+    return Observation(
+        t_s=100.0,
+        executors=4,
+        lag_rows=lag,
+        batch_s=1.5,
+        batch_rows=batch_rows,
+        trigger_s=2.0,
+        in_flight=InFlight(elapsed_s=elapsed_s, rows=4000),
+    )
+
+
+def test_without_offsets_what_waits_is_what_came_since_the_batch_began() -> None:
+    assert waiting(seen(1.0, None), MODEL, 2000.0, 1.0).rows == 2000
+    assert waiting(seen(1.0, 7000.0), MODEL, 2000.0, 1.0).rows == 3000
+
+
+def test_the_oldest_row_of_a_batch_came_when_the_one_before_it_was_planned() -> None:
+    assert waiting(seen(1.0, 7000.0), MODEL, 2000.0, 1.0).oldest_s == -3.0
+
+
+def test_a_batch_that_lasts_twice_as_long_as_it_should_is_overdue() -> None:
+    assert overdue(seen(4.0, 7000.0), MODEL, 4, cold_s=0.0) > 2
+    assert overdue(seen(1.0, 7000.0), MODEL, 4, cold_s=0.0) < 1
+
+
+def test_a_limit_shows_where_more_than_a_batch_is_left_behind() -> None:
+    assert rows_limit(seen(1.0, 50_000.0)) == 4000
+    assert rows_limit(seen(1.0, 7000.0)) is None
+    assert rows_limit(seen(1.0, 50_000.0, batch_rows=3000)) is None
+
+
+def test_where_the_limit_of_rows_binds_no_executors_are_asked_for_in_vain() -> None:
+    plant = SparkPlant(SparkParameters(executors=4, max_rows=50_000), Constant(15_000), seed=3)
+    run = simulate(
+        plant,
+        Predictive(slo=30),
+        standard_guards(Limits(max_executors=16)),
+        until_s=1200,
+        interval_s=5,
+    )
+    last = run.records[-1]
+    assert last.raw is not None
+    assert "the limit of 50000 rows a batch binds" in last.raw.reason
+    assert last.target is not None
+    assert last.target <= 6
