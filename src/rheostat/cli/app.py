@@ -21,6 +21,7 @@ from rheostat.cli import (
     replay,
     run_app,
     simulate,
+    state,
     whatif,
 )
 from rheostat.cli.extensions import extend
@@ -49,6 +50,7 @@ app.command("whatif")(whatif.whatif)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
 app.add_typer(simulate.app, name="simulate")
+app.add_typer(state.app, name="state")
 
 
 def _say_version(asked: bool) -> None:

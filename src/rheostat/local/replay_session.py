@@ -1,4 +1,4 @@
-"""The Spark session of a replay that runs as a job: quiet, and on loopback where it is this
+"""The Spark session of a command that runs as a job: quiet, and on loopback where it is this
 computer's.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,9 @@ _LOG = (
 
 
 @contextmanager
-def replay_session(master: str) -> Iterator[SparkSession]:
+def replay_session(
+    master: str, name: str = "rheostat replay", more: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
     """Hand out a session on ``master`` and stop it; its errors are those that its caller raises,
     not those of a log.
 
@@ -38,7 +40,7 @@ def replay_session(master: str) -> Iterator[SparkSession]:
     options["spark.driver.extraJavaOptions"] = _LOG
     if master.startswith("local"):
         options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-    session = start_session(master, options, "rheostat replay")
+    session = start_session(master, {**options, **(more or {})}, name)
     try:
         yield session
     finally:

@@ -60,13 +60,15 @@ class Operator:
     """A stateful operator, named as Spark names it (``stateStoreSave``, ``symmetricHashJoin``...).
 
     ``metadata_format`` is 2 for transformWithState, whose metadata has a version of its own, and 1
-    for all others; ``properties`` is what transformWithState says of itself, as JSON.
+    for all others; ``text`` is the whole file as Spark has written it; ``properties`` is what
+    transformWithState says of itself, as JSON.
     """
 
     id: int
     name: str
     metadata_format: int
     stores: tuple[Store, ...]
+    text: str
     properties: str = ""
 
     @property
@@ -241,6 +243,7 @@ def _parsed_operator(text: str) -> Operator:
         id=int(told["operatorInfo"]["operatorId"]),
         name=str(told["operatorInfo"]["operatorName"]),
         metadata_format=int(version.removeprefix("v")),
+        text=text,
         properties=str(told.get("operatorPropertiesJson", "")),
         stores=tuple(
             Store(

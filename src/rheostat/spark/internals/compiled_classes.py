@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,34 +26,47 @@ class CompiledClasses:
 
     def in_driver(self, name: str) -> Any:
         """Return the constructor of a class of ``driver/``."""
-        return self._compile(_ROOM / "driver" / f"{name}.java")[0]
+        return self._compile(_ROOM / "driver" / f"{name}.java")[0].getConstructors()[0]
 
     def on_executors(self, name: str) -> Any:
         """Return the constructor of a class of ``executor/``, and send the class to the executors
         as a JAR: to be called once.
         """
-        constructor, code = self._compile(_ROOM / "executor" / f"{name}.java")
-        self._send(name, code)
-        return constructor
+        return self.all_on_executors([name])[name]
 
-    def _compile(self, source: Path) -> tuple[Any, Any]:
-        """Return the constructor and the code of a class."""
-        name = f"rheostat.{source.stem}"
+    def all_on_executors(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the constructors of classes of ``executor/``, and send all as one JAR: a class
+        comes after those that it uses. To be called once.
+        """
+        loader, constructors, codes = None, {}, {}
+        for name in names:
+            compiled, made = self._compile(_ROOM / "executor" / f"{name}.java", loader)
+            loader = compiled.getClassLoader()
+            constructors[name] = next(iter(compiled.getConstructors()), None)
+            codes.update(made)
+        self._send(codes)
+        return constructors
+
+    def _compile(self, source: Path, parent: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Return a class, and the code of it and of those inside it by their names; the class may
+        use those that ``parent`` has loaded.
+        """
         compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(
-            self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+            parent or self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         )
         compiler.cook(source.read_text(encoding="utf-8"))
-        compiled = compiler.getClassLoader().loadClass(name)
-        return compiled.getConstructors()[0], compiler.getBytecodes().get(name)
+        compiled = compiler.getClassLoader().loadClass(f"rheostat.{source.stem}")
+        return compiled, dict(compiler.getBytecodes())
 
-    def _send(self, name: str, code: Any) -> None:
+    def _send(self, codes: Mapping[str, Any]) -> None:
         java = self._jvm.java
         no_attributes = self._gateway.array(java.nio.file.attribute.FileAttribute, ())
         jar = java.nio.file.Files.createTempFile("rheostat-", ".jar", no_attributes)
         jar.toFile().deleteOnExit()
         written = java.util.jar.JarOutputStream(java.io.FileOutputStream(jar.toFile()))
-        written.putNextEntry(java.util.zip.ZipEntry(f"rheostat/{name}.class"))
-        written.write(code)
+        for name, code in codes.items():
+            written.putNextEntry(java.util.zip.ZipEntry(f"{name.replace('.', '/')}.class"))
+            written.write(code)
         written.close()
         self._gateway.scala_context.addJar(jar.toUri().toString())

@@ -6,7 +6,8 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from rheostat.spark.internals.gateway import Gateway
+from rheostat.errors import BadInput
+from rheostat.spark.internals.gateway import Gateway, said_by_java
 
 
 class Files:
@@ -21,6 +22,14 @@ class Files:
     def __init__(self, gateway: Gateway) -> None:
         self._jvm = gateway.jvm
         self._spark = gateway.spark
+
+    def require(self, folder: str) -> None:
+        """Raise BadInput with what the file system says if a folder cannot be listed."""
+        try:
+            path = self._path(folder)
+            self._file_system(path).listStatus(path)
+        except Py4JError as fault:
+            raise BadInput(f"{folder} cannot be read: {said_by_java(fault)}") from None
 
     def listing(self, folder: str) -> list[str]:
         """Return the names in a folder; none if it is not there."""

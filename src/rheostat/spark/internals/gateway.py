@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 
 from rheostat.spark.sensing.capabilities import is_connect
 
@@ -90,3 +90,13 @@ def has_ended(spark: Any) -> bool:
         return not spark.sparkContext.applicationId
     except (AttributeError, Py4JError, OSError):  # its context has let go of the JVM
         return True
+
+
+def said_by_java(fault: Exception) -> str:
+    """Return the first line of what lies at the bottom of a fault."""
+    if not isinstance(fault, Py4JJavaError):
+        return str(fault).splitlines()[0]
+    cause = fault.java_exception
+    while cause.getCause() is not None:
+        cause = cause.getCause()
+    return str(cause.toString()).splitlines()[0]

@@ -1,0 +1,15 @@
+"""``rheostat state``: the state of a stopped query, and another number of partitions for it."""
+
+from __future__ import annotations
+
+import typer
+
+from rheostat.cli import state_inspect, state_plan
+
+app = typer.Typer(
+    help="The state of a stopped query: what is in its checkpoint, and another number of"
+    " partitions for it.",
+    no_args_is_help=True,
+)
+app.command("inspect")(state_inspect.inspect)
+app.command("plan")(state_plan.plan)

@@ -1,0 +1,110 @@
+"""``rheostat state inspect``: operators, stores and partitions of a checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.output import AsJson, Out, plain_table, tell, working
+
+if TYPE_CHECKING:
+    from rheostat.repartition.inspection import Inspection
+
+CheckpointName = Annotated[
+    str,
+    typer.Argument(
+        help="The checkpointLocation of a query: a folder, or what Spark reads (s3a://, hdfs://).",
+        metavar="CHECKPOINT",
+    ),
+]
+Rows = Annotated[
+    bool,
+    typer.Option(
+        "--rows/--no-rows",
+        help="Count the rows with Spark, which reads the state once; else only files are looked"
+        " at.",
+    ),
+]
+
+
+def inspect(
+    checkpoint: CheckpointName, rows: Rows = True, as_json: AsJson = False, out: Out = None
+) -> None:
+    """Say what is in a checkpoint: operators, stores, rows and bytes per partition, and its skew.
+
+    Nothing is written. A running query is not disturbed.
+
+    Example: rheostat state inspect /data/checkpoints/orders --no-rows
+    """
+    from rheostat.repartition.reading import look
+
+    with working("reading the state"):
+        found = look(checkpoint, rows=rows).found
+    tell(_told(found), as_json, out, lambda: _show(found))
+
+
+def _told(found: Inspection) -> dict[str, Any]:
+    told = asdict(found)
+    return told | {"in_use": found.in_use}
+
+
+def _show(found: Inspection) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in _lines(found):
+        console.print(line)
+    columns = ("operator", "store", "rows", "bytes", "file bytes", "partitions", "skew")
+    table = plain_table(*columns)
+    for store in found.stores:
+        table.add_row(
+            f"{store.operator} {store.operator_name}",
+            store.store,
+            _number(store.rows),
+            _number(store.bytes),
+            _number(store.file_bytes),
+            f"{len(store.partitions)}",
+            "" if store.skew is None else f"{store.skew:.2f}",
+        )
+    console.print(table)
+    console.print(_partitions(found))
+
+
+def _lines(found: Inspection) -> list[str]:
+    lines = [
+        f"{found.location}: {found.partitions} state partitions, {found.provider},"
+        f" checkpoint format {found.format}, last committed batch {found.last_batch}"
+    ]
+    if found.in_use:
+        lines.append(f"a query may be using it: its logs were written {found.quiet_s:.0f} s ago")
+    elif found.quiet_s is not None:
+        lines.append(f"no query has written to its logs for {found.quiet_s:.0f} s")
+    if found.unfinished_partitions is not None:
+        lines.append(
+            f"a repartition to {found.unfinished_partitions} partitions was left unfinished"
+        )
+    elif found.uncommitted:
+        lines.append(f"planned and not committed: batch {found.uncommitted[-1]}")
+    refused = sorted({store.refusal for store in found.stores if store.refusal})
+    return lines + refused
+
+
+def _partitions(found: Inspection) -> Any:
+    table = plain_table("operator", "store", "partition", "rows", "bytes", "file bytes")
+    for store in found.stores:
+        for part in store.partitions:
+            table.add_row(
+                str(store.operator),
+                store.store,
+                str(part.partition),
+                _number(part.rows),
+                _number(part.bytes),
+                _number(part.file_bytes),
+            )
+    return table
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"

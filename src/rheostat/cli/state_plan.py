@@ -1,0 +1,58 @@
+"""``rheostat state plan``: what a repartition would do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rheostat.cli.output import AsJson, Out, tell, working
+from rheostat.cli.state_inspect import CheckpointName, Rows
+
+if TYPE_CHECKING:
+    from rheostat.repartition.plan import RepartitionPlan
+
+
+def plan(
+    checkpoint: CheckpointName,
+    partitions: Annotated[int, typer.Option(help="The number of state partitions that is wanted.")],
+    rows: Rows = True,
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Say what a change of the number of state partitions would do, and what stands against it.
+
+    Nothing is written. It exits with 0 also where the change is impossible: the answer is why.
+
+    Example: rheostat state plan /data/checkpoints/orders --partitions 48
+    """
+    from rheostat.errors import BadInput
+    from rheostat.repartition.plan import plan as planned
+    from rheostat.repartition.reading import look
+
+    if partitions < 1:
+        raise BadInput(f"--partitions must be at least 1, but it is {partitions}")
+    with working("reading the state"):
+        seen = look(checkpoint, rows=rows)
+    told = planned(seen.found, partitions, seen.slots, seen.disk_free_bytes)
+    tell(asdict(told), as_json, out, lambda: typer.echo("\n".join(_lines(told))))
+
+
+def _lines(told: RepartitionPlan) -> list[str]:
+    lines = [f"{told.location}: {told.partitions_before} -> {told.partitions} state partitions"]
+    if told.refusals:
+        lines += [f"not possible now: {refusal}" for refusal in told.refusals]
+    else:
+        way = "through a shuffle" if told.shuffle else "without a shuffle"
+        lines.append(
+            f"{told.stores} store(s) rewritten {way}: {told.tasks} tasks, {told.slots} at once"
+        )
+    if told.duration_s is not None and told.disk_bytes is not None:
+        lines.append(
+            f"about {told.duration_s:,.0f} s; {told.rows or 0:,} rows; the new version takes up to"
+            f" {told.disk_bytes / 1e6:,.1f} MB beside the old one"
+        )
+    if told.coalesce:
+        lines.append(f"or: {told.coalesce}")
+    return lines

@@ -1,0 +1,119 @@
+"""What a repartition would do, before anything is written: a pure function of what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rheostat.repartition.groups import groups, needs_shuffle
+from rheostat.repartition.inspection import Inspection
+
+START_S = 8.0
+"""A Spark session on this computer, until it can run a job."""
+
+BYTES_PER_SLOT_S = 30e6
+"""Bytes of keys and values that a slot reads, places and writes in a second; a row of 150 bytes and
+RocksDB (``docs/evidence/repartition.md``)."""
+
+SHUFFLE_FACTOR = 1.6
+"""How much longer a row takes that goes through a shuffle."""
+
+PARTITION_S = 0.2
+"""Opening, committing and closing a new partition of a store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepartitionPlan:
+    """``refusals`` is empty where the repartition is possible.
+
+    ``tasks`` run ``slots`` at a time; ``disk_bytes`` is what the new version may take beside the
+    old ones, ``duration_s`` an estimate; both are None where the state was not measured.
+    ``coalesce`` says what would do without a repartition; None if nothing would.
+    """
+
+    location: str
+    partitions_before: int
+    partitions: int
+    refusals: tuple[str, ...]
+    stores: int
+    rows: int | None
+    disk_bytes: int | None
+    disk_free_bytes: int | None
+    tasks: int
+    shuffle: bool
+    slots: int
+    duration_s: float | None
+    coalesce: str | None
+
+
+def plan(
+    found: Inspection, partitions: int, slots: int, disk_free_bytes: int | None
+) -> RepartitionPlan:
+    """Return what a change to so many partitions would do."""
+    stores, old = len(found.stores), found.partitions
+    shuffle = partitions > 0 and needs_shuffle(old, partitions, stores, slots)
+    counted = [store.bytes for store in found.stores if store.bytes is not None]
+    size = sum(counted) if counted else None
+    refusals = _refusals(found, partitions, disk_free_bytes, size)
+    return RepartitionPlan(
+        location=found.location,
+        partitions_before=old,
+        partitions=partitions,
+        refusals=tuple(refusals),
+        stores=stores,
+        rows=sum(store.rows or 0 for store in found.stores) if counted else None,
+        disk_bytes=size,
+        disk_free_bytes=disk_free_bytes,
+        tasks=_tasks(old, partitions, stores, shuffle),
+        shuffle=shuffle,
+        slots=slots,
+        duration_s=None if size is None else _duration_s(size, stores, partitions, slots, shuffle),
+        coalesce=_coalesce(old, partitions),
+    )
+
+
+def _tasks(old: int, new: int, stores: int, shuffle: bool) -> int:
+    return stores * (old + new if shuffle else sum(1 for _ in groups(old, max(new, 1))))
+
+
+def _duration_s(size: int, stores: int, partitions: int, slots: int, shuffle: bool) -> float:
+    rows_s = size / BYTES_PER_SLOT_S * (SHUFFLE_FACTOR if shuffle else 1)
+    return START_S + (rows_s + stores * partitions * PARTITION_S) / slots
+
+
+def _coalesce(old: int, partitions: int) -> str | None:
+    """Fewer tasks need no other partitions: a task can hold several of them."""
+    if not 0 < partitions < old:
+        return None
+    return (
+        f"{partitions} tasks instead of {old} need no repartition: .coalesce({partitions}) after"
+        " the stateful operator, from the next start on, moves no byte of state; the state keeps"
+        f" {old} partitions, and each costs its files in every batch"
+    )
+
+
+def _refusals(
+    found: Inspection, partitions: int, disk_free_bytes: int | None, size: int | None
+) -> Iterator[str]:
+    if partitions < 1:
+        yield f"--partitions must be at least 1, but it is {partitions}"
+    if partitions == found.partitions:
+        yield f"--partitions {partitions} is what the state has today: name another"
+    yield from sorted({store.refusal for store in found.stores if store.refusal})
+    if found.unfinished_partitions is not None:
+        yield (
+            f"a repartition to {found.unfinished_partitions} partitions was begun and not ended:"
+            " rheostat state repair takes it back"
+        )
+    elif found.uncommitted:
+        yield (
+            f"batch {found.uncommitted[-1]} is planned and not committed: run the query once to its"
+            " end with trigger(availableNow=True)"
+        )
+    if found.in_use:
+        yield f"a query may be using it: its logs were written {found.quiet_s:.0f} s ago; stop it"
+    if size is not None and disk_free_bytes is not None and disk_free_bytes < size:
+        yield (
+            f"the new state may take {size / 1e6:,.0f} MB, and its disk has"
+            f" {disk_free_bytes / 1e6:,.0f} MB free"
+        )

@@ -1,0 +1,193 @@
+"""State rewritten by Spark jobs: reads version N + 1, writes version N + 2 in other partitions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rheostat.repartition.checkpoint import Checkpoint, Operator, read_checkpoint
+from rheostat.repartition.engine import (
+    Progress,
+    Rewrite,
+    Rewritten,
+    StateIds,
+    StateVersion,
+    StoreCount,
+    StoreId,
+)
+from rheostat.repartition.groups import groups, needs_shuffle
+from rheostat.repartition.operators import require_repartitionable
+from rheostat.repartition.version_files import operator_metadata, state_folders, versions_from
+from rheostat.spark.internals.compiled_classes import CompiledClasses
+from rheostat.spark.internals.files import Files
+from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.state_rewrite import KeptStore, OpenStores, StateRewrite, Told
+
+
+class SparkRewriter:
+    """Rewrites state with a session of Spark 4.3 (classic): the port ``Rewriter``.
+
+    Raises RheostatError where this Spark cannot read the state.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        gateway = Gateway(spark)
+        self.files = Files(gateway)
+        self._jobs = StateRewrite(gateway, CompiledClasses(gateway))
+
+    def measure(
+        self, state: StateVersion, progress: Progress | None = None
+    ) -> Mapping[StoreId, StoreCount]:
+        """Count every store."""
+        return _by_store(self.measure_partitions(state, progress), "counted")
+
+    def measure_partitions(
+        self, state: StateVersion, progress: Progress | None = None
+    ) -> list[Told]:
+        """Count every partition of every store."""
+        told: list[Told] = []
+        for keyed in self._opened(state):
+            count = _partitions(keyed, state.partitions)
+            parts = [
+                (store, partition)
+                for store in range(len(keyed.stores))
+                for partition in range(count)
+            ]
+            told += self._jobs.measure(keyed, parts, count, progress)
+        return told
+
+    def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
+        """Write every store for the wanted partitions."""
+        checkpoint = self._read(wanted.source)
+        require_repartitionable(checkpoint.operators)
+        told: list[Told] = []
+        for keyed in self._opened(wanted.source):
+            told += self._rewritten(keyed, wanted, progress)
+        for operator in checkpoint.operators:
+            self._write_metadata(operator, wanted)
+        return Rewritten(
+            before=_by_store(told, "read"),
+            after=_by_store(told, "written"),
+            ids=_ids(checkpoint.operators, told),
+        )
+
+    def discard(self, wanted: Rewrite) -> None:
+        """Delete the wanted batch's version of every store, and later ones."""
+        location = wanted.source.checkpoint
+        for folder in state_folders(location, self.files):
+            names = versions_from(self.files.listing(folder), wanted.batch + 1)
+            self._jobs.delete(f"{folder}/{name}" for name in names)
+        for operator in self.files.listing(f"{location}/state"):
+            metadata = f"{location}/state/{operator}/_metadata/v2"
+            later = [
+                name
+                for name in self.files.listing(metadata)
+                if name.isdecimal() and int(name) >= wanted.batch
+            ]
+            self._jobs.delete(f"{metadata}/{name}" for name in later)
+
+    def _rewritten(
+        self, stores: OpenStores, wanted: Rewrite, progress: Progress | None
+    ) -> list[Told]:
+        old, new = (
+            _partitions(stores, count) for count in (wanted.source.partitions, wanted.partitions)
+        )
+        count = len(stores.stores)
+        if needs_shuffle(old, new, count, self._jobs.slots):
+            parts = [(store, old, new, part) for store in range(count) for part in range(old)]
+            return self._jobs.shuffle(stores, parts, new, wanted.batch, progress)
+        tasks = [
+            (store, old, new, group.residue, group.divisor)
+            for group in groups(old, new)
+            for store in range(count)
+        ]
+        return self._jobs.rewrite(stores, tasks, wanted.batch, progress)
+
+    def _opened(self, state: StateVersion) -> Iterator[OpenStores]:
+        """Yield the stores that have a key, then those that have none."""
+        checkpoint = self._read(state)
+        kept = [store for operator in checkpoint.operators for store in _kept(operator, state.ids)]
+        opening = functools.partial(
+            self._jobs.open,
+            checkpoint.location,
+            checkpoint.committed.batch,
+            state.batch,
+            state.settings,
+            checkpoint.is_rocksdb,
+        )
+        whole = opening(kept)
+        for has_key in (True, False):
+            chosen = [
+                store for store, keyed in zip(kept, whole.keyed, strict=True) if keyed == has_key
+            ]
+            if len(chosen) == len(kept):
+                yield whole
+            elif chosen:
+                yield opening(chosen)
+
+    def _read(self, state: StateVersion) -> Checkpoint:
+        return read_checkpoint(state.checkpoint, self.files)
+
+    def _write_metadata(self, operator: Operator, wanted: Rewrite) -> None:
+        """Write the versioned metadata of an operator that has such, with the new number."""
+        if operator.metadata_format == 1:
+            return
+        folder = f"{wanted.source.checkpoint}/state/{operator.id}/_metadata/v2"
+        text = operator_metadata(operator.text, wanted.partitions)
+        self._jobs.write(f"{folder}/{wanted.batch}", text)
+
+
+def _kept(operator: Operator, ids: StateIds) -> Iterator[KeptStore]:
+    partitions = ids.get(str(operator.id), ())
+    for number, store in enumerate(operator.stores):
+        yield KeptStore(
+            operator=operator.id,
+            operator_name=operator.name,
+            name=store.name,
+            ids=tuple(stores[number] for stores in partitions),
+        )
+
+
+def _partitions(stores: OpenStores, partitions: int) -> int:
+    return partitions if stores.keyed[0] else 1
+
+
+def _by_store(told: Iterable[Told], kind: str) -> dict[StoreId, StoreCount]:
+    counts: dict[StoreId, StoreCount] = {}
+    for each in told:
+        if each.kind == kind:
+            store = StoreId(each.operator, each.name)
+            counts[store] = _sum(counts.get(store, StoreCount(0, 0, 0)), each)
+    return dict(sorted(counts.items()))
+
+
+def _sum(count: StoreCount, told: Told) -> StoreCount:
+    return StoreCount(
+        rows=count.rows + told.rows,
+        checksum=_signed(count.checksum + told.checksum),
+        bytes=count.bytes + told.bytes,
+        misplaced=count.misplaced + told.misplaced,
+    )
+
+
+def _signed(number: int) -> int:
+    """Return a number as 64 bits hold it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _ids(operators: Iterable[Operator], told: Iterable[Told]) -> StateIds:
+    names = {
+        (each.operator, each.name, each.partition): each.id
+        for each in told
+        if each.kind == "written" and each.id
+    }
+    ids: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for operator in operators:
+        parts = sorted({part for number, _, part in names if number == operator.id})
+        if parts:
+            ids[str(operator.id)] = tuple(
+                tuple(names[operator.id, store.name, part] for store in operator.stores)
+                for part in parts
+            )
+    return ids

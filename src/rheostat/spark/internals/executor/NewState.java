@@ -1,0 +1,163 @@
+package rheostat;
+
+import java.io.DataOutputStream;
+import java.util.ArrayList;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+import org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider;
+import org.apache.spark.sql.execution.streaming.state.KeyValueChecksum;
+import org.apache.spark.sql.execution.streaming.state.KeyValueChecksumEncoder;
+import org.apache.spark.sql.execution.streaming.state.RocksDB;
+import org.apache.spark.sql.execution.streaming.state.StateStore;
+import org.apache.spark.sql.execution.streaming.state.StateStoreConf;
+import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
+import org.rocksdb.EnvOptions;
+import org.rocksdb.IngestExternalFileOptions;
+import org.rocksdb.SstFileWriter;
+import scala.Option;
+
+/**
+ * A partition of a store that is written anew, as the version after a batch.
+ *
+ * <p>For RocksDB, rows come in the order of their keys and go into finished table files, which an empty database of Spark's takes in as
+ * they are: nothing is sorted, logged or compacted. Spark's own commit then writes the snapshot. For the provider on HDFS, rows go into a
+ * snapshot file, which it reads before any other.
+ */
+public final class NewState {
+    /** Bytes of a table file after which the next begins, as RocksDB has it. */
+    private static final long FILE_BYTES = 64L << 20;
+
+    final Tally tally = new Tally();
+    private final StateStores stores;
+    private final int store;
+    private final int partition;
+    private final long batch;
+    private final RocksDB like;
+    private final Families families;
+    private final ArrayList files = new ArrayList();
+    private Scratch folder;
+    private SstFileWriter writer;
+    private long internal;
+    private StateStoreProvider plain;
+    private DataOutputStream file;
+    private DataOutputStream stream;
+    private boolean sums;
+
+    /** ``like`` is any open store of the same kind: its options are those of the table files; null for the provider on HDFS. */
+    NewState(StateStores stores, int store, int partition, long batch, RocksDB like, Families families) throws Exception {
+        this.stores = stores;
+        this.store = store;
+        this.partition = partition;
+        this.batch = batch;
+        this.like = like;
+        this.families = families;
+        if (!stores.rocks) {
+            openFile();
+        }
+    }
+
+    void add(byte[] key, byte[] value) throws Exception {
+        tally.add(key, value);
+        if (stream != null) {
+            byte[] kept = sums
+                ? KeyValueChecksumEncoder.encodeSingleValueRowWithChecksum(value, KeyValueChecksum.create(key, Option.apply(value))) : value;
+            stream.writeInt(key.length);
+            stream.write(key);
+            stream.writeInt(kept.length);
+            stream.write(kept);
+            return;
+        }
+        if (writer == null) {
+            openTable();
+        }
+        writer.put(key, value);
+        if (families.isInternal(families.idOf(key))) {
+            internal++;
+        }
+        // Asking for the size costs a call into native code: once in 4,096 rows is often enough.
+        if ((tally.rows & 4095) == 0 && writer.fileSize() > FILE_BYTES) {
+            closeTable();
+        }
+    }
+
+    /** Write the version and return the id of its files: empty in checkpoint format 1. */
+    String commit() throws Exception {
+        if (stream != null) {
+            stream.writeInt(-1);
+            stream.close();
+            file = null;
+            plain.close();
+            return "";
+        }
+        closeTable();
+        StateStoreProvider provider = new OpenedState(stores, store, partition).provider();
+        StateStore target = provider.getStore(batch, Option.empty(), false, true);
+        try {
+            RocksDB rocks = (RocksDB) Hidden.call(target, "dbInstance");
+            families.giveTo(rocks);
+            if (!files.isEmpty()) {
+                ((org.rocksdb.RocksDB) Hidden.call(rocks, "db")).ingestExternalFile(
+                    files, new IngestExternalFileOptions().setMoveFiles(true));
+            }
+            if (rocks.conf().trackTotalNumberOfRows()) {
+                Hidden.call(rocks, "numKeysOnWritingVersion_$eq", new Object[] {new Long(tally.rows - internal)});
+                Hidden.call(rocks, "numInternalKeysOnWritingVersion_$eq", new Object[] {new Long(internal)});
+            }
+            target.commit();
+            Option id = target.getStateStoreCheckpointInfo().stateStoreCkptId();
+            return id.isDefined() ? (String) id.get() : "";
+        } finally {
+            if (!target.hasCommitted()) {
+                target.abort();
+            }
+            provider.close();
+            discard();
+        }
+    }
+
+    /** Let go of what is half done. */
+    void discard() throws Exception {
+        if (writer != null) {
+            writer.close();
+            writer = null;
+        }
+        if (file != null) {
+            Hidden.call(file, "cancel");
+            file = null;
+            plain.close();
+        }
+        if (folder != null) {
+            folder.delete();
+            folder = null;
+        }
+    }
+
+    private void openTable() throws Exception {
+        if (folder == null) {
+            folder = new Scratch();
+        }
+        String name = folder.file(files.size() + ".sst").getPath();
+        files.add(name);
+        writer = new SstFileWriter(new EnvOptions(), like.rocksDbOptions());
+        writer.open(name);
+    }
+
+    private void closeTable() throws Exception {
+        if (writer != null) {
+            writer.finish();
+            writer.close();
+            writer = null;
+        }
+    }
+
+    private void openFile() throws Exception {
+        plain = new OpenedState(stores, store, partition).provider();
+        HDFSBackedStateStoreProvider provider = (HDFSBackedStateStoreProvider) plain;
+        CheckpointFileManager files = (CheckpointFileManager) Hidden.call(provider, "fm");
+        Path name = (Path) Hidden.call(provider, "snapshotFile", new Object[] {new Long(batch + 1)});
+        files.mkdirs(name.getParent());
+        file = files.createAtomic(name, true);
+        stream = (DataOutputStream) Hidden.call(provider, "compressStream", new Object[] {file});
+        sums = ((StateStoreConf) Hidden.call(provider, "storeConf")).rowChecksumEnabled();
+    }
+}

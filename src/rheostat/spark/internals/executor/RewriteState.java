@@ -1,0 +1,101 @@
+package rheostat;
+
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Iterator;
+import org.apache.spark.api.java.function.FlatMapFunction;
+
+/**
+ * Rewrites groups of partitions without a shuffle. A group is a residue modulo the greatest common divisor of both numbers of partitions:
+ * what is in its old partitions is what belongs into its new ones.
+ *
+ * <p>Its rows are a store, how many partitions it has, how many it shall have, and the residue with the divisor.
+ */
+public final class RewriteState implements FlatMapFunction, Serializable {
+    private final StateStores stores;
+    private final long batch;
+
+    public RewriteState(StateStores stores, long batch) {
+        this.stores = stores;
+        this.batch = batch;
+    }
+
+    public Iterator call(Object rows) throws Exception {
+        ArrayList told = new ArrayList();
+        Iterator groups = (Iterator) rows;
+        while (groups.hasNext()) {
+            int[] group = (int[]) groups.next();
+            rewrite(group[0], group[1], group[2], group[3], group[4], told);
+        }
+        return told.iterator();
+    }
+
+    private void rewrite(int store, int from, int to, int residue, int divisor, ArrayList told) throws Exception {
+        ArrayList sources = new ArrayList();
+        NewState[] targets = new NewState[to / divisor];
+        try {
+            for (int partition = residue; partition < from; partition += divisor) {
+                OpenedState source = new OpenedState(stores, store, partition);
+                sources.add(source);
+                source.load();
+            }
+            OpenedState first = (OpenedState) sources.get(0);
+            for (int i = 1; i < sources.size(); i++) {
+                requireSame(first, (OpenedState) sources.get(i));
+            }
+            for (int i = 0; i < targets.length; i++) {
+                targets[i] = new NewState(stores, store, residue + i * divisor, batch, first.rocks(), first.families());
+            }
+            tellRead(store, from, copy(sources, targets, from, to, residue, divisor), sources, told);
+            for (int i = 0; i < targets.length; i++) {
+                told.add(stores.told("written", store, residue + i * divisor, targets[i].tally, targets[i].commit()));
+            }
+        } finally {
+            for (int i = 0; i < sources.size(); i++) {
+                ((OpenedState) sources.get(i)).close();
+            }
+            for (int i = 0; i < targets.length; i++) {
+                if (targets[i] != null) {
+                    targets[i].discard();
+                }
+            }
+        }
+    }
+
+    private Tally[] copy(ArrayList sources, NewState[] targets, int from, int to, int residue, int divisor) throws Exception {
+        Tally[] read = new Tally[sources.size()];
+        for (int i = 0; i < read.length; i++) {
+            read[i] = new Tally();
+        }
+        MergedState merged = new MergedState(sources);
+        for (OpenedState row = merged.next(); row != null; row = merged.next()) {
+            int home = place(row, from, to);
+            read[(row.partition - residue) / divisor].add(row.key, row.value);
+            targets[(home - residue) / divisor].add(row.key, row.value);
+        }
+        return read;
+    }
+
+    /** The new partition of a row; a row that is not where its hash says stops the work. */
+    static int place(OpenedState row, int from, int to) {
+        int hash = row.hash();
+        if (OpenedState.home(hash, from) != row.partition) {
+            throw new IllegalStateException(
+                "a row of partition " + row.partition + " belongs to partition " + OpenedState.home(hash, from) + " of " + from);
+        }
+        return OpenedState.home(hash, to);
+    }
+
+    static void requireSame(OpenedState first, OpenedState other) {
+        if (first.families() != null && !first.families().toString().equals(other.families().toString())) {
+            throw new IllegalStateException(
+                "partitions " + first.partition + " and " + other.partition + " number their column families differently");
+        }
+    }
+
+    private void tellRead(int store, int from, Tally[] read, ArrayList sources, ArrayList told) {
+        for (int i = 0; i < read.length; i++) {
+            told.add(stores.told("read", store, ((OpenedState) sources.get(i)).partition, read[i], ""));
+        }
+    }
+}

@@ -1,0 +1,180 @@
+"""Stateful queries on files, one of every kind that has state, and what they give out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.state import GroupStateTimeout
+
+SCHEMA = "key string, number long, at timestamp, side string"
+START = datetime(2026, 1, 1)
+ROWS, KEYS = 120, 37
+
+
+def write_file(folder: Path, number: int) -> None:
+    """Write the rows of a batch: keys come again, times go on."""
+    rows = [
+        {
+            "key": f"key-{(number * 31 + i * 7) % KEYS}",
+            "number": number * ROWS + i,
+            "at": START + timedelta(seconds=number * 40 + i % 40),
+            "side": "left" if i % 2 else "right",
+        }
+        for i in range(ROWS)
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).astype({"at": "datetime64[us]"}).to_parquet(
+        folder / f"{number:03}.parquet", index=False
+    )
+
+
+def source(spark: SparkSession, folder: Path) -> DataFrame:
+    stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    return stream.parquet(str(folder))
+
+
+def count(rows: DataFrame) -> DataFrame:
+    return rows.groupBy("key").count()
+
+
+def distinct(rows: DataFrame) -> DataFrame:
+    kept = sql.sort_array(sql.collect_set("number"))
+    return rows.groupBy("key", sql.col("number") % 3).agg(kept.alias("numbers"))
+
+
+def windows(rows: DataFrame) -> DataFrame:
+    late = rows.withWatermark("at", "30 seconds")
+    return late.groupBy(sql.window("at", "20 seconds"), "key").agg(sql.sum("number").alias("sum"))
+
+
+def sessions(rows: DataFrame) -> DataFrame:
+    late = rows.withWatermark("at", "10 seconds")
+    return late.groupBy(sql.session_window("at", "8 seconds"), "key").count()
+
+
+def duplicates(rows: DataFrame) -> DataFrame:
+    return rows.select("key", (sql.col("number") % 50).alias("rest")).dropDuplicates(
+        ["key", "rest"]
+    )
+
+
+def duplicates_within(rows: DataFrame) -> DataFrame:
+    late = rows.withWatermark("at", "60 seconds")
+    return late.dropDuplicatesWithinWatermark(["key"]).select("key")
+
+
+def sides(rows: DataFrame) -> tuple[DataFrame, DataFrame]:
+    left = rows.where("side = 'left'").withWatermark("at", "20 seconds")
+    right = rows.where("side = 'right'").withWatermark("at", "20 seconds")
+    return (
+        left.selectExpr("key as left_key", "number as left_number", "at as left_at"),
+        right.selectExpr("key as right_key", "number as right_number", "at as right_at"),
+    )
+
+
+WITHIN = "left_key = right_key and right_at >= left_at and right_at <= left_at + interval 5 seconds"
+
+
+def inner_join(rows: DataFrame) -> DataFrame:
+    left, right = sides(rows)
+    return left.join(right, sql.expr(WITHIN))
+
+
+def outer_join(rows: DataFrame) -> DataFrame:
+    left, right = sides(rows)
+    return left.join(right, sql.expr(WITHIN), "leftOuter")
+
+
+def join_and_windows(rows: DataFrame) -> DataFrame:
+    joined = inner_join(rows)
+    return joined.groupBy(sql.window("left_at", "20 seconds"), "left_key").count()
+
+
+def total(rows: DataFrame) -> DataFrame:
+    return rows.groupBy().agg(sql.count("*").alias("rows"), sql.sum("number").alias("sum"))
+
+
+def pandas_with_state(rows: DataFrame) -> DataFrame:
+    def add(key: Any, frames: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
+        seen = (state.get[0] if state.exists else 0) + sum(len(frame) for frame in frames)
+        state.update((seen,))
+        yield pd.DataFrame({"key": [key[0]], "seen": [seen]})
+
+    return rows.groupBy("key").applyInPandasWithState(
+        add, "key string, seen long", "seen long", "update", GroupStateTimeout.NoTimeout
+    )
+
+
+class Keeper(StatefulProcessor):  # type: ignore[misc]
+    """A value, a list, a map and timers of one key."""
+
+    def init(self, handle: Any) -> None:
+        self._handle = handle
+        self._seen = handle.getValueState("seen", "seen long")
+        self._numbers = handle.getListState("numbers", "number long")
+        self._sides = handle.getMapState("sides", "side string", "rows long")
+
+    def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
+        for frame in rows:
+            seen = (self._seen.get()[0] if self._seen.exists() else 0) + len(frame)
+            self._seen.update((seen,))
+            self._numbers.appendList([(int(number),) for number in frame["number"]])
+            for side, part in frame.groupby("side"):
+                known = self._sides.getValue((side,))
+                self._sides.updateValue((side,), ((known[0] if known else 0) + len(part),))
+            at = int(frame["at"].max().timestamp() * 1000) + 15_000
+            self._handle.registerTimer(at)
+        yield self._shown(key, "rows")
+
+    def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
+        yield self._shown(key, f"timer {expired.get_expiry_time_in_ms()}")
+
+    def close(self) -> None:
+        pass
+
+    def _shown(self, key: Any, why: str) -> pd.DataFrame:
+        numbers = [row[0] for row in self._numbers.get()]
+        sides = sorted((k[0], v[0]) for k, v in self._sides.iterator())
+        shown = f"{why} {self._seen.get()} {sorted(numbers)} {sides}"
+        return pd.DataFrame({"key": [key[0]], "shown": [shown]})
+
+
+def transform_with_state(rows: DataFrame) -> DataFrame:
+    late = rows.withWatermark("at", "10 seconds")
+    return late.groupBy("key").transformWithStateInPandas(
+        Keeper(), "key string, shown string", "Update", "EventTime"
+    )
+
+
+CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
+    "count": (count, "update"),
+    "distinct": (distinct, "complete"),
+    "windows": (windows, "append"),
+    "sessions": (sessions, "append"),
+    "duplicates": (duplicates, "append"),
+    "duplicates-within": (duplicates_within, "append"),
+    "inner-join": (inner_join, "append"),
+    "outer-join": (outer_join, "append"),
+    "join-and-windows": (join_and_windows, "append"),
+    "total": (total, "update"),
+    "pandas-with-state": (pandas_with_state, "update"),
+    "transform-with-state": (transform_with_state, "update"),
+}
+
+
+def run(spark: SparkSession, case: str, files: Path, checkpoint: Path) -> list[Row]:
+    """Run a query over the files that are there, and return what it has given out."""
+    query, mode = CASES[case]
+    given: list[Row] = []
+    writer = query(source(spark, files)).writeStream.outputMode(mode)
+    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    running = writer.foreachBatch(lambda frame, _: given.extend(frame.collect())).start()
+    running.awaitTermination()
+    return given
