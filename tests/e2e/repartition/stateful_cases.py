@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming import StatefulProcessor
@@ -171,6 +173,8 @@ CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 
 def run(spark: SparkSession, case: str, files: Path, checkpoint: Path) -> list[Row]:
     """Run a query over the files that are there, and return what it has given out."""
+    # The workers have no path to this module.
+    register_pickle_by_value(sys.modules[__name__])
     query, mode = CASES[case]
     given: list[Row] = []
     writer = query(source(spark, files)).writeStream.outputMode(mode)

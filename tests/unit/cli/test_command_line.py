@@ -67,6 +67,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "cluster",
                 "kafka",
                 "simulate",
+                "state",
             ],
         ),
         (["cluster", "--help"], ["up", "down"]),

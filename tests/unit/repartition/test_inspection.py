@@ -1,11 +1,15 @@
+from pathlib import Path
+
 from tests.unit.repartition.checkpoint_on_disk import operator, whole, written
 
 from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.repartition.files import LocalFiles
-from rheostat.repartition.inspection import inspect, skew
+from rheostat.repartition.inspection import Counts, Inspection, inspect, skew
 
 
-def inspected(folder, counts=None, quiet_s=100.0):
+def inspected(
+    folder: Path, counts: Counts | None = None, quiet_s: float | None = 100.0
+) -> Inspection:
     files = LocalFiles()
     return inspect(read_checkpoint(str(folder), files), files, counts or {}, quiet_s)
 

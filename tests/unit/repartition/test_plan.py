@@ -1,7 +1,8 @@
 from dataclasses import replace
+from typing import Any
 
 from rheostat.repartition.inspection import InspectedStore, Inspection, PartitionSize
-from rheostat.repartition.plan import plan
+from rheostat.repartition.plan import RepartitionPlan, plan
 
 STORE = InspectedStore(
     operator=0,
@@ -27,7 +28,9 @@ FOUND = Inspection(
 )
 
 
-def planned(partitions=16, free=10**12, slots=2, **changed):
+def planned(
+    partitions: int = 16, free: int = 10**12, slots: int = 2, **changed: Any
+) -> RepartitionPlan:
     return plan(replace(FOUND, **changed), partitions, slots, free)
 
 
