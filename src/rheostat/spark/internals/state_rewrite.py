@@ -30,7 +30,7 @@ _CLASSES = (
         "MergedState",
         "NewState",
     ),
-    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState"),
+    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState", "ReadWays"),
 )
 _LOOK_S = 0.2
 _JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
@@ -163,6 +163,14 @@ class StateRewrite:
         to_all = self._jvm.org.apache.spark.HashPartitioner(last + 1)
         pieces = self._rows(parts).flatMapToPair(split).partitionBy(to_all)
         return self._told(pieces.mapPartitionsWithIndex(merge, False), progress)
+
+    def read_otherwise(
+        self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
+    ) -> list[Told]:
+        """Read in the ways that are not taken, to measure them (``ReadWays``)."""
+        return self._told(
+            self._rows(parts).mapPartitions(self._made("ReadWays", stores.java)), None
+        )
 
     def write(self, file: str, text: str) -> None:
         """Write a small file as Spark writes its own: whole, or not at all."""

@@ -1,0 +1,144 @@
+"""How long another number of state partitions takes: Rheostat's rewrite, Spark's own runner, and
+the two ways of reading that are not taken, on the same state, one after the other.
+
+Run: python benchmarks/repartition.py [--keys 3000000] [--value-bytes 150] [--partitions 8]
+[--changes 16 4 7] [--rounds 1] [--ways rheostat spark filter key] [--out FILE] [--plot FILE].
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rheostat.local.replay_session import replay_session
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.engine import Rewrite
+from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat_lab.repartition.sized_state import write_state
+from rheostat_lab.repartition.ways_plot import draw
+
+SCREEN = Console(soft_wrap=True)
+
+
+def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+    """Rewrite, then count the new version as the verification does."""
+    known = read_checkpoint(str(checkpoint), LocalFiles())
+    rewriter = SparkRewriter(spark)
+    began = time.monotonic()
+    done = rewriter.rewrite(
+        Rewrite(source=known.state, batch=known.committed.batch + 1, partitions=partitions)
+    )
+    took = time.monotonic() - began
+    (count,) = done.after.values()
+    return {"s": took, "rows": count.rows, "bytes": count.bytes}
+
+
+def spark_runner(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+    """Let Spark's own hidden runner do the same."""
+    began = time.monotonic()
+    # Hidden in Spark 4.3: there is no public name.
+    spark._streamingCheckpointManager.repartition(str(checkpoint), partitions)  # noqa: SLF001
+    return {"s": time.monotonic() - began}
+
+
+def filtered(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+    """Read everything for every new partition."""
+    return _read(spark, checkpoint, partitions, SparkRewriter.read_by_filter)
+
+
+def by_key(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+    """Look every key up."""
+    return _read(spark, checkpoint, partitions, SparkRewriter.read_by_key)
+
+
+def once(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+    """Read every old partition once, as the rewrite does."""
+    return _read(
+        spark, checkpoint, partitions, lambda rewriter, state, _: rewriter.measure_partitions(state)
+    )
+
+
+def _read(
+    spark: Any, checkpoint: Path, partitions: int, way: Callable[..., list[Any]]
+) -> dict[str, Any]:
+    state = read_checkpoint(str(checkpoint), LocalFiles()).state
+    began = time.monotonic()
+    told = way(SparkRewriter(spark), state, partitions)
+    took = time.monotonic() - began
+    seeks = sum(each.misplaced for each in told) or len(told)
+    index = sum(int(each.id or 0) for each in told)
+    read = sum(each.bytes for each in told)
+    return {"s": took, "bytes_read": read, "seeks": seeks, "index_bytes": index}
+
+
+WAYS = {
+    "rheostat": rheostat,
+    "spark": spark_runner,
+    "once": once,
+    "filter": filtered,
+    "key": by_key,
+}
+
+
+def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the result of every way for every change, in turn, each on a fresh copy."""
+    began = time.monotonic()
+    original = write_state(spark, folder, options.keys, options.value_bytes, options.partitions)
+    SCREEN.print(f"state written in {time.monotonic() - began:.0f} s")
+    files = LocalFiles()
+    results: list[dict[str, Any]] = []
+    for number in range(options.rounds):
+        for partitions in options.changes:
+            for way in options.ways:
+                copy = folder / "copy"
+                shutil.copytree(original, copy)
+                found = WAYS[way](spark, copy, partitions)
+                shutil.rmtree(copy)
+                results.append({"way": way, "to": partitions, "round": number, **found})
+                SCREEN.print(results[-1])
+    return {
+        "keys": options.keys,
+        "value_bytes": options.value_bytes,
+        "partitions": options.partitions,
+        "state_file_bytes": files.bytes_in(str(original / "state")),
+        "spark": spark.version,
+        "results": results,
+    }
+
+
+def main() -> None:
+    """Measure, print and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, default=3_000_000)
+    parser.add_argument("--value-bytes", type=int, default=150)
+    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--changes", type=int, nargs="+", default=[16, 4, 7])
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    more = {"spark.driver.memory": "3g"}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        replay_session("local[2]", "repartition", more) as spark,
+    ):
+        whole = measured(spark, Path(folder), options)
+    text = json.dumps(whole, indent=1)
+    if options.out:
+        options.out.write_text(text + "\n")
+    if options.plot:
+        draw(whole, options.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The picture of ``benchmarks/repartition.py``: seconds of a rewrite per change, and what each way
+of reading costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+_WAYS = {
+    "rheostat": ("Rheostat", "#2f6f9f"),
+    "spark": ("Spark's runner", "#b4531f"),
+    "once": ("each old partition once", "#2f6f9f"),
+    "filter": ("all, filtered", "#b4531f"),
+    "key": ("an index of keys", "#7b8794"),
+}
+
+
+def draw(whole: Mapping[str, Any], path: Path) -> None:
+    """Write the picture of a result as PNG."""
+    figure = Figure(figsize=(10, 3.6), dpi=120)
+    rewrites, reads, sizes = figure.subplots(1, 3)
+    _bars(rewrites, whole, ("rheostat", "spark"), "s", "seconds of a rewrite", 1.0)
+    _bars(reads, whole, ("once", "filter", "key"), "s", "seconds of reading alone", 1.0)
+    _bars(sizes, whole, ("once", "filter", "key"), "bytes_read", "GB read", 1e9)
+    figure.suptitle(
+        f"Spark {whole['spark']}, {whole['keys']:,} keys of {whole['value_bytes']} bytes,"
+        f" {whole['partitions']} partitions before"
+    )
+    figure.tight_layout()
+    FigureCanvasAgg(figure).print_png(path)
+
+
+def _bars(
+    panel: Any, whole: Mapping[str, Any], ways: tuple[str, ...], field: str, title: str, unit: float
+) -> None:
+    results = whole["results"]
+    changes = sorted({each["to"] for each in results})
+    present = [way for way in ways if any(each["way"] == way for each in results)]
+    width = 0.8 / max(len(present), 1)
+    for place, way in enumerate(present):
+        name, colour = _WAYS[way]
+        heights = [
+            median(
+                [each[field] for each in results if (each["way"], each["to"]) == (way, to)] or [0]
+            )
+            / unit
+            for to in changes
+        ]
+        at = [number + place * width for number in range(len(changes))]
+        panel.bar(at, heights, width, label=name, color=colour)
+    middle = width * (len(present) - 1) / 2
+    panel.set_xticks([number + middle for number in range(len(changes))])
+    panel.set_xticklabels([f"to {to}" for to in changes])
+    panel.set_title(title, fontsize=10)
+    panel.legend(fontsize=7)
