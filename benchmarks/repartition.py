@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 from rich.console import Console
 
 from rheostat.local.replay_session import replay_session
@@ -89,6 +90,12 @@ WAYS = {
 }
 
 
+def cpu_s() -> float:
+    """Return the processor time of the driver's JVM, whose tasks run inside it."""
+    times = [each.cpu_times() for each in psutil.Process().children(recursive=True)]
+    return sum(each.user + each.system for each in times)
+
+
 def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Return the result of every way for every change, in turn, each on a fresh copy."""
     began = time.monotonic()
@@ -101,7 +108,9 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
             for way in options.ways:
                 copy = folder / "copy"
                 shutil.copytree(original, copy)
+                before_s = cpu_s()
                 found = WAYS[way](spark, copy, partitions)
+                found["cpu_s"] = cpu_s() - before_s
                 shutil.rmtree(copy)
                 results.append({"way": way, "to": partitions, "round": number, **found})
                 SCREEN.print(results[-1])
