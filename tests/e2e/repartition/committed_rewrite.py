@@ -10,7 +10,7 @@ from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.engine import Rewrite, Rewritten, StateIds
 from rheostat.repartition.files import LocalFiles
 from rheostat.repartition.spark_rewriter import SparkRewriter
-from rheostat.spark.sensing.shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 
 def wanted(folder: Path, partitions: int) -> tuple[Checkpoint, Rewrite]:

@@ -14,7 +14,13 @@ from tests.e2e.repartition.stateful_cases import CASES, run, source, write_file
 from rheostat.errors import BadInput
 from rheostat.local.local_session import start_session
 from rheostat.repartition.spark_rewriter import SparkRewriter
-from rheostat.spark.sensing.shape import CHANGELOG, FILES, PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.query_shape import (
+    CHANGELOG,
+    FILES,
+    PROVIDER,
+    ROCKSDB,
+    SHUFFLE_PARTITIONS,
+)
 
 pytestmark = pytest.mark.e2e
 

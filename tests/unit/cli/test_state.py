@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 from tests.unit.repartition.checkpoint_on_disk import operator, planned, whole, written
@@ -36,10 +37,20 @@ def test_plan_tells_what_is_impossible_and_why(tmp_path, capsys):
         (["inspect", "CHECKPOINT/state"], "is no checkpoint"),
         (["plan", "CHECKPOINT", "--partitions", "0"], "must be at least 1"),
         (["plan", "CHECKPOINT"], "--partitions"),
+        (["rescale", "CHECKPOINT", "--partitions", "0"], "must be from 1 to 32768, but it is 0"),
+        (["rescale", "CHECKPOINT", "--partitions", "4"], "what"),
+        (["rescale", "CHECKPOINT/nowhere", "--partitions", "7"], "is no folder"),
+        (["rescale", "CHECKPOINT/state", "--partitions", "7"], "is no checkpoint"),
+        (["rescale", "s3a://bucket/orders", "--partitions", "7"], "copy the checkpoint"),
+        (["undo", "CHECKPOINT"], "has no repartition that could be taken back"),
+        (["repair", "CHECKPOINT"], "its newest batch 1 is committed"),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(tmp_path, capsys, arguments, said):
     whole(tmp_path)
+    for log in ("offsets", "commits"):
+        for entry in (tmp_path / log).iterdir():
+            os.utime(entry, (1, 1))
     before = sorted(tmp_path.rglob("*"))
     given = [each.replace("CHECKPOINT", str(tmp_path)) for each in arguments]
     assert run(["state", *given]) == 2

@@ -1,0 +1,29 @@
+"""``rheostat state undo``: a repartition taken back."""
+
+from __future__ import annotations
+
+import typer
+
+from rheostat.cli.output import AsJson, Out, tell
+from rheostat.cli.state_rescale import OwnCheckpoint, shown_phases, told_of
+
+
+def undo(checkpoint: OwnCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
+    """Take the newest repartition of a stopped query back, ended or not.
+
+    It is possible until the query plans a batch with the new number; after that, rescale to the old
+    number.
+
+    Example: rheostat state undo /data/checkpoints/orders
+    """
+    from rheostat.repartition.rescale import undo as take_back
+
+    with shown_phases() as told:
+        story = take_back(checkpoint, told=told)
+    number = story.plan.partitions_before
+    tell(
+        told_of(story),
+        as_json,
+        out,
+        lambda: typer.echo(f"{checkpoint} has {number} state partitions again, as before."),
+    )

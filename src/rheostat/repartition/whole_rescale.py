@@ -1,0 +1,27 @@
+"""A repartition with a Spark session of its own."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from rheostat.repartition.checkpoint import Checkpoint
+from rheostat.repartition.course import Told
+from rheostat.repartition.engine import Rewriter
+from rheostat.repartition.operators import require_repartitionable
+from rheostat.repartition.own_journal import Story
+from rheostat.repartition.own_session import own_session
+from rheostat.repartition.rescale import rescale
+from rheostat.repartition.spark_rewriter import SparkRewriter
+
+
+def rescale_here(location: str, partitions: int, told: Told) -> Story:
+    """Do ``rescale`` with a session on this computer, which is started after everything that can be
+    refused was; raises what ``rescale`` raises.
+    """
+    with ExitStack() as session:
+
+        def engine(checkpoint: Checkpoint) -> Rewriter:
+            require_repartitionable(checkpoint.operators)
+            return SparkRewriter(session.enter_context(own_session()))
+
+        return rescale(location, partitions, engine, told=told)

@@ -1,0 +1,94 @@
+"""A query of real Spark that counts words of files, a file a batch, and what it should give."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+
+
+def session(provider: str, partitions: int, more: Mapping[str, str] | None = None) -> Any:
+    """Start a small session; ends with ``stop``."""
+    from pyspark.sql import SparkSession
+
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.sql.streaming.stateStore.providerClass": provider,
+        **(more or {}),
+    }
+    builder = SparkSession.builder.master("local[2]").appName("counting")
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    for name in ("spark.sql.shuffle.partitions", "spark.sql.streaming.stateStore.providerClass"):
+        spark.conf.set(name, options[name])
+    return spark
+
+
+def words(file: int) -> list[str]:
+    """The words of a file."""
+    return [f"word-{(file * 31 + n * 7) % 97}" for n in range(60)]
+
+
+def feed(folder: Path, files: range) -> None:
+    """Write files for the query to read."""
+    (folder / "input").mkdir(parents=True, exist_ok=True)
+    for file in files:
+        text = "\n".join(json.dumps({"word": word}) for word in words(file))
+        (folder / "input" / f"{file:03}.json").write_text(text)
+
+
+def run(spark: Any, folder: Path) -> None:
+    """Read all files that are there, one a batch, and end."""
+
+    def keep(batch: Any, number: int) -> None:
+        rows = [[row["word"], row["count"]] for row in batch.collect()]
+        (folder / "sink").mkdir(exist_ok=True)
+        (folder / "sink" / f"{number:03}").write_text(json.dumps(sorted(rows)))
+
+    source = spark.readStream.schema("word string").option("maxFilesPerTrigger", 1)
+    counted = source.json(str(folder / "input")).groupBy("word").count()
+    query = (
+        counted.writeStream.outputMode("update")
+        .foreachBatch(keep)
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+
+
+def output(folder: Path) -> list[Any]:
+    """All that the query has given, batch by batch."""
+    return [json.loads(file.read_text()) for file in sorted((folder / "sink").glob("*"))]
+
+
+def expected(files: int) -> list[Any]:
+    """What an uninterrupted run gives."""
+    seen: Counter[str] = Counter()
+    out = []
+    for file in range(files):
+        seen.update(words(file))
+        out.append(sorted([word, seen[word]] for word in set(words(file))))
+    return out
+
+
+def repartition_by_spark(folder: Path, partitions: int, exactly_once: bool = True) -> None:
+    """Let Spark's own runner do it, in this process."""
+    spark = session(ROCKSDB, 4)
+    spark._streamingCheckpointManager.repartition(
+        str(folder / "checkpoint"), partitions, exactly_once
+    )
+
+
+if __name__ == "__main__":
+    repartition_by_spark(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "exactly-once")
