@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ from typing import Any
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+
+FIRST_S = 1_700_000_000
 
 
 def session(provider: str, partitions: int, more: Mapping[str, str] | None = None) -> Any:
@@ -44,7 +47,9 @@ def feed(folder: Path, files: range) -> None:
     (folder / "input").mkdir(parents=True, exist_ok=True)
     for file in files:
         text = "\n".join(json.dumps({"word": word}) for word in words(file))
-        (folder / "input" / f"{file:03}.json").write_text(text)
+        path = folder / "input" / f"{file:03}.json"
+        path.write_text(text)
+        os.utime(path, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest first
 
 
 def run(spark: Any, folder: Path) -> None:

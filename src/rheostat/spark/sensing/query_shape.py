@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rheostat.errors import BadInput
+from rheostat.state.proposed_count import proposed_count
 
 State = Literal["good", "advice", "idle"]
 
@@ -121,7 +122,8 @@ def _partitions(query: Query) -> Finding | None:
     if query.slots and partitions < query.slots:
         text = (
             f"{partitions} cannot use {query.slots} slots: {query.slots} or more partitions would;"
-            " the number is fixed in the checkpoint"
+            f" rheostat state rescale --partitions {proposed_count(partitions, query.slots)}"
+            " changes the checkpoint of the stopped query"
         )
         return Finding(topic=topic, state="advice", line=text)
     if partitions <= MOST:
@@ -129,8 +131,8 @@ def _partitions(query: Query) -> Finding | None:
     low_s, high_s = (partitions * ms / 1000 for ms in PARTITION_MS)
     text = (
         f"{partitions} cost {low_s:.1f} to {high_s:.1f} s of slot time in every batch; {FEWEST} to"
-        f" {MOST} would do. The number is fixed in the checkpoint: only a new one, or a repartition"
-        " of its state, changes it"
+        f" {MOST} would do. rheostat state rescale changes the checkpoint of the stopped"
+        " query"
     )
     return Finding(topic=topic, state="advice", line=text)
 
