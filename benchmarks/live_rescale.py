@@ -42,10 +42,11 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart
 from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
+from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.rescale_measures import Run, measures
 from rheostat_lab.rescale.rescale_plot import draw
 from rheostat_lab.rescale.rescale_ways import WAYS, Mark, Way, open_way, options_of
-from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
 
 YOUNG_BATCHES = 10

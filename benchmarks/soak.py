@@ -47,8 +47,9 @@ from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
 from rheostat.spark.warming.warmup import ROOM_S
 from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
+from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.rescale_ways import Live
-from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
 
 DEFAULT = ("count", "session", "join")

@@ -40,7 +40,8 @@ from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.warm_start import LIBRARIES, WarmStart
 from rheostat.spark.warming.warmup import Warmup
-from rheostat_lab.rescale.stateful_job import PARTITIONS, Setting, StatefulJob
+from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
+from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
 
 VARIANTS = {

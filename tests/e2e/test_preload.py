@@ -13,8 +13,9 @@ from rheostat.kafka.broker import Broker
 from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.spark.warming.preload import GROUP
+from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
-from rheostat_lab.rescale.stateful_job import Setting, StatefulJob
+from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
 
 pytestmark = [

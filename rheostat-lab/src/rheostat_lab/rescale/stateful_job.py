@@ -7,17 +7,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyspark
-
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.lab.demo.pipeline import QUERY_OPTIONS
 from rheostat.lab.nexmark.oracle import Verdict
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
@@ -26,14 +22,13 @@ from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
-from rheostat.spark.sensing.query_shape import FILES, SHUFFLE_PARTITIONS, checkpoint_files_class
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
+from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.stateful_oracle import verify_stateful
 from rheostat_lab.rescale.stateful_queries import start_stateful_query
 from rheostat_lab.rescale.stateful_rows import Feed, Shape, open_rows
 
-PARTITIONS = 24
 TOPIC_PARTITIONS = 8
 DEADLINE_S = 300.0
 POLL_S = 0.1
@@ -42,54 +37,6 @@ DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 more than it brings."""
 
 MOST_FAILURES = 5
-_STATE = "spark.sql.streaming.stateStore"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """How the query runs; ``checkpoint_format`` 2 needs Spark 4.0 and RocksDB, elsewhere it is
-    always 1.
-    """
-
-    trigger_s: float = field(
-        default=2.0, metadata={"help": "trigger interval; 0: batches back to back"}
-    )
-    service_ms: float = field(default=0.0, metadata={"help": "wait per row in its task"})
-    partitions: int = field(default=PARTITIONS, metadata={"help": "state partitions"})
-    maintenance_s: float = field(
-        default=20.0,
-        metadata={"help": "interval of the state stores' maintenance, which makes snapshots"},
-    )
-    checkpoint_format: int = field(default=2, metadata={"help": "format of the state's checkpoint"})
-    provider: str = field(
-        default="rocksdb", metadata={"help": "rocksdb or hdfs (Spark's default provider)"}
-    )
-    options: Mapping[str, str] = field(default_factory=dict)
-    archive_flags: Sequence[str] = ()
-
-    def spark_options(self, folder: Path) -> dict[str, str]:
-        """Return the options of the session beside those of scaling."""
-        log = folder / "events"
-        log.mkdir(parents=True, exist_ok=True)
-        formats = self.provider == "rocksdb" and int(pyspark.__version__.split(".")[0]) >= 4
-        own = {
-            SHUFFLE_PARTITIONS: str(self.partitions),
-            "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-            FILES: checkpoint_files_class(pyspark.__version__),
-            f"{_STATE}.maintenanceInterval": f"{round(self.maintenance_s * 1000)}ms",
-            **(
-                {f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)}
-                if formats
-                else {}
-            ),
-            "spark.eventLog.dir": log.as_uri(),
-        }
-        plain = {
-            name: value
-            for name, value in QUERY_OPTIONS.items()
-            if self.provider == "rocksdb" or not name.startswith(_STATE)
-        }
-        return {**plain, **event_log.OPTIONS, **own, **self.options}
 
 
 class StatefulJob:
