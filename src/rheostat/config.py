@@ -152,3 +152,60 @@ class GuardOptions:
 
     def __post_init__(self) -> None:
         check_kinds(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """Whether an application can be asked and told over HTTP, as an operator does."""
+
+    agent: str = field(
+        default="",
+        metadata={
+            "help": (
+                "serve /status, /metrics, /scale and /halt at this port of the loopback address, or"
+                " at HOST:PORT (0.0.0.0:PORT: the pod's network); writes need the token in the"
+                " environment variable RHEOSTAT_AGENT_TOKEN"
+            )
+        },
+    )
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        port = self.agent.rpartition(":")[2]
+        if self.agent and not (port.isdecimal() and int(port) < 65_536):
+            raise BadInput(
+                f"agent must be a port or HOST:PORT, such as 8085 or 0.0.0.0:8085, but it is"
+                f" {self.agent!r}"
+            )
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port; the host is the loopback address unless one is named."""
+        host, _, port = self.agent.rpartition(":")
+        return host or "127.0.0.1", int(port)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricOptions:
+    """Windows and threshold of the metrics that an application tells an HPA."""
+
+    lag_threshold_rows: float = field(
+        default=50_000.0, metadata={"help": "rows of lag from which the lag metric counts"}
+    )
+    window_s: float = field(
+        default=60.0, metadata={"help": "seconds over which lag and consumed rate are looked at"}
+    )
+    calm_s: float = field(
+        default=120.0,
+        metadata={"help": "seconds after a change of executors in which the calm metrics are 0"},
+    )
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if not self.lag_threshold_rows >= 0:
+            raise BadInput(
+                f"lag_threshold_rows must be at least 0, but it is {self.lag_threshold_rows:g}"
+            )
+        for name in ("window_s", "calm_s"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0 seconds, but it is {getattr(self, name):g}")

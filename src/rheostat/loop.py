@@ -36,7 +36,14 @@ class Loop:
         self._actuator = actuator
         self._journal = journal
         self._memory: Memory = journal.restore()
+        self._directed: tuple[Policy, tuple[Guard, ...]] = (policy, guards)
         self.halted = False
+
+    def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
+        """Decide by this policy and these guards from the next tick on; another policy begins
+        without the memory of the last one.
+        """
+        self._directed = (policy, guards)
 
     def step(self, now: float) -> Record:
         """Do one tick and return its record; after the kill switch nothing is decided and nothing
@@ -45,6 +52,7 @@ class Loop:
         if self._journal.halted():
             self.halted = True
             return self._keep(_nothing(now, "halted", "the kill switch was pulled; the size stays"))
+        self._take_direction()
         queries = tuple(self._sensor.observe(now))
         observation = combine(queries)
         if observation is None:
@@ -69,6 +77,11 @@ class Loop:
                 rescaling=replace(rescaling, memory={}),
             )
         )
+
+    def _take_direction(self) -> None:
+        policy, self._guards = self._directed
+        if policy != self._policy:
+            self._policy, self._memory = policy, {**self._memory, "policy": {}}
 
     def run(
         self, interval_s: float, stop: threading.Event, seen: Callable[[Record], None] | None = None

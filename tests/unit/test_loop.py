@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.guards import standard_guards
+from rheostat.guards import Cooldown, standard_guards
 from rheostat.journal.folder import FolderJournal, MemoryJournal, read
 from rheostat.loop import Loop
 from rheostat.model import Decision, GuardChange, Limits, Observation, Record, Rescaling
@@ -322,3 +322,13 @@ def test_what_the_actuator_remembers_is_kept_with_the_rest_and_left_out_of_the_r
     record = loop_of([at(1.0)], AskFor(4), Remembering(), journal).step(1.0)
     assert journal.memory["rescaling"] == {"asked": 4}
     assert record.rescaling.memory == {}
+
+
+def test_another_policy_begins_at_the_next_tick_without_the_memory_of_the_last():
+    first, second, actuator = AskFor(4), AskFor(5), RecordingActuator()
+    loop = loop_of([at(0), at(100)], first, actuator)
+    loop.step(0)
+    loop.direct(second, standard_guards(Limits(max_executors=4), Cooldown(0, 0)))
+    loop.step(100)
+    assert second.memories == [{}]
+    assert actuator.targets == [4, 4]

@@ -17,6 +17,7 @@ from rheostat.cli import (
     doctor,
     explain,
     kafka,
+    operator,
     policies,
     replay,
     run_app,
@@ -49,6 +50,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("whatif")(whatif.whatif)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
+app.add_typer(operator.app, name="operator")
 app.add_typer(simulate.app, name="simulate")
 app.add_typer(state.app, name="state")
 

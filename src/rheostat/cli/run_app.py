@@ -10,7 +10,7 @@ import typer
 from rheostat.cli.options import takes
 from rheostat.cli.policy_choice import chosen
 from rheostat.cli.run_options import Place, Sizing, Telling
-from rheostat.config import GuardOptions, JournalOptions, LoopOptions, StateOptions
+from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     state=StateOptions,
     guards=GuardOptions,
     retention=JournalOptions,
+    agent=AgentOptions,
 )
 def run(
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],
@@ -41,6 +42,7 @@ def run(
     state: StateOptions,
     guards: GuardOptions,
     retention: JournalOptions,
+    agent: AgentOptions,
 ) -> int:
     """Run an unchanged PySpark script, sized live; its exit code is the script's.
 
@@ -51,7 +53,7 @@ def run(
 
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
-    settings = _settings(script, sizing, place, loop, state, guards, retention)
+    settings = _settings(script, sizing, place, loop, state, guards, retention, agent)
     request = _request(script, settings, sizing, place)
     if telling.show_settings:
         from rheostat.cli.shown_settings import show
@@ -69,6 +71,7 @@ def _settings(
     state: StateOptions,
     guards: GuardOptions,
     retention: JournalOptions,
+    agent: AgentOptions,
 ) -> Settings:
     """Return how to size; raises BadInput for what cannot be used."""
     from rheostat.kafka.client_config import client_config
@@ -87,6 +90,7 @@ def _settings(
         standby=state.standby,
         shares=state.shares,
         retention=retention,
+        agent=agent.agent,
     )
 
 

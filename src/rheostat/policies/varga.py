@@ -109,8 +109,16 @@ class VargaV1:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and both metrics over their targets."""
+        return self._hpa(*self.readings(observation, memory), observation, memory)
+
+    def readings(
+        self, observation: Observation, memory: Memory
+    ) -> tuple[dict[str, Reading | None], dict[str, Any]]:
+        """Return the metrics ``utilization`` and ``lag`` as an HPA would be given them, and the
+        windows to remember; a metric that cannot be had is None.
+        """
         lags = self._lags(observation, memory)
-        return self._hpa(self._readings(observation, lags), observation, memory, {"lags": lags})
+        return self._readings(observation, lags), {"lags": lags}
 
     @property
     def live_signals(self) -> frozenset[str]:
@@ -129,9 +137,9 @@ class VargaV1:
     def _hpa(
         self,
         readings: Mapping[str, Reading | None],
+        kept: dict[str, Any],
         observation: Observation,
         memory: Memory,
-        kept: dict[str, Any],
     ) -> tuple[Decision, Memory]:
         down = Rules(self.down_window_s, parse_policies("Percent 100 15"), "Max")
         decision, behaviour = Autoscaler(_UP, down).decide(readings, observation, memory)
@@ -209,11 +217,10 @@ class VargaV2(VargaV1):
                 f" is {self.cooldown_s}"
             )
 
-    @in_order
-    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size and both metrics over their targets, 0 while executors have just
-        changed.
-        """
+    def readings(
+        self, observation: Observation, memory: Memory
+    ) -> tuple[dict[str, Reading | None], dict[str, Any]]:
+        """Return both metrics, 0 while executors have just changed, and the windows to remember."""
         now, lags = observation.t_s, self._lags(observation, memory)
         past, row = memory.get("executors", {}), {"registered": [observation.executors]}
         times, columns = extended(
@@ -229,12 +236,7 @@ class VargaV2(VargaV1):
             )
             for name, reading in self._readings(observation, lags).items()
         }
-        return self._hpa(
-            readings,
-            observation,
-            memory,
-            {"lags": lags, "executors": {"times": times, "columns": columns}},
-        )
+        return readings, {"lags": lags, "executors": {"times": times, "columns": columns}}
 
 
 def _mean(column: Column = ()) -> float | None:

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rheostat.journal.folder import FolderJournal, erase_old
 from rheostat.loop import Loop
 from rheostat.machine import folders
 from rheostat.model import Capabilities
-from rheostat.ports import Policy
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -36,7 +35,7 @@ from rheostat.spark.sensing.capabilities import (
     unseen,
 )
 from rheostat.spark.sensing.local_processes import LocalExecutors
-from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
+from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
@@ -121,7 +120,10 @@ class _Watched:
         self._settings = settings
         self._policy = settings.make_policy()
         self._offsets = _offsets(settings.kafka)
-        self.sensor = _sensor(spark, internals, self._offsets, self._policy, sizes)
+        signals = getattr(self._policy, "live_signals", ())
+        if settings.agent.agent:  # any policy may be asked for, and any metric
+            signals = OF_STAGES
+        self.sensor = _sensor(spark, internals, self._offsets, signals, sizes)
         self._journal = journal_of(settings, application_id(spark))
         process = internals.process if internals else None
         self._overhead = Overhead(
@@ -164,7 +166,7 @@ def _sensor(
     spark: Any,
     internals: Internals | None,
     offsets: Offsets | None,
-    policy: Policy,
+    signals: Collection[str],
     sizes: Callable[[float], tuple[int | None, int | None]] | None,
 ) -> SparkSensor:
     trigger_s = internals.queries.trigger_s if internals else lambda _: None
@@ -179,7 +181,7 @@ def _sensor(
         trigger_s,
         sizes,
         local=LocalUsage(LocalExecutors(application_id(spark))),
-        stages=StageUsage(StagesEndpoint(endpoint.rest), getattr(policy, "live_signals", ())),
+        stages=StageUsage(StagesEndpoint(endpoint.rest), signals),
     )
 
 

@@ -8,9 +8,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from rheostat.guards import Guard
 from rheostat.journal.folder import FolderJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Record
+from rheostat.ports import Policy
 from rheostat.spark.overhead import Overhead
 
 _log = logging.getLogger("rheostat")
@@ -18,16 +20,33 @@ _log = logging.getLogger("rheostat")
 
 class _End(threading.Event):
     """Set by ``stop``, or by itself when the application has ended: asked at every tick, also at
-    one that failed.
+    one that failed. ``poke`` ends a wait, so that the next tick is now.
     """
 
     def __init__(self, ended: Callable[[], bool]) -> None:
         super().__init__()
         self._ended = ended
+        self._poked = threading.Event()
 
     def is_set(self) -> bool:
         """Tell whether it is time to end."""
         return super().is_set() or self._ended()
+
+    def set(self) -> None:
+        """End, and end a wait."""
+        super().set()
+        self._poked.set()
+
+    def poke(self) -> None:
+        """End a wait, or the next one."""
+        self._poked.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is poked or time to end, at most so many seconds."""
+        if not super().is_set():
+            self._poked.wait(timeout)
+            self._poked.clear()
+        return self.is_set()
 
 
 class Handle:
@@ -59,6 +78,7 @@ class Handle:
         self._opening = opening
         self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
+        self._at_end: list[Callable[[], None]] = []
         self._thread: threading.Thread | None = None
 
     @property
@@ -80,6 +100,20 @@ class Handle:
         """Call ``seen`` with every record from now on, in the loop's thread."""
         self._watchers.append(seen)
 
+    def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
+        """Decide by this policy and these guards from now on: the next tick is at once."""
+        self._loop.direct(policy, guards)
+        self._stop.poke()
+
+    def halt(self) -> None:
+        """Pull the kill switch: nothing is decided any more, the application keeps its size."""
+        self._journal.stop_file.touch()
+        self._stop.poke()
+
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Call this when nothing is decided any more, in the loop's thread."""
+        self._at_end.append(call)
+
     def start(self, interval_s: float) -> None:
         """Start the loop's thread; it never keeps the application from ending."""
         self._opening()
@@ -91,10 +125,11 @@ class Handle:
 
     def _run(self, interval_s: float) -> None:
         self._loop.run(interval_s, self._stop, self._seen)
-        try:
-            self._closing()
-        except Exception as fault:
-            _log.debug("rheostat: the application has ended: %s", fault)
+        for close in (self._closing, *self._at_end):
+            try:
+                close()
+            except Exception as fault:
+                _log.debug("rheostat: the application has ended: %s", fault)
 
     def stop(self) -> None:
         """Stop deciding; the application keeps its size.

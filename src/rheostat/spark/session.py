@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, cast
 
 from rheostat.errors import BadInput
 from rheostat.spark import assembly, dstreams
+from rheostat.spark.agency import serve_agent
 from rheostat.spark.announcement import announcement, say
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -67,8 +68,9 @@ def attach(spark: Any, settings: Settings) -> Handle:
     folder; ``loop`` how often and how carefully; ``guards`` which further rules hold; ``placement``
     whether state moves with the executors: ``auto``, ``force`` or ``off``; ``standby`` how many
     warm executors without state are kept above the target; ``shares`` how state is shared out:
-    ``count``, ``bytes`` or ``ranges``; ``replace`` whether it ends another autoscaler of this
-    application (see ``settings_of``). The size that is there stays until something else is decided.
+    ``count``, ``bytes`` or ``ranges``; ``agent`` at which port it is asked and told over HTTP;
+    ``replace`` whether it ends another autoscaler of this application (see ``settings_of``). The
+    size that is there stays until something else is decided.
     What this session does not allow is said in one line, and the job runs on unscaled.
 
     A StreamingContext of ``pyspark.streaming`` (deprecated since Spark 3.4) is sized, too: its
@@ -119,6 +121,7 @@ def _check(spark: Any) -> None:
 
 def _begin(spark: Any, handle: Handle, settings: Settings) -> Handle:
     """Say what the autoscaler will do, and start it."""
+    serve_agent(spark, handle, settings)
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)
     say(announcement(settings, handle.capabilities, *where, lag_known))

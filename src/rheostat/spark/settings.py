@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rheostat.config import GuardOptions, JournalOptions, LoopOptions, StateOptions
+from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
 from rheostat.model import Limits, Slo
@@ -38,6 +38,7 @@ class Settings:
     guards: GuardOptions = field(default_factory=GuardOptions)
     state: StateOptions = field(default_factory=StateOptions)
     retention: JournalOptions = field(default_factory=JournalOptions)
+    agent: AgentOptions = field(default_factory=AgentOptions)
     replace: bool = False
 
     def __post_init__(self) -> None:
@@ -92,6 +93,7 @@ def settings_of(
     standby: int = 0,
     shares: str = "count",
     retention: JournalOptions | None = None,
+    agent: str = "",
     replace: bool = False,
 ) -> Settings:
     """Return settings of what a user may write; raises BadInput for what cannot be used.
@@ -111,8 +113,10 @@ def settings_of(
     the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``standby``
     executors are kept above the target, warm and without state, never beyond the ceiling, once all
     that was asked for is there. They take the state of a scale-out at once; they are paid for like
-    the others, and count neither in ``Observation.executors`` nor in the budget. ``replace`` ends
-    another autoscaler that already sizes this application; without it a second one is refused.
+    the others, and count neither in ``Observation.executors`` nor in the budget. ``agent`` is a
+    port, or ``host:port``, at which the application can be asked and told over HTTP (an operator
+    does). ``replace`` ends another autoscaler that already sizes this application; without it a
+    second one is refused.
     """
     return Settings(
         policy=policy,
@@ -126,6 +130,7 @@ def settings_of(
         guards=GuardOptions() if guards is None else guards,
         state=StateOptions(placement=placement, standby=standby, shares=shares),
         retention=JournalOptions() if retention is None else retention,
+        agent=AgentOptions(agent=agent),
         replace=replace,
     )
 

@@ -66,6 +66,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "whatif",
                 "cluster",
                 "kafka",
+                "operator",
                 "simulate",
                 "state",
             ],

@@ -1,0 +1,86 @@
+"""The gauges of an application, under one name everywhere: the agent's ``/metrics`` and
+``/status``, the operator's ``external.metrics.k8s.io``, the rules for Prometheus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rheostat.config import MetricOptions
+from rheostat.model import Memory, Observation
+from rheostat.policies.varga import VargaV1, VargaV2
+from rheostat.signals.lag import queued_rows
+
+PREFIX = "rheostat_"
+
+GAUGES: Mapping[str, str] = {
+    "backpressure_ms_per_s": "milliseconds a second in which operators were blocked, the largest",
+    "batch_s": "duration of the last batch, seconds",
+    "busy": "share of slot time in tasks",
+    "cpu": "CPU share per slot, JVM only",
+    "executors": "registered executors",
+    "gated_lag_change": "Varga et al., eq. 4: sign(lag - threshold) x relative lag change",
+    "gated_lag_change_calm": "the same, 0 while executors have just changed (Koper, eq. 3.6)",
+    "input_rows_per_s": "arrival rate at the sources, rows a second",
+    "lag_rows": "rows that have arrived and are not committed, summed over partitions",
+    "lag_rows_upper": "Varga et al., eq. 2: the upper bound of the lag, rows",
+    "lag_s": "mean time that a row waits in the queue, seconds",
+    "latency_s": "commit minus append, mean over the last batch, seconds",
+    "output_rows_per_s": "rows given to the sink, a second",
+    "processed_rows_per_s": "rows of the last batch over its duration",
+    "relative_lag_change": "Varga et al., eq. 3: 1 + deriv(lag) / consumed rate",
+    "target": "executors in force as the target",
+    "utilization": "Varga et al., eq. 5: share of time in use",
+    "utilization_calm": "the same, 0 while executors have just changed (Koper, eq. 3.6)",
+}
+"""Every gauge by its name without the prefix, with its meaning and unit."""
+
+_OBSERVED = tuple(name for name in GAUGES if name in Observation.__slots__)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """Makes the gauges of observations; windows and threshold are those of ``options``."""
+
+    options: MetricOptions
+
+    def of(
+        self, observation: Observation, memory: Memory
+    ) -> tuple[dict[str, float], dict[str, Memory]]:
+        """Return the gauges that can be had at this moment, and the windows to remember."""
+        first, second = self._policies()
+        plain, plain_kept = first.readings(observation, memory.get("v1", {}))
+        calm, calm_kept = second.readings(observation, memory.get("v2", {}))
+        gated = plain["lag"].value if plain["lag"] else None
+        found = {
+            **{name: getattr(observation, name) for name in _OBSERVED},
+            "utilization": plain["utilization"].value if plain["utilization"] else None,
+            "gated_lag_change": gated,
+            "relative_lag_change": self._ungated(gated, observation),
+            "utilization_calm": calm["utilization"].value if calm["utilization"] else None,
+            "gated_lag_change_calm": calm["lag"].value if calm["lag"] else None,
+        }
+        known = {name: float(value) for name, value in found.items() if value is not None}
+        finite = {PREFIX + name: value for name, value in known.items() if math.isfinite(value)}
+        return finite, {"v1": plain_kept, "v2": calm_kept}
+
+    def _policies(self) -> tuple[VargaV1, VargaV2]:
+        given = self.options
+        longer_s = max(VargaV2().down_window_s, 2 * given.calm_s)  # it only has to be above calm_s
+        return (
+            VargaV1(threshold_rows=given.lag_threshold_rows, window_s=given.window_s),
+            VargaV2(
+                threshold_rows=given.lag_threshold_rows,
+                window_s=given.window_s,
+                cooldown_s=given.calm_s,
+                down_window_s=longer_s,
+            ),
+        )
+
+    def _ungated(self, gated: float | None, observation: Observation) -> float | None:
+        rows = queued_rows(observation)
+        if gated is None or rows is None:
+            return None
+        return gated * math.copysign(1.0, rows - self.options.lag_threshold_rows)

@@ -1,0 +1,56 @@
+"""What an application tells of itself: how it is sized, how large it is, and what it measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from rheostat.agent.sizing import Sizing, sizing_of, to_json
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The state of a driver's autoscaler at one moment.
+
+    ``cannot`` says in one line each what cannot be done here; ``executors`` are registered,
+    ``target`` is in force. ``draining`` once the queries were told to end, ``drained`` when they
+    have. ``age_s`` are the seconds since the loop has looked, None before.
+    ``metrics`` are gauges by their name, without those that are absent.
+    """
+
+    application: str | None = None
+    sizing: Sizing = field(default_factory=Sizing)
+    can_scale: bool = True
+    cannot: tuple[str, ...] = ()
+    executors: int | None = None
+    target: int | None = None
+    phase: str = "idle"
+    detail: str = ""
+    reason: str = ""
+    halted: bool = False
+    draining: bool = False
+    drained: bool = False
+    age_s: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """Return the report as JSON values."""
+    plain = {each.name: getattr(report, each.name) for each in fields(report)}
+    return {**plain, "schema": SCHEMA, "sizing": to_json(report.sizing)}
+
+
+def report_of(read: Any) -> Report:
+    """Return the report of JSON values; names that it does not know are skipped. Raises ValueError
+    for what is no report of this schema.
+    """
+    if not isinstance(read, Mapping) or read.get("schema") != SCHEMA:
+        raise ValueError(f"not the report of an agent of schema {SCHEMA}: {read!r:.80}")
+    known = {each.name for each in fields(Report)}
+    given = {name: value for name, value in read.items() if name in known}
+    given["sizing"] = sizing_of(given.get("sizing", {}))
+    given["cannot"] = tuple(given.get("cannot", ()))
+    return Report(**given)

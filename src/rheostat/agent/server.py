@@ -1,0 +1,160 @@
+"""The agent's HTTP: ``GET /metrics`` and ``/status``; ``PUT /scale``, ``/sizing``, ``/halt`` and
+``/drain`` with a token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from rheostat.agent.desk import Desk, Refused
+from rheostat.agent.exposition import CONTENT_TYPE, exposition
+from rheostat.agent.report import Report, report_json
+from rheostat.agent.sizing import sizing_of
+from rheostat.errors import BadInput
+
+_log = logging.getLogger("rheostat")
+TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (the name of it)
+_LARGEST_BYTES = 65_536
+_IDLE_S = 60.0
+Writes = Mapping[str, Callable[[Desk, Mapping[str, Any]], Report]]
+_WRITES: Writes = {
+    "/drain": lambda desk, _: desk.drain(),
+    "/halt": lambda desk, _: desk.halt(),
+    "/scale": lambda desk, read: desk.resize(read.get("executors")),
+    "/sizing": lambda desk, read: desk.direct(sizing_of(read)),
+}
+
+
+class Server:
+    """Serves a desk in threads of its own, which never keep the application from ending.
+
+    Without a ``token`` nothing can be written. Raises BadInput where the address is taken.
+    """
+
+    def __init__(self, desk: Desk, host: str, port: int, token: str | None) -> None:
+        self._handler = _handler(desk, token)
+        try:
+            self._http = _Http((host, port), self._handler)
+        except OSError as error:
+            raise BadInput(
+                f"agent: {host}:{port} cannot be listened on: {error.strerror}; name another port,"
+                " or 0 for a free one"
+            ) from None
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(0.2,), name="rheostat-agent", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Where it listens, as ``host:port``."""
+        host, port = self._http.server_address[:2]
+        return f"{host!s}:{port}"
+
+    def close(self) -> None:
+        """Listen no more, and answer no more on connections that are still open."""
+        self._handler.closed = True
+        self._http.shutdown()
+        self._http.server_close()
+
+
+class _Http(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away in the middle is nothing for the user's standard error."""
+        _log.debug("rheostat agent: a request of %s failed", client_address, exc_info=True)
+
+
+def _handler(desk: Desk, token: str | None) -> type[_Handler]:
+    class Handler(_Handler):
+        pass
+
+    Handler.desk, Handler.token = desk, token
+    return Handler
+
+
+class _Handler(BaseHTTPRequestHandler):
+    desk: Desk
+    token: str | None
+    closed = False
+    protocol_version = "HTTP/1.1"
+    timeout = _IDLE_S
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if self.closed:
+            self.close_connection = True
+        elif path == "/metrics":
+            self._answer(HTTPStatus.OK, exposition(self.desk.report()), CONTENT_TYPE)
+        elif path == "/status":
+            self._tell(HTTPStatus.OK, report_json(self.desk.report()))
+        else:
+            self._tell(*_no_such(path, ("/metrics", "/status")))
+
+    def do_PUT(self) -> None:
+        path = self.path.partition("?")[0]
+        body = self._body()
+        if body is None or self.closed:
+            self.close_connection = True
+            return
+        if path not in _WRITES:
+            self._tell(*_no_such(path, tuple(_WRITES)))
+        elif self.token is None:
+            told = f"this agent has no token, so nothing can be written; set {TOKEN_VARIABLE}"
+            self._tell(HTTPStatus.FORBIDDEN, {"error": told})
+        elif not self._knows_token(self.token):
+            self._tell(HTTPStatus.UNAUTHORIZED, {"error": "wrong token, or none"})
+        else:
+            self._tell(*_written(self.desk, path, body))
+
+    def _knows_token(self, token: str) -> bool:
+        given = self.headers.get("Authorization", "").encode()
+        return hmac.compare_digest(given, f"Bearer {token}".encode())
+
+    def _body(self) -> bytes | None:
+        length = self.headers.get("Content-Length", "0")
+        if not length.isdigit() or int(length) > _LARGEST_BYTES:
+            self.close_connection = True
+            told = f"at most {_LARGEST_BYTES} bytes, with their Content-Length"
+            self._tell(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": told})
+            return None
+        return self.rfile.read(int(length))
+
+    def _tell(self, status: HTTPStatus, value: Mapping[str, Any]) -> None:
+        self._answer(status, (json.dumps(value) + "\n").encode(), "application/json")
+
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say it where somebody debugs."""
+        _log.debug("rheostat agent: " + format, *args)
+
+
+def _written(desk: Desk, path: str, body: bytes) -> tuple[HTTPStatus, Mapping[str, Any]]:
+    try:
+        read = json.loads(body or b"{}")
+        if not isinstance(read, dict):
+            raise BadInput(f"the body must be a JSON object, but it is {body[:80]!r}")
+        return HTTPStatus.OK, report_json(_WRITES[path](desk, read))
+    except ValueError:
+        return HTTPStatus.BAD_REQUEST, {"error": f"the body is no JSON: {body[:80]!r}"}
+    except Refused as refused:
+        return HTTPStatus.CONFLICT, {"error": str(refused)}
+    except BadInput as wrong:
+        return HTTPStatus.BAD_REQUEST, {"error": str(wrong)}
+
+
+def _no_such(path: str, there: tuple[str, ...]) -> tuple[HTTPStatus, Mapping[str, Any]]:
+    return HTTPStatus.NOT_FOUND, {"error": f"there is no {path}; there is {', '.join(there)}"}

@@ -1,0 +1,134 @@
+"""How an application is to be sized, as an operator says it: a value, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar
+
+from rheostat.config import GuardOptions, MetricOptions
+from rheostat.errors import BadInput
+from rheostat.model import Limits, Slo
+from rheostat.policies.registry import create
+
+MODES = ("external", "policy", "shadow")
+"""Who decides the size: somebody outside, through ``scale``; a policy of ours; nobody, a policy
+only advises."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizing:
+    """Who sizes an application, and within what.
+
+    ``size`` is what was asked for from outside, None where nothing was. Without a ``policy`` the
+    one holds with which the driver was started, with its parameters; the same goes for ``slo``,
+    ``limits`` and ``guards``.
+    """
+
+    mode: str = "policy"
+    size: int | None = None
+    policy: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    slo: Slo | None = None
+    limits: Limits | None = None
+    guards: GuardOptions | None = None
+    metrics: MetricOptions = field(default_factory=MetricOptions)
+
+
+def to_json(sizing: Sizing) -> dict[str, Any]:
+    """Return the sizing as JSON values; what is not said is left out."""
+    said = {
+        "mode": sizing.mode,
+        "size": sizing.size,
+        "policy": sizing.policy,
+        "parameters": dict(sizing.parameters) or None,
+        "slo": sizing.slo.latency_s if sizing.slo else None,
+        "limits": {"min": sizing.limits.min_executors, "max": sizing.limits.max_executors}
+        if sizing.limits
+        else None,
+        "guards": asdict(sizing.guards) if sizing.guards else None,
+        "metrics": asdict(sizing.metrics),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def sizing_of(read: Mapping[str, Any]) -> Sizing:
+    """Return the sizing of JSON values; raises BadInput with all that is wrong, in one line."""
+    wrong: list[str] = []
+    names = {each.name for each in fields(Sizing)}
+    wrong += [f"{name!r} is no part of a sizing" for name in read if name not in names]
+    mode, size, limits = read.get("mode", "policy"), read.get("size"), read.get("limits")
+    if mode not in MODES:
+        wrong.append(f"mode must be {', '.join(MODES)}, but it is {mode!r}")
+    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+        wrong.append(f"size must be a whole number of executors from 1 on, but it is {size!r}")
+    sizing = Sizing(
+        mode=mode,
+        size=size,
+        policy=read.get("policy"),
+        parameters=_mapping("parameters", read.get("parameters"), wrong),
+        slo=_tried(lambda: Slo(latency_s=read["slo"]), wrong) if "slo" in read else None,
+        limits=_limits(limits, wrong) if limits is not None else None,
+        guards=_group(GuardOptions, "guards", read["guards"], wrong) if "guards" in read else None,
+        metrics=_group(MetricOptions, "metrics", read.get("metrics", {}), wrong) or MetricOptions(),
+    )
+    if not isinstance(sizing.policy, str | None):
+        wrong.append(f"policy must be a policy's name, but it is {sizing.policy!r}")
+    elif sizing.policy is not None:
+        wrong += _wrong_policy(sizing.policy, sizing.parameters)
+    elif sizing.parameters:
+        wrong.append("parameters are those of a policy, but no policy is named")
+    if wrong:
+        raise BadInput("; ".join(wrong))
+    return sizing
+
+
+def _wrong_policy(policy: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with a policy, each parameter by itself."""
+    wrong: list[str] = []
+    if ":" in policy:
+        return wrong  # the driver has it, not whoever checks
+    if _tried(lambda: create(policy), wrong) is None:
+        return wrong
+    for name, value in parameters.items():
+        _tried(lambda name=name, value=value: create(policy, {name: value}), wrong)  # type: ignore[misc]
+    if parameters and not wrong:  # each by itself may be right, and two contradict each other
+        _tried(lambda: create(policy, parameters), wrong)
+    return wrong
+
+
+def _limits(read: Any, wrong: list[str]) -> Limits | None:
+    given = _mapping("limits", read, wrong)
+    wrong += [f"limits has no {name!r}" for name in given if name not in ("min", "max")]
+    usual = Limits()
+    low, high = given.get("min", usual.min_executors), given.get("max", usual.max_executors)
+    return _tried(lambda: Limits.between(low, high), wrong)
+
+
+def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
+    """Return an option group of its values; each value is checked by itself."""
+    given = _mapping(name, read, wrong)
+    known = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    wrong += [f"{name} has no {each!r}" for each in given if each not in known]
+    taken = {each: value for each, value in given.items() if each in known}
+    before = len(wrong)
+    for each, value in taken.items():
+        _tried(lambda each=each, value=value: kind(**{each: value}), wrong)  # type: ignore[misc]
+    return None if len(wrong) > before else _tried(lambda: kind(**taken), wrong)
+
+
+def _mapping(name: str, read: Any, wrong: list[str]) -> Mapping[str, Any]:
+    if read is None or isinstance(read, Mapping):
+        return read or {}
+    wrong.append(f"{name} must be names and values, but it is {read!r}")
+    return {}
+
+
+def _tried(make: Callable[[], _T], wrong: list[str]) -> _T | None:
+    try:
+        return make()
+    except BadInput as error:
+        wrong.append(str(error))
+        return None

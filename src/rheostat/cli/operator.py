@@ -1,0 +1,107 @@
+"""``rheostat operator run|crd``: the Kubernetes operator, and the definition of its resource."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rheostat.errors import BadInput, RheostatError
+
+app = typer.Typer(
+    help="The Kubernetes operator of StreamingApplication resources.", no_args_is_help=True
+)
+
+
+@app.command()
+def crd() -> None:
+    """Print the definition of the custom resource, made from the options.
+
+    Example: rheostat operator crd | kubectl apply --filename -
+    """
+    import yaml
+
+    from rheostat.operator.schema import definition
+
+    typer.echo(yaml.safe_dump(definition(), sort_keys=False, width=98), nl=False)
+
+
+@app.command()
+def run(
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="Namespaces to look after; default: all.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token of the drivers' agents.")
+    ] = None,
+    metrics: Annotated[
+        str, typer.Option(help="HOST:PORT of external.metrics.k8s.io; empty: none.")
+    ] = "0.0.0.0:6443",
+    metrics_name: Annotated[
+        list[str] | None, typer.Option(help="DNS names in its certificate.")
+    ] = None,
+    every: Annotated[float, typer.Option(help="Seconds between two looks at rest.")] = 10.0,
+    lease: Annotated[
+        str,
+        typer.Option(help="NAMESPACE/NAME of the lease that makes one the leader; empty: none."),
+    ] = "",
+) -> None:
+    """Look after StreamingApplication resources until a signal ends it; every job then goes on.
+
+    The cluster is the one of the pod, or of KUBECONFIG.
+
+    Example: rheostat operator run --token-file /etc/rheostat/token
+    """
+    import kopf
+    from kubernetes import config
+
+    from rheostat.operator.handlers import Terms, registry_of
+    from rheostat.operator.leadership import lead
+
+    if not every > 0:
+        raise BadInput(f"--every must be above 0 seconds, but it is {every:g}")
+    names = tuple(metrics_name or ["rheostat-operator.rheostat.svc"])
+    terms = Terms(token=_token(token_file), round_s=every, metrics=_address(metrics), names=names)
+    try:
+        config.load_config()
+    except config.ConfigException as fault:
+        raise BadInput(f"no cluster: neither in a pod nor a usable KUBECONFIG: {fault}") from None
+    if lease:
+        lead(*_lease(lease), me=f"{socket.gethostname()}-{os.getpid()}")
+    try:
+        kopf.run(
+            registry=registry_of(terms),
+            standalone=True,
+            clusterwide=not namespace,
+            namespaces=namespace or (),
+        )
+    except kopf.LoginError as fault:
+        raise RheostatError(f"the cluster does not let us in: {fault}") from None
+
+
+def _token(file: Path | None) -> str | None:
+    if file is None:
+        return os.environ.get("RHEOSTAT_AGENT_TOKEN") or None
+    try:
+        return file.read_text(encoding="utf-8").strip() or None
+    except OSError as error:
+        raise BadInput(f"the token file {file} cannot be read: {error.strerror}") from None
+
+
+def _address(text: str) -> tuple[str, int] | None:
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not (host and port.isdecimal() and int(port) < 65_536):
+        raise BadInput(f"--metrics must be HOST:PORT, such as 0.0.0.0:6443, but it is {text!r}")
+    return host, int(port)
+
+
+def _lease(text: str) -> tuple[str, str]:
+    namespace, _, name = text.partition("/")
+    if not (namespace and name):
+        raise BadInput(f"--lease must be NAMESPACE/NAME, but it is {text!r}")
+    return namespace, name

@@ -1,0 +1,1 @@
+"""The cluster's half: a custom resource, and what keeps drivers as it says."""

@@ -1,0 +1,47 @@
+"""What the operator may do: one value each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rheostat.agent.sizing import Sizing
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """Write the size in force into the scale sub-resource."""
+
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Tell the driver how it is sized; where live scaling is possible, that moves and scales."""
+
+    sizing: Sizing
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """Let the driver's queries end between two batches."""
+
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Delete the driver's pod, this one and no other of its name."""
+
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Create the driver's pod; one of that number that is there already is the same."""
+
+    incarnation: int
+    size: int
+
+
+Action = Adopt | Tell | Drain | Stop | Start

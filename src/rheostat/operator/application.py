@@ -1,0 +1,98 @@
+"""A ``StreamingApplication`` as a value, read from the resource; all that is wrong at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rheostat.agent.sizing import Sizing, sizing_of
+from rheostat.errors import BadInput
+
+GROUP, VERSION, PLURAL = "rheostat.dev", "v1alpha1", "streamingapplications"
+KIND = "StreamingApplication"
+AGENT_PORT = 8085
+SOURCES = ("selector", "sparkApplication", "template")
+"""The three ways to say which driver it is; exactly one of them is given."""
+
+_SIZING = ("mode", "slo", "policy", "parameters", "limits", "guards", "metrics")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """What a resource wants: how to size, and which driver.
+
+    ``labels`` find the driver's pod. ``template`` is the pod to start where the driver is the
+    operator's own, None where it is somebody else's.
+    """
+
+    name: str
+    namespace: str
+    uid: str = ""
+    generation: int = 1
+    sizing: Sizing = field(default_factory=Sizing)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    template: Mapping[str, Any] | None = None
+    agent_port: int = AGENT_PORT
+
+
+def application_of(body: Mapping[str, Any]) -> Application:
+    """Return the application of a resource; raises BadInput with all that is wrong, in one line."""
+    meta, spec = body["metadata"], body.get("spec") or {}
+    driver, wrong = spec.get("driver") or {}, []
+    given = [each for each in SOURCES if driver.get(each)]
+    if len(given) != 1:
+        there = " and ".join(given) or "none"
+        wrong.append(f"driver needs exactly one of {', '.join(SOURCES)}, but it has {there}")
+    asked = {name: spec[name] for name in _SIZING if spec.get(name) is not None}
+    for group in ("guards", "metrics"):
+        if isinstance(asked.get(group), Mapping):
+            asked[group] = {snake(name): value for name, value in asked[group].items()}
+    asked.setdefault("mode", "shadow")
+    if spec.get("replicas") is not None and asked["mode"] == "external":
+        asked["size"] = spec["replicas"]
+    sizing = Sizing()
+    try:
+        sizing = sizing_of(asked)
+    except BadInput as error:
+        wrong.append(str(error))
+    if wrong:
+        raise BadInput("; ".join(wrong))
+    return Application(
+        name=meta["name"],
+        namespace=meta["namespace"],
+        uid=meta.get("uid", ""),
+        generation=meta.get("generation", 1),
+        sizing=sizing,
+        labels=_labels(meta["name"], driver),
+        template=driver.get("template"),
+        agent_port=driver.get("agentPort", AGENT_PORT),
+    )
+
+
+def _labels(name: str, driver: Mapping[str, Any]) -> Mapping[str, str]:
+    if driver.get("template"):
+        return own_labels(name)
+    if driver.get("sparkApplication"):  # as Kubeflow's operator labels its drivers
+        return {"sparkoperator.k8s.io/app-name": driver["sparkApplication"], **ROLE}
+    return {**driver["selector"], **ROLE}
+
+
+ROLE = {"spark-role": "driver"}
+"""The label of every driver's pod: Spark sets it in cluster mode."""
+
+
+def own_labels(name: str) -> dict[str, str]:
+    """Return the labels of the driver that the operator starts for the application ``name``."""
+    return {f"{GROUP}/application": name, **ROLE}
+
+
+def snake(name: str) -> str:
+    """Return ``stepOut`` as ``step_out``."""
+    return re.sub(r"(?<!^)([A-Z])", lambda found: "_" + found[1].lower(), name)
+
+
+def camel(name: str) -> str:
+    """Return ``step_out`` as ``stepOut``."""
+    return re.sub(r"_(\w)", lambda found: found[1].upper(), name)

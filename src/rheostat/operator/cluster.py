@@ -1,0 +1,78 @@
+"""The cluster's API, by the official client in threads: the operator writes seldom."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kubernetes import client
+
+from rheostat.operator.application import GROUP, KIND, PLURAL, VERSION
+
+_GONE, _THERE = 404, 409
+_WHERE = {"group": GROUP, "version": VERSION, "plural": PLURAL}
+
+
+class ApiCluster:
+    """Writes what ``Keeper`` decides; raises the client's ApiException for what is a fault."""
+
+    def __init__(self) -> None:
+        self._custom = client.CustomObjectsApi()
+        self._core = client.CoreV1Api()
+
+    async def write_status(self, namespace: str, name: str, status: Mapping[str, Any]) -> None:
+        """Merge this into the status of a resource."""
+        where = {**_WHERE, "namespace": namespace, "name": name, "body": {"status": dict(status)}}
+        await _call(self._custom.patch_namespaced_custom_object_status, _GONE, **where)
+
+    async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
+        """Write the size of a resource's scale sub-resource."""
+        body = {"spec": {"replicas": replicas}}
+        where = {**_WHERE, "namespace": namespace, "name": name, "body": body}
+        await _call(self._custom.patch_namespaced_custom_object_scale, _GONE, **where)
+
+    async def start(self, pod: Mapping[str, Any]) -> None:
+        """Create a pod."""
+        where = {"namespace": pod["metadata"]["namespace"], "body": dict(pod)}
+        await _call(self._core.create_namespaced_pod, _THERE, **where)
+
+    async def stop(self, namespace: str, name: str, uid: str) -> None:
+        """Delete a pod, unless another one has its name by now."""
+        only = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=uid))
+        call = self._core.delete_namespaced_pod
+        await _call(call, _GONE, _THERE, name=name, namespace=namespace, body=only)
+
+    async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
+        """Write an event of a resource."""
+        meta = body["metadata"]
+        about = {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": KIND,
+            "name": meta["name"],
+            "namespace": meta["namespace"],
+            "uid": meta["uid"],
+        }
+        now = dt.datetime.now(dt.timezone.utc).isoformat()
+        event = {
+            "metadata": {"generateName": f"{meta['name']}-", "namespace": meta["namespace"]},
+            "involvedObject": about,
+            "type": kind,
+            "reason": reason,
+            "message": message[:1000] or reason,
+            "source": {"component": "rheostat-operator"},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        where = {"namespace": meta["namespace"], "body": event}
+        await _call(self._core.create_namespaced_event, _GONE, 403, **where)
+
+
+async def _call(call: Callable[..., Any], *forgiven: int, **given: Any) -> None:
+    try:
+        await asyncio.to_thread(call, **given)
+    except client.ApiException as fault:
+        if fault.status not in forgiven:
+            raise

@@ -1,0 +1,57 @@
+"""A driver's pod: read from the API, and made from a resource's template; values only."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.operator.application import GROUP, KIND, VERSION, Application, own_labels
+from rheostat.operator.observed import Driver
+
+INCARNATION, SIZE = f"{GROUP}/incarnation", f"{GROUP}/size"
+EXECUTORS = "RHEOSTAT_EXECUTORS"
+
+
+def driver_of(pod: Mapping[str, Any]) -> Driver:
+    """Return the driver of a pod's JSON."""
+    meta, status = pod["metadata"], pod.get("status") or {}
+    notes = meta.get("annotations") or {}
+    return Driver(
+        name=meta["name"],
+        uid=meta["uid"],
+        ip=status.get("podIP"),
+        running=status.get("phase") == "Running" and bool(status.get("podIP")),
+        ended=status.get("phase") in ("Succeeded", "Failed"),
+        leaving=bool(meta.get("deletionTimestamp")),
+        incarnation=int(notes.get(INCARNATION, 0)),
+        size=int(notes[SIZE]) if SIZE in notes else None,
+    )
+
+
+def driver_pod(application: Application, incarnation: int, size: int) -> dict[str, Any]:
+    """Return the pod to create: the template, with our labels, notes and owner, and the number of
+    executors in the environment of each container (``$(RHEOSTAT_EXECUTORS)`` in its arguments).
+    """
+    pod = copy.deepcopy(dict(application.template or {}))
+    meta = dict(pod.get("metadata") or {})
+    meta["name"] = f"{application.name}-driver-{incarnation}"
+    meta["namespace"] = application.namespace
+    meta["labels"] = {**(meta.get("labels") or {}), **own_labels(application.name)}
+    notes = {INCARNATION: str(incarnation), SIZE: str(size)}
+    meta["annotations"] = {**(meta.get("annotations") or {}), **notes}
+    meta["ownerReferences"] = [
+        {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": KIND,
+            "name": application.name,
+            "uid": application.uid,
+            "controller": True,
+        }
+    ]
+    spec = dict(pod.get("spec") or {})
+    spec.setdefault("restartPolicy", "Never")
+    for container in spec.get("containers", ()):
+        others = [each for each in container.get("env", ()) if each.get("name") != EXECUTORS]
+        container["env"] = [{"name": EXECUTORS, "value": str(size)}, *others]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}

@@ -1,0 +1,68 @@
+"""The API ``external.metrics.k8s.io`` as values: what a HorizontalPodAutoscaler asks, and what it
+is answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.agent.gauges import GAUGES, PREFIX
+from rheostat.agent.report import Report
+
+API = "external.metrics.k8s.io/v1beta1"
+STALE_S = 60.0
+"""A driver whose loop has not looked for this long tells nothing of now."""
+
+
+def resources() -> dict[str, Any]:
+    """Return the discovery document: every gauge is a metric."""
+    listed = [
+        {
+            "name": PREFIX + name,
+            "singularName": "",
+            "namespaced": True,
+            "kind": "ExternalMetricValueList",
+            "verbs": ["get"],
+        }
+        for name in GAUGES
+    ]
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": API,
+        "resources": listed,
+    }
+
+
+def application_in(selector: str) -> str | None:
+    """Return the application that a label selector names (``application=NAME``), None where it
+    names none.
+    """
+    found = re.fullmatch(r"\s*application\s*==?\s*([\w.-]+)\s*", selector)
+    return found[1] if found else None
+
+
+def values(metric: str, application: str, report: Report | None, now: str) -> dict[str, Any]:
+    """Return the list that an HPA reads; empty where the metric cannot be had: the HPA then says so
+    and does not scale down.
+
+    Values are in thousandths, cut off, as the HPA compares them.
+    """
+    value = None if report is None or _stale(report) else report.metrics.get(metric)
+    items = [] if value is None else [_item(metric, application, value, now)]
+    return {"kind": "ExternalMetricValueList", "apiVersion": API, "metadata": {}, "items": items}
+
+
+def _stale(report: Report) -> bool:
+    return report.age_s is None or report.age_s > STALE_S
+
+
+def _item(metric: str, application: str, value: float, now: str) -> Mapping[str, Any]:
+    return {
+        "metricName": metric,
+        "metricLabels": {"application": application},
+        "timestamp": now,
+        "value": f"{int(round(value * 1000, 6))}m",
+    }

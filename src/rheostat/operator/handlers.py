@@ -1,0 +1,118 @@
+"""What kopf calls: every event of a resource and of a driver's pod goes to the keeper.
+
+No handler of kopf's own bookkeeping is used: it writes no annotation and no finalizer, so a
+resource can be deleted with or without an operator, and the job goes on.
+"""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kopf
+from kubernetes import client
+
+from rheostat.operator.agent_client import AgentClient
+from rheostat.operator.application import GROUP, PLURAL, ROLE, VERSION
+from rheostat.operator.cluster import ApiCluster
+from rheostat.operator.keeper import Keeper
+from rheostat.operator.metrics_server import certificate, context, serve
+
+_APISERVICE = "v1beta1.external.metrics.k8s.io"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How an operator works: ``metrics`` is host and port of the metrics server, None for none."""
+
+    token: str | None
+    round_s: float
+    metrics: tuple[str, int] | None
+    names: tuple[str, ...]
+
+
+def registry_of(terms: Terms) -> kopf.OperatorRegistry:
+    """Return the handlers of an operator."""
+    registry = kopf.OperatorRegistry()
+    kept: dict[str, Any] = {}
+
+    @kopf.on.login(registry=registry)
+    def login(**given: Any) -> Any:
+        return kopf.login_via_client(**given)
+
+    @kopf.on.startup(registry=registry)
+    async def begin(settings: kopf.OperatorSettings, **_: Any) -> None:
+        settings.posting.enabled = False
+        settings.scanning.disabled = True
+        settings.watching.server_timeout = 240
+        settings.watching.client_timeout = 300
+        settings.watching.connect_timeout = 10
+        kept["agents"] = AgentClient(terms.token)
+        kept["keeper"] = Keeper(ApiCluster(), kept["agents"], terms.round_s)
+        if terms.metrics:
+            kept["metrics"] = await _serve(terms, kept["keeper"])
+
+    @kopf.on.cleanup(registry=registry)
+    async def end(**_: Any) -> None:
+        kept["keeper"].close()
+        await kept["agents"].close()
+        if "metrics" in kept:
+            await kept["metrics"].cleanup()
+
+    @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry)
+    async def resource(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
+        kept["keeper"].see(_plain(body), type == "DELETED")
+
+    # Kopf fills an index before it calls any other handler: no resource is looked at before all
+    # drivers' pods are known, or a driver that runs would be taken for one that is gone.
+    @kopf.index("", "v1", "pods", labels=ROLE, registry=registry)
+    async def drivers(body: kopf.Body, **_: Any) -> None:
+        kept["keeper"].see_pod(_plain(body))
+
+    @kopf.on.event("", "v1", "pods", labels=ROLE, registry=registry)
+    async def pod(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
+        kept["keeper"].see_pod(_plain(body), type == "DELETED")
+
+    return registry
+
+
+def _plain(body: kopf.Body) -> dict[str, Any]:
+    """Return a body as the API gave it: without ``managedFields``, which only cost memory."""
+    read = {name: body[name] for name in ("metadata", "spec", "status") if name in body}
+    meta = {name: value for name, value in read["metadata"].items() if name != "managedFields"}
+    return {**read, "metadata": meta}
+
+
+async def _serve(terms: Terms, keeper: Keeper) -> Any:
+    host, port = terms.metrics or ("", 0)
+    with tempfile.TemporaryDirectory() as folder:
+        cert, key = certificate(Path(folder), list(terms.names))
+        tls = context(cert, key, _aggregator())
+        _trust(cert.read_bytes())
+    return await serve(host, port, tls, keeper.report)
+
+
+def _aggregator() -> str | None:
+    """Return the certificate authority of the API server's aggregation layer, None where it cannot
+    be read: then everybody in the cluster's network may read the metrics.
+    """
+    try:
+        read = client.CoreV1Api().read_namespaced_config_map(
+            "extension-apiserver-authentication", "kube-system"
+        )
+    except client.ApiException:
+        return None
+    return (read.data or {}).get("requestheader-client-ca-file") or None
+
+
+def _trust(cert: bytes) -> None:
+    """Hand our certificate to the APIService that names us, where there is one."""
+    spec = {"caBundle": base64.b64encode(cert).decode(), "insecureSkipTLSVerify": False}
+    try:
+        client.ApiregistrationV1Api().patch_api_service(_APISERVICE, {"spec": spec})
+    except client.ApiException as fault:
+        if fault.status != 404:
+            raise

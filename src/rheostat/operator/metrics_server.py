@@ -1,0 +1,69 @@
+"""Serves ``external.metrics.k8s.io`` to the API server's aggregation layer, over TLS."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from rheostat.agent.report import Report
+from rheostat.errors import RheostatError
+from rheostat.operator.external_metrics import API, application_in, resources, values
+
+Reports = Callable[[str, str], Awaitable[Report | None]]
+
+
+def certificate(folder: Path, names: list[str]) -> tuple[Path, Path]:
+    """Make a self-signed certificate for these names, and return it and its key; raises
+    RheostatError where there is no openssl.
+    """
+    cert, key = folder / "tls.crt", folder / "tls.key"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650"]
+    command += ["-keyout", str(key), "-out", str(cert), "-subj", f"/CN={names[0]}"]
+    command += ["-addext", "subjectAltName=" + ",".join(f"DNS:{name}" for name in names)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as fault:
+        raise RheostatError(f"no certificate could be made with openssl: {fault}") from None
+    return cert, key
+
+
+def context(cert: Path, key: Path, client_ca: str | None) -> ssl.SSLContext:
+    """Return the TLS of the server; with ``client_ca`` (PEM) only who has a certificate of it is
+    answered.
+    """
+    made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    made.load_cert_chain(cert, key)
+    if client_ca:
+        made.load_verify_locations(cadata=client_ca)
+        made.verify_mode = ssl.CERT_REQUIRED
+    return made
+
+
+async def serve(host: str, port: int, tls: ssl.SSLContext, reports: Reports) -> web.AppRunner:
+    """Serve until the runner that is returned is cleaned up."""
+
+    async def listed(_: web.Request) -> web.Response:
+        return web.json_response(resources())
+
+    async def metric(request: web.Request) -> web.Response:
+        name = application_in(request.query.get("labelSelector", ""))
+        if name is None:
+            said = "the metric's selector must be matchLabels: {application: NAME}"
+            body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": said}
+            return web.json_response({**body, "code": 400}, status=400)
+        report = await reports(request.match_info["namespace"], name)
+        now = dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return web.json_response(values(request.match_info["metric"], name, report, now))
+
+    app = web.Application()
+    app.router.add_get(f"/apis/{API}", listed)
+    app.router.add_get(f"/apis/{API}/namespaces/{{namespace}}/{{metric}}", metric)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, host, port, ssl_context=tls).start()
+    return runner

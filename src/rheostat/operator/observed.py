@@ -1,0 +1,65 @@
+"""What the operator sees of an application, and what it keeps in the resource's status: values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rheostat.agent.report import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """A driver's pod; ``incarnation`` and ``size`` are what the operator wrote on its own ones."""
+
+    name: str
+    uid: str
+    ip: str | None = None
+    running: bool = True
+    ended: bool = False
+    leaving: bool = False
+    incarnation: int = 0
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What is there at this moment: the driver's pods by their labels, the answer of the agent, or
+    why there is none; ``rival`` is an older resource that has the same driver.
+    """
+
+    drivers: tuple[Driver, ...] = ()
+    report: Report | None = None
+    silence: str = ""
+    silence_reason: str = "NoAnswer"
+    rival: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One line of truth in the status."""
+
+    type: str
+    true: bool
+    reason: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What the resource's status keeps between two reconciliations; nothing else is remembered.
+
+    ``replicas`` are registered executors as they were seen last. ``incarnation`` is the number of
+    the operator's own driver that is to run, ``started_at`` the size that it is started with;
+    ``restarting_to`` is the size for which the one before is drained and stopped.
+    """
+
+    observed_generation: int = 0
+    replicas: int | None = None
+    target: int | None = None
+    selector: str | None = None
+    phase: str = ""
+    reason: str = ""
+    incarnation: int = 0
+    started_at: int | None = None
+    restarting_to: int | None = None
+    conditions: tuple[Condition, ...] = ()

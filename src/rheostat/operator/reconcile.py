@@ -1,0 +1,183 @@
+"""From what is wanted and what is there to what is done next: pure, the whole of the operator.
+
+The four steps of Varga et al. (section 3.1): observe (``Observed``), update the status, compute
+what is desired, apply (``actions``). The status is written before the actions are taken: whoever
+dies between them finds what he was about to do.
+
+| the driver | and | then |
+|---|---|---|
+| can be scaled | is sized otherwise than wanted | tell it: it moves state and scales, live |
+| cannot be scaled; ours | is of another size than wanted | drain |
+| is drained | still there | stop |
+| is gone or has ended | a restart is noted | the next number, started at the new size |
+| ours, of the number noted | is not there | start it |
+| somebody else's, cannot be scaled | | a condition, nothing else |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rheostat.agent.report import Report
+from rheostat.agent.sizing import Sizing
+from rheostat.operator.actions import Action, Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.application import Application
+from rheostat.operator.observed import Condition, Driver, Observed, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The status to write first, then the actions in their order."""
+
+    status: Status
+    actions: tuple[Action, ...] = ()
+
+
+def invalid(status: Status, generation: int, wrong: str) -> Outcome:
+    """Return what is done for a resource that contradicts itself: it is said, the job goes on."""
+    said = (
+        Condition(type="Ready", true=False, reason="Invalid", message=wrong),
+        Condition(type="Valid", true=False, reason="Invalid", message=wrong),
+    )
+    return Outcome(replace(status, observed_generation=generation, conditions=said))
+
+
+def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcome:
+    """Return the status and the next actions; the same again for the same arguments, none once all
+    is as wanted.
+    """
+    status = replace(status, observed_generation=wanted.generation)
+    if observed.rival:
+        said = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
+        return _said(status, "TwoResources", said)
+    if wanted.template is not None:
+        return _of_ours(wanted, status, observed)
+    running = [each for each in observed.drivers if each.running and not each.leaving]
+    if len(running) != 1:
+        labels = ",".join(f"{name}={value}" for name, value in sorted(wanted.labels.items()))
+        reason = "SeveralDrivers" if running else "NoDriver"
+        return _said(status, reason, f"{len(running)} running pods have the labels {labels}")
+    return _live(wanted, status, observed)
+
+
+def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome:
+    """Return what is done where the driver is the operator's own."""
+    limits = wanted.sizing.limits
+    least = limits.min_executors if limits else 1
+    if not status.incarnation:
+        status = replace(status, incarnation=1, started_at=wanted.sizing.size or least)
+    driver = next((each for each in observed.drivers if _is(each, status.incarnation)), None)
+    if status.restarting_to is not None and (driver is None or driver.ended):
+        status = replace(
+            status,
+            incarnation=status.incarnation + 1,
+            started_at=status.restarting_to,
+            restarting_to=None,
+        )
+        driver = next((each for each in observed.drivers if _is(each, status.incarnation)), None)
+    if driver is None:
+        start = Start(status.incarnation, status.started_at or least)
+        return _said(status, "Starting", f"starting with {start.size} executors", (start,))
+    if driver.ended:
+        return _said(status, "Ended", f"the driver {driver.name} has ended by itself")
+    if status.restarting_to is not None:
+        return _restarting(status, driver, observed.report)
+    if not driver.running or driver.leaving:
+        return _said(status, "Starting", f"the driver {driver.name} is not running yet")
+    size, report = _size(wanted.sizing), observed.report
+    if report and not report.can_scale and size and size != (driver.size or status.started_at):
+        return _restarting(replace(status, restarting_to=size), driver, report)
+    return _live(wanted, status, observed)
+
+
+def _restarting(status: Status, driver: Driver, report: Report | None) -> Outcome:
+    """Return the next step of drain, stop, restart; the start is a step of its own."""
+    to = status.restarting_to
+    if driver.leaving:
+        return _said(status, "Stopping", f"the driver ends, to start again with {to} executors")
+    if report is None or not report.draining:
+        if report is None:
+            return _said(status, "Draining", "the driver does not answer, so it is not drained")
+        return _said(status, "Draining", "its batches end", (Drain(driver.uid),))
+    if not report.drained:
+        return _said(status, "Draining", "its batches end")
+    return _said(status, "Stopping", "its batches have ended", (Stop(driver.name, driver.uid),))
+
+
+def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
+    """Return what is done for a driver that runs: it is told how it is sized, and believed."""
+    report = observed.report
+    if report is None:
+        return _said(status, observed.silence_reason, observed.silence or "the driver is silent")
+    status = replace(
+        status,
+        replicas=report.executors if report.executors is not None else status.replicas,
+        target=report.target,
+        selector=_executors(report) or status.selector,
+        phase=report.phase,
+        reason=report.reason,
+    )
+    if report.halted:
+        said = "the kill switch was pulled; remove the file STOP and restart the driver"
+        return _said(status, "Halted", said, phase=report.phase)
+    actions: list[Action] = []
+    sizing, in_force = wanted.sizing, report.target
+    if sizing.mode == "external" and sizing.size is None and in_force:
+        sizing = replace(sizing, size=in_force)
+        actions.append(Adopt(in_force))
+    if report.sizing != sizing:
+        actions.append(Tell(sizing))
+    if not report.can_scale and sizing.mode != "shadow":
+        said = f"live scaling is not possible: {'; '.join(report.cannot)}"
+        return _said(status, "CannotScale", said, tuple(actions), phase=report.phase)
+    ready = Condition(type="Ready", true=True, reason="Sized", message=_how(sizing))
+    valid = Condition(type="Valid", true=True, reason="Valid")
+    return Outcome(replace(status, conditions=(ready, valid)), tuple(actions))
+
+
+def mirrored(mode: str, replicas: int | None, status: Status) -> tuple[Action, ...]:
+    """Return what keeps the scale sub-resource at the size in force where nobody outside decides:
+    so a change of the mode to external begins with the size that is there.
+    """
+    follows = mode != "external" and status.target and status.target != replicas
+    return (Adopt(status.target),) if follows and status.target else ()
+
+
+def _said(
+    status: Status,
+    reason: str,
+    message: str,
+    actions: tuple[Action, ...] = (),
+    phase: str | None = None,
+) -> Outcome:
+    said = (
+        Condition(type="Ready", true=False, reason=reason, message=message),
+        Condition(type="Valid", true=True, reason="Valid"),
+    )
+    shown = reason.lower() if phase is None else phase
+    return Outcome(replace(status, conditions=said, phase=shown), actions)
+
+
+def _size(sizing: Sizing) -> int | None:
+    """Return the size that is asked for, within the limits."""
+    if sizing.mode != "external" or sizing.size is None or sizing.limits is None:
+        return sizing.size if sizing.mode == "external" else None
+    return max(sizing.limits.min_executors, min(sizing.limits.max_executors, sizing.size))
+
+
+def _is(driver: Driver, incarnation: int) -> bool:
+    return driver.incarnation == incarnation
+
+
+def _executors(report: Report) -> str | None:
+    """Return the labels of the executors' pods, as Spark sets them."""
+    if report.application is None:
+        return None
+    return f"spark-app-selector={report.application},spark-role=executor"
+
+
+def _how(sizing: Sizing) -> str:
+    if sizing.mode == "external":
+        return f"sized from outside: {sizing.size} executors" if sizing.size else "no size yet"
+    by = sizing.policy or "the driver's own policy"
+    return f"sized by {by}" if sizing.mode == "policy" else f"advised by {by}, nothing is changed"

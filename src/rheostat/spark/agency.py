@@ -1,0 +1,89 @@
+"""An application's agent: its autoscaler, asked and told over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rheostat.errors import BadInput
+from rheostat.guards import Guard
+from rheostat.machine.missing_module import advice
+from rheostat.ports import Policy
+from rheostat.spark.handle import Handle
+from rheostat.spark.settings import Settings
+
+if TYPE_CHECKING:
+    from rheostat.agent.sizing import Sizing
+
+_log = logging.getLogger("rheostat")
+_DRAIN_S = 120.0
+_LOOK_S = 0.05
+
+
+def serve_agent(spark: Any, handle: Handle, settings: Settings) -> None:
+    """Serve the agent that was asked for until the autoscaler ends; raises BadInput where it cannot
+    be, before anything is touched.
+    """
+    if not settings.agent.agent:
+        return
+    try:
+        from rheostat.agent.desk import Desk
+        from rheostat.agent.server import TOKEN_VARIABLE, Server
+    except ModuleNotFoundError as missing:
+        raise BadInput(f"agent: {advice(missing.name or str(missing))}") from None
+    token = os.environ.get(TOKEN_VARIABLE) or None
+    desk = Desk(handle, lambda sizing: made_of(settings, sizing), lambda: drain(spark))
+    server = Server(desk, *settings.agent.address, token)
+    handle.watch(desk.see)
+    handle.at_end(server.close)
+    able = "reads and writes" if token else f"reads only: {TOKEN_VARIABLE} is not set"
+    _log.info("rheostat: agent at http://%s (%s)", server.address, able)
+
+
+def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
+    """Return policy and guards of a sizing; what it does not say is as the driver was started with.
+
+    Raises BadInput for a policy that cannot be made and a guard out of range.
+    """
+    directed = replace(
+        settings,
+        policy=sizing.policy or settings.policy,
+        parameters=sizing.parameters if sizing.policy else settings.parameters,
+        slo=sizing.slo or settings.slo,
+        limits=sizing.limits or settings.limits,
+        limits_given=settings.limits_given or sizing.limits is not None,
+        guards=sizing.guards or settings.guards,
+    )
+    return directed.make_policy(), directed.make_guards()
+
+
+def drain(spark: Any) -> None:
+    """End every query between two batches, or after two minutes anyhow: what was committed stays,
+    the rest is read again at the next start. A StreamingContext ends gracefully, with its
+    application.
+    """
+    if not hasattr(spark, "streams"):
+        spark.stop(stopSparkContext=True, stopGraceFully=True)
+        return
+    until_s = time.monotonic() + _DRAIN_S
+    waiting = {query: _batch(query) for query in spark.streams.active}
+    while waiting and time.monotonic() < until_s:
+        for query in [each for each, batch in waiting.items() if _rests(each, batch)]:
+            query.stop()
+            del waiting[query]
+        time.sleep(_LOOK_S)
+    for query in waiting:
+        query.stop()
+
+
+def _batch(query: Any) -> int:
+    progress = query.lastProgress
+    return -1 if progress is None else int(progress["batchId"])
+
+
+def _rests(query: Any, batch: int) -> bool:
+    """Tell whether a query is between two batches, or has ended one since it was looked at."""
+    return not query.isActive or not query.status["isTriggerActive"] or _batch(query) != batch

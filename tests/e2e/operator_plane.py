@@ -1,0 +1,275 @@
+"""A real API server with etcd and the HPA's controller, an operator beside it, and drivers that are
+agents in this process.
+"""
+
+# mypy: disallow-untyped-calls=False
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rheostat.agent.desk import Desk
+from rheostat.agent.server import Server
+from rheostat.config import GuardOptions
+from rheostat.guards import guards_of
+from rheostat.journal.folder import MemoryJournal
+from rheostat.local.kubernetes_plane import ControlPlane
+from rheostat.loop import Loop
+from rheostat.machine.free_ports import free_port
+from rheostat.model import Capabilities, Decision, Limits, Observation, Rescaling
+from rheostat.policies.fixed import Fixed
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "a-token-of-a-test"
+GROUP = "/apis/rheostat.dev/v1alpha1/namespaces/default/streamingapplications"
+
+
+class Plane(ControlPlane):
+    """Without scheduler and nodes; with the aggregation layer and an HPA that looks each second."""
+
+    def _child(self, name: str, words: Any) -> None:
+        if name == "kube-scheduler":
+            return
+        if name == "kube-controller-manager":
+            kept = [word for word in words if not word.startswith("--controllers")]
+            wanted = "horizontal-pod-autoscaler-controller,serviceaccount-controller"
+            words = [*kept, f"--controllers={wanted}"]
+            words += ["--horizontal-pod-autoscaler-sync-period=1s"]
+            words += ["--horizontal-pod-autoscaler-initial-readiness-delay=0s"]
+        if name == "kube-apiserver":
+            words = [*words, *self._aggregation()]
+        super()._child(name, words)
+
+    def _aggregation(self) -> list[str]:
+        made = [
+            "req -x509 -newkey rsa:2048 -nodes -days 9 -keyout front-ca.key -out front-ca.crt"
+            " -subj /CN=front-ca",
+            "req -newkey rsa:2048 -nodes -keyout front.key -out front.csr -subj /CN=front",
+            "x509 -req -in front.csr -CA front-ca.crt -CAkey front-ca.key -CAcreateserial"
+            " -out front.crt -days 9",
+        ]
+        for words in made:
+            subprocess.run(
+                ["openssl", *words.split()], cwd=self.folder, check=True, capture_output=True
+            )
+        return [
+            "--proxy-client-cert-file=front.crt",
+            "--proxy-client-key-file=front.key",
+            "--requestheader-client-ca-file=front-ca.crt",
+            "--requestheader-allowed-names=front",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-username-headers=X-Remote-User",
+        ]
+
+    def kubectl(self, *words: str, told: str | None = None, check: bool = True) -> str:
+        """Run kubectl as somebody who may do everything."""
+        done = subprocess.run(
+            ["kubectl", "--kubeconfig", str(self.kubeconfig), *words],
+            input=told,
+            text=True,
+            capture_output=True,
+            env=environment(),
+        )
+        assert not check or done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    def apply(self, *objects: Any) -> str:
+        """Apply objects."""
+        return self.kubectl("apply", "-f", "-", told=yaml.safe_dump_all(objects))
+
+
+def environment(**more: str) -> dict[str, str]:
+    """An environment in which nothing goes through a proxy."""
+    kept = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
+    return {**kept, **more}
+
+
+class Operator:
+    """The operator as a process, with the rights of its own service account."""
+
+    def __init__(self, plane: Plane, *, every_s: float = 1.0, crash: str = "") -> None:
+        self._plane, self._every_s = plane, every_s
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.log = plane.folder / f"operator-{self.port}.log"
+
+    def deploy(self) -> None:
+        """Apply what the repository deploys; the service leads to this computer instead."""
+        made = self._plane.kubectl("kustomize", str(ROOT / "deploy" / "operator"))
+        here = []
+        for each in yaml.safe_load_all(made):
+            if each["kind"] == "Service":
+                each["spec"] = {"type": "ExternalName", "externalName": "localhost"}
+            if each["kind"] == "APIService":
+                each["spec"]["service"]["port"] = self.port
+            here.append(each)
+        self._plane.apply(*here)
+        token = self._plane.kubectl(
+            "-n", "rheostat", "create", "token", "rheostat-operator", "--duration=24h"
+        ).strip()
+        config = yaml.safe_load(self._plane.kubeconfig.read_text())
+        config["users"][0]["user"] = {"token": token}
+        (self._plane.folder / "operator-kubeconfig").write_text(yaml.safe_dump(config))
+
+    def start(self) -> None:
+        """Start it."""
+        command = [sys.executable, "-m", "rheostat.cli", "operator", "run"]
+        command += [f"--every={self._every_s}", f"--metrics=127.0.0.1:{self.port}"]
+        command += ["--metrics-name=localhost", "--metrics-name=rheostat-operator.rheostat.svc"]
+        self.process = subprocess.Popen(
+            command,
+            env=environment(
+                KUBECONFIG=str(self._plane.folder / "operator-kubeconfig"),
+                RHEOSTAT_AGENT_TOKEN=TOKEN,
+            ),
+            stdout=self.log.open("ab"),
+            stderr=subprocess.STDOUT,
+        )
+
+    def kill(self) -> None:
+        """Kill it, as a node that dies."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    def cpu_s(self) -> float:
+        """CPU seconds that it has used."""
+        assert self.process
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Sizes:
+    """The actuator of a driver of a test."""
+
+    def __init__(self, driver: "Driver") -> None:
+        self._driver = driver
+
+    def capabilities(self) -> Capabilities:
+        """Say what the driver can do."""
+        return self._driver.capabilities
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Change the size at once."""
+        driver = self._driver
+        if decision.target != driver.size and driver.capabilities.can_scale:
+            driver.asked.append(decision.target)
+            driver.size = decision.target
+        return Rescaling(phase="steady")
+
+
+class Driver:
+    """A driver's autoscaler with its agent, on a job whose size changes at once; every size that
+    was asked of it is kept.
+    """
+
+    def __init__(self, size: int = 2, *, live: bool = True, token: str = TOKEN) -> None:
+        cannot = () if live else ("it is a test",)
+        self.capabilities = Capabilities(can_scale=live, cannot=cannot)
+        self.size, self.asked, self.drains = size, [], 0  # type: tuple[int, list[int], int]
+        self.signals: dict[str, Any] = {}
+        self._lock = threading.RLock()
+        self._loop = Loop(
+            sensor=self,
+            policy=Fixed(),
+            guards=self._made_of(None)[1],
+            actuator=Sizes(self),
+            journal=MemoryJournal(),
+        )
+        self.desk = Desk(self, self._made_of, self._drain)
+        self._server = Server(self.desk, "127.0.0.1", 0, token)
+        self.port = int(self._server.address.rpartition(":")[2])
+        self.tick()
+
+    def _made_of(self, sizing: Any) -> Any:
+        limits = (sizing and sizing.limits) or Limits(max_executors=8)
+        return Fixed(), guards_of(limits, GuardOptions())
+
+    def _drain(self) -> None:
+        self.drains += 1
+
+    def direct(self, policy: Any, guards: Any) -> None:
+        """Decide at once."""
+        self._loop.direct(policy, guards)
+        threading.Timer(0.02, self.tick).start()
+
+    def halt(self) -> None:
+        """Do nothing."""
+
+    def observe(self, now: float) -> Any:
+        """See the job."""
+        return (
+            Observation(
+                t_s=now,
+                application=f"app-{self.port}",
+                executors=self.size,
+                slots_per_executor=1,
+                target=self.size,
+                **self.signals,
+            ),
+        )
+
+    def tick(self) -> None:
+        """Do a tick of the loop."""
+        with self._lock:
+            self.desk.see(self._loop.step(time.time()))
+
+    def close(self) -> None:
+        """Serve no more."""
+        self._server.close()
+
+    def pod(self, plane: Plane, name: str) -> None:
+        """Make the pod of this driver, as running on this computer."""
+        run_pod(plane, name, {"app": name, "spark-role": "driver"})
+
+
+def run_pod(plane: Plane, name: str, labels: dict[str, str], ip: str = "127.0.0.1") -> None:
+    """Make a pod and say that it runs."""
+    place = "/api/v1/namespaces/default/pods"
+    pod = {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [{"name": "c", "image": "none"}], "nodeName": "here"},
+    }
+    plane.request("POST", place, {"apiVersion": "v1", "kind": "Pod", **pod})
+    say_running(plane, name, ip)
+
+
+def say_running(plane: Plane, name: str, ip: str = "127.0.0.1") -> None:
+    """Say that a pod runs and is ready."""
+    at = f"/api/v1/namespaces/default/pods/{name}"
+    read = plane.request("GET", at)
+    read["status"] = {
+        "phase": "Running",
+        "podIP": ip,
+        "podIPs": [{"ip": ip}],
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }
+    plane.request("PUT", f"{at}/status", read)
+
+
+def resource(name: str, port: int, **spec: Any) -> dict[str, Any]:
+    """A resource for the driver of that name."""
+    spec.setdefault("driver", {"selector": {"app": name}, "agentPort": port})
+    return {
+        "apiVersion": "rheostat.dev/v1alpha1",
+        "kind": "StreamingApplication",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+    }
+
+
+def until(true: Any, what: str, wait_s: float = 60.0) -> float:
+    """Wait until something is so, and return for how long."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < wait_s:
+        if true():
+            return time.monotonic() - begun
+        time.sleep(0.02)
+    raise AssertionError(f"not so after {wait_s:.0f} s: {what}")

@@ -1,0 +1,209 @@
+"""The size that Kubernetes' own HPA asks for equals that of ``varga-v1`` and ``varga-v2`` on the
+same recorded samples, which it is given by our server of ``external.metrics.k8s.io``.
+"""
+
+# mypy: disallow-untyped-calls=False
+
+import asyncio
+import base64
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rheostat.local import kubernetes_build
+
+pytest.importorskip("kopf", reason="comes with the extra operator")
+pytest.importorskip("kubernetes", reason="comes with the extra operator")
+
+
+from tests.e2e.operator_plane import GROUP, Plane, resource, run_pod
+
+from rheostat.agent.report import Report
+from rheostat.machine.free_ports import free_port
+from rheostat.model import Observation
+from rheostat.operator.metrics_server import certificate, context, serve
+from rheostat.operator.schema import definition
+from rheostat.policies.varga import VargaV1, VargaV2
+from rheostat.replay.recording import packaged, read
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not kubernetes_build.are_built(),
+        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
+    ),
+]
+MOST = 8
+SAMPLES = 26
+APPLICATIONS = 10
+DEPLOY = Path(__file__).parents[2] / "deploy" / "hpa"
+
+
+class Played:
+    """An application whose metrics are recorded samples, one each time that the HPA looks."""
+
+    def __init__(self, name, policy, window_s, samples):
+        self.name, self.policy, self.samples = name, policy, samples
+        self.window_s = window_s
+        self.windows: Any = {}
+        self.looked: list[tuple[float, int, int, Any]] = []
+        self.size = self.ready = 4
+        self.current: dict[str, float] = {}
+        self.asked = 0
+
+    def look(self):
+        """Give the next sample, and remember when and at which size it was asked for."""
+        sample = self.samples[len(self.looked) % len(self.samples)]
+        if len(self.looked) % 9 == 5:  # a sample that is missing
+            sample = Observation(t_s=sample.t_s)
+        readings, kept = self.policy.readings(sample, self.windows)
+        self.windows = kept if sample.executors else self.windows
+        self.looked.append((time.time(), self.size, self.ready, readings))
+        suffix = "_calm" if isinstance(self.policy, VargaV2) else ""
+        names = {"utilization": f"rheostat_utilization{suffix}"}
+        names["lag"] = f"rheostat_gated_lag_change{suffix}"
+        self.current = {names[each]: read.value for each, read in readings.items() if read}
+
+    def decided(self):
+        """Return the sizes that the policy decides at the same times, and those of the HPA."""
+        memory: Any = {}
+        pairs = []
+        decides = VargaV1(down_window_s=float(self.window_s))  # in real time, as the HPA
+        for (at_s, size, ready, readings), after in zip(self.looked, self.looked[1:], strict=False):
+            seen = Observation(t_s=at_s, executors=ready, target=size)
+            decision, memory = decides._hpa(readings, {}, seen, memory)
+            pairs.append((max(1, min(MOST, decision.target)), after[1], size))
+        return pairs
+
+
+class Played10:
+    """All applications, and the server that the HPAs ask."""
+
+    def __init__(self, plane, applications):
+        self.plane = plane
+        self.applications = {each.name: each for each in applications}
+        self.stop = threading.Event()
+
+    async def reports(self, namespace, name):
+        """Answer; the HPA asks for two metrics one after the other: the first begins a look."""
+        played = self.applications[name]
+        played.asked += 1
+        if played.asked % 2:
+            played.look()
+        return Report(age_s=0.0, metrics=played.current)
+
+    def follow(self):
+        """Let pods be ready as many as the HPA has asked for."""
+        while not self.stop.wait(0.1):
+            for item in self.plane.request("GET", GROUP)["items"]:
+                played = self.applications.get(item["metadata"]["name"])
+                if played and item["spec"]["replicas"] != played.size:
+                    played.size = item["spec"]["replicas"]
+                    make_ready(self.plane, played)
+
+
+def make_ready(plane, played):
+    """Let so many pods be ready as its size is."""
+    for number in range(MOST):
+        at = f"/api/v1/namespaces/default/pods/{played.name}-{number}"
+        read = plane.request("GET", at)
+        want = "True" if number < played.size else "False"
+        conditions = read["status"]["conditions"]
+        if conditions[0]["status"] != want:
+            conditions[0]["status"] = want
+            plane.request("PUT", f"{at}/status", read)
+    played.ready = played.size
+
+
+def manifest(played):
+    """The HPA that is deployed, for this application."""
+    kind = "varga-v2" if isinstance(played.policy, VargaV2) else "varga-v1"
+    text = (DEPLOY / f"{kind}.yaml").read_text().replace("etl", played.name)
+    made = yaml.safe_load(text)
+    made["spec"]["maxReplicas"] = MOST
+    made["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] = played.window_s
+    return made
+
+
+def recorded():
+    """Recordings of the thesis, in which lag, rates and sizes change."""
+    return [
+        [moment.observation for moment in next(iter(read(path).values()))]
+        for path in sorted(packaged().values())
+    ]
+
+
+@pytest.mark.parametrize("kind", [VargaV1, VargaV2])
+def test_the_hpa_decides_as_the_policy(kind, tmp_path):
+    plane = Plane(tmp_path, kubernetes_build.programs_folder())
+    runs = recorded()
+    applications = []
+    for number in range(APPLICATIONS):
+        run = runs[number % len(runs)]
+        window_s = (480, 12)[number % 2]
+        begin = (17 * number) % max(1, len(run) - SAMPLES)
+        applications.append(Played(f"p{number}", kind(), window_s, run[begin : begin + SAMPLES]))
+    played = Played10(plane, applications)
+    try:
+        plane.start()
+        port = free_port()
+        begin_server(plane, played, port)
+        for each in applications:
+            begin_application(plane, each)
+        plane.apply(*(manifest(each) for each in applications))
+        threading.Thread(target=played.follow, daemon=True).start()
+        deadline = time.monotonic() + 240
+        while time.monotonic() < deadline:
+            if all(len(each.looked) >= SAMPLES for each in applications):
+                break
+            time.sleep(0.5)
+    finally:
+        played.stop.set()
+        plane.stop()
+    pairs = [pair for each in applications for pair in each.decided()[: SAMPLES - 1]]
+    unequal = [pair for pair in pairs if pair[0] != pair[1]]
+    moved = sum(decided != size for decided, _, size in pairs)
+    sys.stderr.write(
+        f"{kind.__name__}: n={len(pairs)}, unequal {unequal}, changes of size {moved}\n"
+    )
+    assert len(pairs) >= 200
+    assert not unequal
+    assert moved >= 5
+
+
+def begin_application(plane, played):
+    made = resource(played.name, 1, mode="external", replicas=played.size)
+    plane.apply(made)
+    for number in range(MOST):
+        run_pod(plane, f"{played.name}-{number}", {"of": played.name})
+    make_ready(plane, played)
+    at = f"{GROUP}/{played.name}"
+    read = plane.request("GET", at)
+    read["status"] = {"replicas": played.size, "selector": f"of={played.name}"}
+    plane.request("PUT", f"{at}/status", read)
+
+
+def begin_server(plane, played, port):
+    """Serve, and lead the API server to it."""
+    cert, key = certificate(plane.folder, ["localhost", "rheostat-operator.rheostat.svc"])
+    tls = context(cert, key, (plane.folder / "front-ca.crt").read_text())
+    loop = asyncio.new_event_loop()
+
+    loop.run_until_complete(serve("127.0.0.1", port, tls, played.reports))
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    plane.apply(definition())
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    deploy = DEPLOY.parent / "operator"
+    plane.kubectl("apply", "-f", str(deploy / "namespace.yaml"))
+    service, api = yaml.safe_load_all((deploy / "metrics.yaml").read_text())
+    service["spec"] = {"type": "ExternalName", "externalName": "localhost"}
+    api["spec"]["service"]["port"] = port
+    api["spec"]["caBundle"] = base64.b64encode(cert.read_bytes()).decode()
+    plane.apply(service, api)
+    plane.kubectl("wait", "--for=condition=Available", "apiservice", api["metadata"]["name"])

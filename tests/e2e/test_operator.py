@@ -1,0 +1,268 @@
+"""The operator on a real API server with RBAC, fed by real agents; the HPA is Kubernetes' own."""
+
+# mypy: disallow-untyped-calls=False
+
+import json
+import sys
+import threading
+import time
+
+import pytest
+
+from rheostat.local import kubernetes_build
+
+pytest.importorskip("kopf", reason="comes with the extra operator")
+pytest.importorskip("kubernetes", reason="comes with the extra operator")
+pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+
+from tests.e2e.operator_plane import (
+    GROUP,
+    Driver,
+    Operator,
+    Plane,
+    resource,
+    say_running,
+    until,
+)
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not kubernetes_build.are_built(),
+        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory):
+    made = Plane(tmp_path_factory.mktemp("plane"), kubernetes_build.programs_folder())
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def operator(plane):
+    made = Operator(plane)
+    made.deploy()
+    made.start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def drive(plane, operator):
+    opened = []
+
+    def make(name, size=2, **given):
+        driver = Driver(size, **given)
+        driver.pod(plane, name)
+        opened.append((name, driver))
+        return driver
+
+    yield make
+    for name, driver in opened:
+        driver.close()
+        plane.kubectl("delete", "streamapp", name, "--ignore-not-found")
+        plane.kubectl("delete", "pod", name, "--force", "--grace-period=0", "--ignore-not-found")
+
+
+def say(line):
+    sys.stderr.write(line + "\n")
+
+
+def ready(plane, name):
+    """Reason and message of the condition Ready."""
+    status = plane.request("GET", f"{GROUP}/{name}").get("status", {})
+    found = [each for each in status.get("conditions", ()) if each["type"] == "Ready"]
+    return (found[0]["reason"], found[0]["message"]) if found else ("", "")
+
+
+def adopted(plane, name):
+    """Whether the size in force is in the scale sub-resource, which has none before."""
+    return plane.request("GET", f"{GROUP}/{name}")["spec"].get("replicas") is not None
+
+
+def scale(plane, name, size):
+    """What kubectl scale does."""
+    read = plane.request("GET", f"{GROUP}/{name}/scale")
+    read["spec"]["replicas"] = size
+    plane.request("PUT", f"{GROUP}/{name}/scale", read)
+
+
+def test_a_put_on_scale_reaches_the_driver(plane, drive):
+    driver = drive("etl")
+    plane.apply(resource("etl", driver.port, mode="external"))
+    until(lambda: adopted(plane, "etl"), "the driver is found")
+    took = []
+    for size in (5, 3, 8, 1, 4) * 4:
+        scale(plane, "etl", size)
+        took.append(until(lambda size=size: driver.size == size, f"{size} executors"))
+    say(f"scale to decided, n={len(took)}: median {sorted(took)[10]:.3f} s, most {max(took):.3f} s")
+    assert driver.asked == [5, 3, 8, 1, 4] * 4
+    driver.tick()  # a loop looks again a few seconds later
+    until(lambda: plane.request("GET", f"{GROUP}/etl/scale")["status"]["replicas"] == 4, "status")
+    assert "spark-role=executor" in plane.request("GET", f"{GROUP}/etl/scale")["status"]["selector"]
+
+
+def test_a_mode_that_becomes_external_begins_with_the_size_that_is_there(plane, drive):
+    driver = drive("modes", size=3)
+    plane.apply(resource("modes", driver.port, mode="policy"))
+    until(lambda: plane.request("GET", f"{GROUP}/modes")["spec"].get("replicas") == 3, "mirrored")
+    plane.apply(resource("modes", driver.port, mode="external"))
+    until(lambda: driver.desk.report().sizing.mode == "external", "told")
+    assert (driver.size, driver.asked) == (3, [])
+
+
+def test_a_spec_that_contradicts_itself_is_refused_all_errors_at_once(plane, operator):
+    wrong = resource(
+        "wrong",
+        1,
+        mode="policy",
+        limits={"min": 5, "max": 2},
+        parameters={"a": 1},
+        driver={"selector": {"a": "b"}, "sparkApplication": "c"},
+    )
+    said = plane.kubectl("apply", "-f", "-", told=json.dumps(wrong), check=False)
+    for part in ("limits.min is above", "no policy is named", "exactly one of"):
+        assert part in said
+
+
+def test_what_the_schema_cannot_know_is_a_condition(plane, drive):
+    driver = drive("unknown")
+    plane.apply(
+        resource("unknown", driver.port, mode="policy", policy="no-such", guards={"budget": -1})
+    )
+    until(lambda: ready(plane, "unknown")[0] == "Invalid", "said")
+    assert "no-such" in ready(plane, "unknown")[1]
+
+
+def test_a_driver_with_another_token_is_said(plane, drive):
+    driver = drive("locked", token="another")
+    plane.apply(resource("locked", driver.port, mode="external", replicas=5))
+    until(lambda: ready(plane, "locked")[0] == "WrongToken", "said")
+    assert driver.size == 2
+
+
+def test_a_driver_that_does_not_answer_keeps_its_size_in_the_status(plane, drive):
+    driver = drive("silent", size=3)
+    plane.apply(resource("silent", driver.port, mode="external"))
+    until(lambda: ready(plane, "silent")[0] == "Sized", "found")
+    driver.close()
+    until(lambda: ready(plane, "silent")[0] == "NoAnswer", "said")
+    assert plane.request("GET", f"{GROUP}/silent")["status"]["replicas"] == 3
+
+
+def test_of_two_resources_for_one_driver_the_younger_waits(plane, drive):
+    driver = drive("shared")
+    plane.apply(resource("shared", driver.port, mode="external"))
+    until(lambda: ready(plane, "shared")[0] == "Sized", "found")
+    time.sleep(1.1)  # the API's times have whole seconds
+    second = resource("zz-second", driver.port, mode="external", replicas=7)
+    second["spec"]["driver"]["selector"] = {"app": "shared"}
+    plane.apply(second)
+    until(lambda: ready(plane, "zz-second")[0] == "TwoResources", "said")
+    plane.kubectl("delete", "streamapp", "zz-second")
+    assert driver.size == 2
+
+
+def test_a_resource_that_is_deleted_leaves_the_job_and_nothing_behind(plane, drive):
+    driver = drive("leaving")
+    plane.apply(resource("leaving", driver.port, mode="external"))
+    until(lambda: adopted(plane, "leaving"), "found")
+    scale(plane, "leaving", 6)
+    plane.kubectl("delete", "streamapp", "leaving", "--wait=true")
+    time.sleep(1.5)
+    assert driver.size in (2, 6)
+    assert "leaving" not in plane.kubectl("get", "streamapp")
+
+
+def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(plane, operator):
+    driver = Driver(2, live=False)
+    template = {"spec": {"nodeName": "here", "containers": [{"name": "c", "image": "none"}]}}
+    own = {"template": template, "agentPort": driver.port}
+    plane.apply(resource("own", 0, mode="external", replicas=2, driver=own))
+    pods = "/api/v1/namespaces/default/pods"
+
+    def names():
+        found = plane.request("GET", pods + "?labelSelector=rheostat.dev/application=own")
+        return [each["metadata"]["name"] for each in found["items"]]
+
+    until(lambda: names() == ["own-driver-1"], "started")
+    say_running(plane, "own-driver-1")
+    until(lambda: ready(plane, "own")[0] == "CannotScale", "found")
+    scale(plane, "own", 5)
+    until(lambda: driver.drains == 1, "drained")
+    until(lambda: _leaving(plane, pods, names()), "stopped")
+    fresh = Driver(5, live=False)  # the pod's new driver, at the port of the old one
+    plane.kubectl("delete", "pod", "own-driver-1", "--force", "--grace-period=0")
+    until(lambda: names() == ["own-driver-2"], "started again")
+    env = plane.request("GET", f"{pods}/own-driver-2")["spec"]["containers"][0]["env"]
+    assert {"name": "RHEOSTAT_EXECUTORS", "value": "5"} in env
+    for each in (driver, fresh):
+        each.close()
+    plane.kubectl("delete", "streamapp", "own")
+    plane.kubectl("delete", "pod", "own-driver-2", "--force", "--grace-period=0")
+
+
+def _leaving(plane, pods, names):
+    return all(
+        "deletionTimestamp" in plane.request("GET", f"{pods}/{name}")["metadata"] for name in names
+    )
+
+
+def test_killed_at_thirty_points_no_size_is_forgotten_and_nothing_is_done_twice(plane, operator):
+    """The operator dies k x 40 ms after a size was asked for, and another one begins."""
+    driver = Driver(2)
+    driver.pod(plane, "killed")
+    plane.apply(resource("killed", driver.port, mode="external"))
+    until(lambda: adopted(plane, "killed"), "found")
+    wanted = []
+    for point in range(30):
+        size = 3 + point % 5
+        wanted.append(size)
+        scale(plane, "killed", size)
+        time.sleep(0.01 * point)
+        operator.kill()
+        operator.start()
+        until(lambda size=size: driver.size == size, f"{size} executors at point {point}")
+    assert driver.asked == wanted
+    driver.close()
+    plane.kubectl("delete", "streamapp", "killed")
+
+
+def test_two_hundred_applications_cost_one_operator_little(plane):
+    """At rest, with the usual round of ten seconds: below a tenth of a core."""
+    operator = Operator(plane, every_s=10.0)
+    operator.deploy()
+    drivers = [Driver(2) for _ in range(10)]
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(2.0):
+            for driver in drivers:
+                driver.tick()
+
+    threading.Thread(target=tick, daemon=True).start()
+    for number in range(200):
+        drivers[number % 10].pod(plane, f"many-{number}")
+    plane.apply(*(resource(f"many-{n}", drivers[n % 10].port, mode="shadow") for n in range(200)))
+    operator.start()
+    until(lambda: ready(plane, "many-199")[0] == "Sized", "all are found", 180)
+    until(lambda: ready(plane, "many-100")[0] == "Sized", "all are found", 180)
+    time.sleep(20)
+    before, begun = operator.cpu_s(), time.monotonic()
+    time.sleep(60)
+    share = (operator.cpu_s() - before) / (time.monotonic() - begun)
+    say(f"200 applications at rest: {100 * share:.1f} % of a core")
+    stop.set()
+    operator.kill()
+    for driver in drivers:
+        driver.close()
+    plane.kubectl("delete", "streamapp", "--all")
+    plane.kubectl("delete", "pod", "--all", "--force", "--grace-period=0")
+    assert share < 0.10

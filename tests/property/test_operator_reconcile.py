@@ -1,0 +1,195 @@
+"""Any order and loss of events, and a death between any two steps, ends in the wanted state, and
+nothing is done twice.
+"""
+
+# mypy: disallow-untyped-calls=False
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.agent.report import Report
+from rheostat.agent.sizing import Sizing
+from rheostat.model import Limits
+from rheostat.operator.actions import Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.application import Application
+from rheostat.operator.observed import Driver, Observed, Status
+from rheostat.operator.reconcile import mirrored, reconcile
+
+LIMITS = Limits.between(1, 8)
+
+
+class World:
+    """One application in a cluster: its driver's pods, its agent, and what the API keeps."""
+
+    def __init__(self, live, ours):
+        self.live, self.ours = live, ours
+        self.mode, self.replicas = "external", 3
+        self.status, self.pods, self.agents = Status(), {}, {}
+        self.started, self.drained, self.told = [], [], []
+        self.silent, self.ending = False, set[str]()
+        self.seen: Any = ()
+        if not ours:
+            self._run(Driver(name="theirs", uid="theirs", ip="1"), 3)
+
+    def _run(self, pod, size):
+        self.pods[pod.name] = pod
+        self.agents[pod.uid] = Report(can_scale=self.live, executors=size, target=size)
+
+    def application(self):
+        size = self.replicas if self.mode == "external" else None
+        sizing = Sizing(mode=self.mode, size=size, limits=LIMITS)
+        template: Any = {"spec": {}} if self.ours else None
+        return Application(name="a", namespace="n", sizing=sizing, template=template)
+
+    def observed(self, stale):
+        if not stale:
+            self.seen = tuple(self.pods.values())
+        running = [each for each in self.seen if each.running and each.name in self.pods]
+        report = self.agents[running[0].uid] if len(running) == 1 and not self.silent else None
+        return Observed(drivers=self.seen, report=report)
+
+    def reconcile(self, dies_after=99, stale=False):
+        """Write the status, then act; die after so many of these steps. Return what was done."""
+        found = reconcile(self.application(), self.status, self.observed(stale))
+        actions = (*found.actions, *mirrored(self.mode, self.replicas, found.status))
+        if dies_after == 0:
+            return actions
+        self.status = found.status
+        for action in actions[: dies_after - 1]:
+            self.do(action)
+        return actions
+
+    def do(self, action):
+        if isinstance(action, Adopt):
+            self.replicas = action.replicas
+        elif isinstance(action, Start):
+            self._start(action)
+        elif isinstance(action, Stop):
+            pod = self.pods.get(action.name)
+            if pod and pod.uid == action.uid:
+                assert self.agents[pod.uid].drained, "stopped in the middle of a batch"
+                self.pods[action.name] = replace(pod, leaving=True)
+        elif isinstance(action, Drain):
+            self._drain(action.uid)
+        elif isinstance(action, Tell) and not self.silent:
+            for uid, report in self.agents.items():
+                if report.sizing != action.sizing:
+                    self.told.append(action.sizing)
+                    target = action.sizing.size if self.live else report.target
+                    self.agents[uid] = replace(report, sizing=action.sizing, target=target or 3)
+
+    def _start(self, action):
+        name = f"driver-{action.incarnation}"
+        if name in self.pods:
+            return  # the API answers 409
+        assert not any(each.running for each in self.pods.values()), "two drivers, one checkpoint"
+        self.started.append(name)
+        pod = Driver(
+            name=name,
+            uid=name,
+            ip="1",
+            running=False,
+            incarnation=action.incarnation,
+            size=action.size,
+        )
+        self._run(pod, action.size)
+
+    def _drain(self, uid):
+        report = self.agents.get(uid)
+        if report and not report.draining and not self.silent:
+            self.drained.append(uid)
+            self.agents[uid] = replace(report, draining=True)
+
+    def go_on(self):
+        """What the cluster does by itself: pods begin, queries end, pods that leave are gone."""
+        for name, pod in list(self.pods.items()):
+            if pod.leaving:
+                del self.pods[name], self.agents[pod.uid]
+            elif not pod.running and not pod.ended:
+                self.pods[name] = replace(pod, running=True)
+            elif self.agents[pod.uid].draining:  # the batch that runs takes its time
+                done = pod.uid in self.ending
+                self.ending.add(pod.uid)
+                self.agents[pod.uid] = replace(self.agents[pod.uid], drained=done)
+            report = self.agents.get(pod.uid)
+            if report and report.can_scale:
+                self.agents[pod.uid] = replace(report, executors=report.target)
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("resize"), st.integers(1, 8)),
+        st.tuples(st.just("mode"), st.sampled_from(["external", "policy", "shadow"])),
+        st.tuples(st.just("reconcile"), st.integers(0, 5)),
+        st.tuples(st.just("stale"), st.integers(1, 5)),
+        st.tuples(st.just("go on"), st.just(0)),
+        st.tuples(st.just("silence"), st.booleans()),
+    ),
+    max_size=40,
+)
+
+
+def play(world, events):
+    for what, value in events:
+        if what == "resize":
+            world.replicas = value
+        elif what == "mode":
+            world.mode = value
+        elif what == "silence":
+            world.silent = value
+        elif what == "go on":
+            world.go_on()
+        else:
+            world.reconcile(value, stale=what == "stale")
+
+
+def settle(world):
+    world.silent = False
+    for _ in range(20):
+        world.reconcile()
+        world.go_on()
+
+
+@given(live=st.booleans(), ours=st.booleans(), events=steps)
+def test_any_history_ends_in_the_wanted_state_and_then_nothing_is_done(live, ours, events):
+    world = World(live, ours)
+    play(world, events)
+    settle(world)
+    before = world.status
+    assert world.reconcile() == ()
+    assert world.status == before
+    running = [pod for pod in world.pods.values() if pod.running]
+    assert len(running) == 1
+    report = world.agents[running[0].uid]
+    assert report.sizing == world.application().sizing
+    if world.mode == "external" and (live or ours):
+        assert (report.target if live else running[0].size) == world.replicas
+
+
+@given(live=st.booleans(), ours=st.booleans(), events=steps)
+def test_nothing_is_done_twice_and_never_are_there_two_drivers(live, ours, events):
+    world = World(live, ours)
+    play(world, events)
+    settle(world)
+    assert len(set(world.started)) == len(world.started)
+    assert len(set(world.drained)) == len(world.drained)
+    assert all(one != other for one, other in zip(world.told, world.told[1:], strict=False))
+
+
+@given(st.integers(1, 8), st.integers(0, 30))
+def test_killed_at_each_of_its_steps_no_size_is_forgotten(size, point):
+    """A restart at another size, with the operator dead after ``point`` of its steps for once."""
+    world, done = World(live=False, ours=True), 0
+    settle(world)
+    world.replicas = size
+    for _ in range(20):
+        steps_of_this = 1 + len(world.reconcile(max(0, point - done)))
+        done += steps_of_this
+        world.go_on()
+    settle(world)
+    running = [pod for pod in world.pods.values() if pod.running]
+    assert [pod.size for pod in running] == [size]
+    assert len(world.drained) == (0 if size == 3 else 1)

@@ -1,0 +1,144 @@
+# mypy: disallow-untyped-calls=False
+import http.client
+import json
+
+import pytest
+
+pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+
+from rheostat.agent.desk import Desk
+from rheostat.agent.report import Report, report_json, report_of
+from rheostat.agent.server import Server
+from rheostat.agent.sizing import Sizing
+from rheostat.errors import BadInput
+from rheostat.model import Capabilities, Decision, Observation, Record, Rescaling
+from rheostat.policies.fixed import Fixed
+
+
+class Nothing:
+    capabilities = Capabilities(can_scale=False, cannot=("it is a test",))
+    halted = False
+
+    def direct(self, policy, guards):
+        pass
+
+    def halt(self):
+        self.halted = True
+
+
+@pytest.fixture
+def serve():
+    opened = []
+
+    def make(token="secret"):
+        server = Server(
+            desk := Desk(Nothing(), lambda _: (Fixed(), ()), lambda: None), "127.0.0.1", 0, token
+        )
+        opened.append(server)
+        return server, desk
+
+    yield make
+    for server in opened:
+        server.close()
+
+
+def ask(server, method, path, body=None, token="secret"):
+    connection = http.client.HTTPConnection(server.address, timeout=10)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    read = answer.read().decode()
+    connection.close()
+    return answer.status, json.loads(read) if read.startswith("{") else read
+
+
+def test_the_status_is_a_report(serve):
+    server, _ = serve()
+    status, read = ask(server, "GET", "/status", token=None)
+    assert status == 200
+    assert report_of(read).cannot == ("it is a test",)
+
+
+def test_a_size_is_put_with_the_token(serve):
+    server, desk = serve()
+    assert ask(server, "PUT", "/sizing", '{"mode": "external"}')[0] == 200
+    assert ask(server, "PUT", "/scale", '{"executors": 4}')[0] == 200
+    assert desk.report().sizing == Sizing(mode="external", size=4)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "token", "status", "said"),
+    [
+        ("PUT", "/scale", '{"executors": 4}', "guess", 401, "wrong token"),
+        ("PUT", "/scale", '{"executors": 4}', None, 401, "wrong token"),
+        ("PUT", "/scale", '{"executors": 4}', "secret", 409, "mode is policy"),
+        ("PUT", "/scale", "four", "secret", 400, "no JSON"),
+        ("PUT", "/scale", "[4]", "secret", 400, "JSON object"),
+        ("PUT", "/sizing", '{"mode": "x", "size": 0}', "secret", 400, "size must be"),
+        ("PUT", "/scale", "x" * 70_000, "secret", 413, "bytes"),
+        ("PUT", "/size", "{}", "secret", 404, "/scale"),
+        ("GET", "/", None, None, 404, "/status"),
+    ],
+)
+def test_what_cannot_be_done_is_said(serve, method, path, body, token, status, said):
+    server, _ = serve()
+    answered, read = ask(server, method, path, body, token)
+    assert answered == status
+    assert said in read["error"]
+
+
+def test_without_a_token_nothing_is_written(serve):
+    server, _ = serve(token=None)
+    status, read = ask(server, "PUT", "/halt", "{}", token="")
+    assert (status, "RHEOSTAT_AGENT_TOKEN" in read["error"]) == (403, True)
+
+
+def test_the_kill_switch_is_pulled(serve):
+    server, _ = serve()
+    assert ask(server, "PUT", "/halt")[1]["halted"] is True
+
+
+def test_the_metrics_are_in_the_text_format(serve):
+    server, desk = serve()
+    seen = Observation(t_s=0, application="app-1", executors=2, busy=0.25)
+    decided = Decision(target=2, reason="")
+    desk.see(
+        Record(
+            t_s=0,
+            observation=seen,
+            queries=(),
+            raw=decided,
+            guards=(),
+            target=2,
+            actions=(),
+            rescaling=Rescaling(phase="steady"),
+        )
+    )
+    _, text = ask(server, "GET", "/metrics", token=None)
+    assert 'rheostat_utilization{application="app-1"} 0.25' in text
+    assert "rheostat_lag_rows" not in text
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(serve):
+    server, _ = serve()
+    port = int(server.address.rpartition(":")[2])
+    with pytest.raises(BadInput, match="cannot be listened on"):
+        Server(Desk(Nothing(), lambda _: (Fixed(), ()), lambda: None), "127.0.0.1", port, None)
+
+
+def test_what_is_no_report_is_refused():
+    assert report_of(report_json(Report(executors=3))) == Report(executors=3)
+    with pytest.raises(ValueError, match="schema"):
+        report_of({"schema": 99})
+
+
+def test_a_closed_agent_answers_no_more_on_an_open_connection(serve):
+    server, _ = serve()
+    connection = http.client.HTTPConnection(server.address, timeout=10)
+    connection.request("GET", "/status")
+    connection.getresponse().read()
+    server.close()
+    connection.request("GET", "/status")
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
+        connection.getresponse()
+    connection.close()

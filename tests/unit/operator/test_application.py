@@ -1,0 +1,55 @@
+# mypy: disallow-untyped-calls=False
+import pytest
+
+from rheostat.agent.sizing import Sizing
+from rheostat.config import GuardOptions
+from rheostat.errors import BadInput
+from rheostat.model import Limits
+from rheostat.operator.application import application_of, camel, snake
+
+
+def body(**spec):
+    spec.setdefault("driver", {"selector": {"app": "x"}})
+    return {"metadata": {"name": "a", "namespace": "n", "generation": 3}, "spec": spec}
+
+
+def test_a_resource_is_read():
+    read = application_of(
+        body(
+            mode="external",
+            replicas=4,
+            limits={"min": 2, "max": 6},
+            guards={"stepOut": 2},
+        )
+    )
+    assert read.sizing == Sizing(
+        mode="external", size=4, limits=Limits.between(2, 6), guards=GuardOptions(step_out=2)
+    )
+    assert read.labels == {"app": "x", "spark-role": "driver"}
+
+
+def test_it_is_shadow_unless_something_else_is_said_and_replicas_are_not_a_wish_then():
+    assert application_of(body(replicas=4)).sizing == Sizing(mode="shadow")
+
+
+def test_a_spark_application_is_found_by_its_label():
+    read = application_of(body(driver={"sparkApplication": "etl"}))
+    assert read.labels["sparkoperator.k8s.io/app-name"] == "etl"
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    wrong = body(
+        driver={"selector": {"a": "b"}, "sparkApplication": "x"},
+        limits={"min": 5, "max": 2},
+        policy="no-such",
+        guards={"stepOut": -0.5},
+    )
+    with pytest.raises(BadInput) as said:
+        application_of(wrong)
+    for part in ("exactly one", "(5)", "no-such", "step_out"):
+        assert part in str(said.value)
+
+
+@pytest.mark.parametrize("name", ["step_out", "stabilization_out_s", "undo"])
+def test_names_go_both_ways(name):
+    assert snake(camel(name)) == name

@@ -1,0 +1,101 @@
+# mypy: disallow-untyped-calls=False
+from dataclasses import replace
+
+from rheostat.agent.report import Report
+from rheostat.agent.sizing import Sizing
+from rheostat.model import Limits
+from rheostat.operator.actions import Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.application import Application
+from rheostat.operator.observed import Driver, Observed, Status
+from rheostat.operator.reconcile import invalid, mirrored, reconcile
+
+SIZING = Sizing(mode="external", size=4, limits=Limits.between(1, 6))
+THEIRS = Application(name="a", namespace="n", sizing=SIZING, labels={"app": "a"})
+OURS = replace(THEIRS, template={"spec": {}})
+POD = Driver(name="d", uid="u", ip="10.0.0.1")
+LIVE = Report(application="app-1", executors=3, target=4, phase="growing")
+FIXED = replace(LIVE, can_scale=False, cannot=("dynamic allocation is on",))
+
+
+def ready(outcome):
+    return next(each for each in outcome.status.conditions if each.type == "Ready")
+
+
+def test_a_driver_that_is_sized_otherwise_is_told():
+    found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=LIVE))
+    assert found.actions == (Tell(SIZING),)
+    assert (found.status.replicas, found.status.target) == (3, 4)
+    assert found.status.selector == "spark-app-selector=app-1,spark-role=executor"
+
+
+def test_a_driver_that_is_sized_as_wanted_is_left_alone():
+    seen = Observed(drivers=(POD,), report=replace(LIVE, sizing=SIZING))
+    assert reconcile(THEIRS, Status(), seen).actions == ()
+
+
+def test_without_a_size_the_one_in_force_is_adopted():
+    wanted = replace(THEIRS, sizing=replace(SIZING, size=None))
+    found = reconcile(wanted, Status(), Observed(drivers=(POD,), report=LIVE))
+    assert found.actions == (Adopt(4), Tell(SIZING))
+
+
+def test_where_nobody_outside_decides_scale_follows_the_size_in_force():
+    assert mirrored("policy", 2, Status(target=5)) == (Adopt(5),)
+    assert mirrored("external", 2, Status(target=5)) == ()
+
+
+def test_a_silent_driver_keeps_the_size_that_was_seen_last():
+    seen = Observed(drivers=(POD,), silence="no route", silence_reason="NoAnswer")
+    found = reconcile(THEIRS, Status(replicas=5), seen)
+    assert (found.status.replicas, found.actions, ready(found).reason) == (5, (), "NoAnswer")
+
+
+def test_of_two_resources_for_one_driver_the_younger_does_nothing():
+    found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=LIVE, rival="b"))
+    assert (found.actions, ready(found).reason) == ((), "TwoResources")
+
+
+def test_somebody_elses_driver_that_cannot_be_scaled_is_only_said():
+    seen = Observed(drivers=(POD,), report=replace(FIXED, sizing=SIZING))
+    found = reconcile(THEIRS, Status(), seen)
+    assert (found.actions, ready(found).reason) == ((), "CannotScale")
+    assert "dynamic allocation" in ready(found).message
+
+
+def test_after_the_kill_switch_nothing_is_told():
+    seen = Observed(drivers=(POD,), report=replace(LIVE, halted=True))
+    found = reconcile(THEIRS, Status(), seen)
+    assert (found.actions, ready(found).reason) == ((), "Halted")
+
+
+def test_the_seeds_steps_drain_stop_restart_where_live_scaling_cannot_be():
+    pod = replace(POD, incarnation=1, size=2)
+    status, said = Status(incarnation=1, started_at=2), []
+    for observed in (
+        Observed(drivers=(pod,), report=FIXED),
+        Observed(drivers=(pod,), report=replace(FIXED, draining=True)),
+        Observed(drivers=(pod,), report=replace(FIXED, draining=True, drained=True)),
+        Observed(drivers=(replace(pod, leaving=True),)),
+        Observed(),
+    ):
+        found = reconcile(OURS, status, observed)
+        status = found.status
+        said.append(found.actions)
+    assert said == [(Drain("u"),), (), (Stop("d", "u"),), (), (Start(2, 4),)]
+
+
+def test_our_own_driver_is_started_and_started_again_where_its_node_died():
+    first = reconcile(OURS, Status(), Observed())
+    assert first.actions == (Start(1, 4),)
+    assert reconcile(OURS, first.status, Observed()).actions == (Start(1, 4),)
+
+
+def test_our_own_driver_that_ended_by_itself_stays_ended():
+    ended = replace(POD, incarnation=1, ended=True, running=False)
+    found = reconcile(OURS, Status(incarnation=1), Observed(drivers=(ended,)))
+    assert (found.actions, ready(found).reason) == ((), "Ended")
+
+
+def test_a_resource_that_contradicts_itself_changes_nothing():
+    found = invalid(Status(replicas=3), 7, "min above max")
+    assert (found.actions, found.status.replicas, ready(found).message) == ((), 3, "min above max")

@@ -1,0 +1,49 @@
+from rheostat.agent.report import Report
+from rheostat.operator.application import Application
+from rheostat.operator.driver_pod import driver_of, driver_pod
+from rheostat.operator.external_metrics import application_in, resources, values
+from rheostat.operator.observed import Condition, Status
+from rheostat.operator.status_text import status_json, status_of
+
+
+def test_a_status_survives_its_json():
+    said = (Condition(type="Ready", true=False, reason="NoDriver", message="none"),)
+    status = Status(observed_generation=2, replicas=3, restarting_to=5, conditions=said)
+    assert status_of(status_json(status, {}, "now")) == status
+
+
+def test_a_condition_keeps_its_time_while_its_truth_stays():
+    said = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
+    first = status_json(said, {}, "t1")
+    other = Status(conditions=(Condition(type="Ready", true=False, reason="NoAnswer"),))
+    assert status_json(said, first, "t2")["conditions"][0]["lastTransitionTime"] == "t1"
+    assert status_json(other, first, "t2")["conditions"][0]["lastTransitionTime"] == "t2"
+
+
+def test_a_drivers_pod_knows_its_number_its_size_and_its_owner():
+    template = {"spec": {"containers": [{"name": "d", "env": [{"name": "A", "value": "b"}]}]}}
+    wanted = Application(name="etl", namespace="n", uid="u", template=template)
+    pod = driver_pod(wanted, 2, 5)
+    assert pod["spec"]["containers"][0]["env"][0] == {"name": "RHEOSTAT_EXECUTORS", "value": "5"}
+    assert pod["metadata"]["ownerReferences"][0]["uid"] == "u"
+    pod["metadata"]["uid"] = "p"
+    assert (driver_of(pod).incarnation, driver_of(pod).size) == (2, 5)
+    assert "env" in template["spec"]["containers"][0]
+    assert len(template["spec"]["containers"][0]["env"]) == 1
+
+
+def test_a_metric_is_told_in_thousandths_and_an_absent_or_old_one_not_at_all():
+    fresh = Report(age_s=1.0, metrics={"rheostat_utilization": 0.7049})
+    old = Report(age_s=99.0, metrics=fresh.metrics)
+    told = [
+        values("rheostat_utilization", "a", each, "now")["items"] for each in (fresh, old, None)
+    ]
+    assert told[0][0]["value"] == "704m"
+    assert told[1:] == [[], []]
+    assert values("rheostat_lag_rows", "a", fresh, "now")["items"] == []
+
+
+def test_every_gauge_is_a_metric_and_the_selector_names_the_application():
+    assert {"rheostat_gated_lag_change"} <= {each["name"] for each in resources()["resources"]}
+    assert application_in("application=etl") == "etl"
+    assert application_in("application in (a,b)") is None

@@ -1,0 +1,62 @@
+# mypy: disallow-untyped-calls=False
+import pytest
+
+from rheostat.agent.sizing import Sizing
+from rheostat.config import AgentOptions
+from rheostat.errors import BadInput
+from rheostat.guards import Bounds
+from rheostat.model import Limits, Slo
+from rheostat.policies.fixed import Fixed
+from rheostat.spark.agency import drain, made_of
+from rheostat.spark.settings import settings_of
+
+
+class Query:
+    def __init__(self, *statuses):
+        self.isActive, self.stopped, self._statuses = True, 0, list(statuses)
+        self.lastProgress = {"batchId": 7}
+
+    @property
+    def status(self):
+        return {"isTriggerActive": self._statuses.pop(0)}
+
+    def stop(self):
+        self.stopped += 1
+
+
+class Session:
+    def __init__(self, *queries):
+        self.streams = type("Streams", (), {"active": list(queries)})
+
+
+def test_a_query_is_drained_between_two_batches():
+    query = Query(True, True, False)
+    drain(Session(query))
+    assert (query.stopped, query._statuses) == (1, [])
+
+
+def test_what_a_sizing_does_not_say_is_as_the_driver_was_started_with():
+    settings = settings_of(policy="fixed", parameters={"executors": 4}, limits=(2, 5))
+    policy, guards = made_of(settings, Sizing())
+    assert policy == Fixed(4)
+    assert guards[-1] == Bounds(Limits.between(2, 5), False)
+
+
+def test_a_sizing_says_policy_objective_and_limits():
+    given = Sizing(policy="pid", slo=Slo(latency_s=3), limits=Limits.between(1, 3))
+    policy, guards = made_of(settings_of(policy="fixed", parameters={"executors": 4}), given)
+    assert type(policy).__name__ == "Pid"
+    assert guards[-1] == Bounds(Limits.between(1, 3), False)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"), [("8085", ("127.0.0.1", 8085)), ("0.0.0.0:0", ("0.0.0.0", 0))]
+)
+def test_an_agent_listens_on_loopback_unless_a_host_is_named(text, address):
+    assert AgentOptions(agent=text).address == address
+
+
+@pytest.mark.parametrize("text", ["x", "host:", "70000", "-1"])
+def test_what_is_no_port_is_refused(text):
+    with pytest.raises(BadInput, match="must be a port"):
+        AgentOptions(agent=text)
