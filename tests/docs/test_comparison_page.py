@@ -88,6 +88,8 @@ def test_the_page_has_every_policy_the_bounds_and_how_it_was_made(script):
         "rows": rows,
         "summary": compared(rows),
         "loads": {"cosine": "0.2 * cosine"},
+        "starts_s": {"cosine": 3.0},
+        "trials": 3,
         "non_anticipative": {"cosine": BLIND},
     }
     made = script["page"](told, "it took 3 minutes")
@@ -96,15 +98,16 @@ def test_the_page_has_every_policy_the_bounds_and_how_it_was_made(script):
     assert "| missing (%) | too many (%) |" in made
     assert "| (best static) |  | 99.0 ± 0.0 | 19.0 ± 0.0 |" in made
     assert "not below 30.0. Non-anticipative bound: between 40.0 and 50.0." in made
-    assert "--seeds 1" in made
+    assert "--seeds 1 --trials 3" in made
+    assert "## cosine, executors that take 3 s" in made
     assert "it took 3 minutes" in made
 
 
-def test_the_published_page_has_every_policy_on_both_loads_and_its_plots():
+def test_the_published_page_has_every_policy_on_each_load_and_start_and_its_plots():
     page = (ROOT / "docs" / "evidence" / "comparison.md").read_text(encoding="utf-8")
     assert all(
-        len(re.findall(rf"^\| \**{policy}[* ]", page, re.MULTILINE)) == 2 for policy in POLICIES
+        len(re.findall(rf"^\| \**{policy}[* ]", page, re.MULTILINE)) == 6 for policy in POLICIES
     )
-    plots = re.findall(r"\]\((compare-\w+(?:-zoomed)?\.svg)\)", page)
-    assert len(plots) == 4
+    plots = re.findall(r"\]\((compare-\w+-start-\d+(?:-zoomed)?\.svg)\)", page)
+    assert len(plots) == 12
     assert all((ROOT / "docs" / "evidence" / plot).exists() for plot in plots)

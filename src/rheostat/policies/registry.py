@@ -9,6 +9,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.catch_up import CatchUp
+from rheostat.policies.chameleon import Chameleon
 from rheostat.policies.conttune import ContTune
 from rheostat.policies.daedalus import Daedalus
 from rheostat.policies.dhalion import Dhalion
@@ -21,9 +22,11 @@ from rheostat.policies.flink import Flink
 from rheostat.policies.hpa import Hpa
 from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.policies.parameters import parameters, values
+from rheostat.policies.pascal import Pascal
 from rheostat.policies.pid import Pid
 from rheostat.policies.predictive import Predictive
 from rheostat.policies.spark_batch_ratio import SparkBatchRatio
+from rheostat.policies.stochastic_mpc import StochasticMpc
 from rheostat.policies.third_party import third_party
 from rheostat.policies.threshold import Threshold
 from rheostat.policies.varga import VargaV1, VargaV2
@@ -31,6 +34,7 @@ from rheostat.ports import Policy
 
 POLICIES: dict[str, type[Policy]] = {
     "catch-up": CatchUp,
+    "chameleon": Chameleon,
     "conttune": ContTune,
     "daedalus": Daedalus,
     "dhalion": Dhalion,
@@ -43,9 +47,11 @@ POLICIES: dict[str, type[Policy]] = {
     "flink": Flink,
     "hpa": Hpa,
     "measured-throughput": MeasuredThroughput,
+    "pascal": Pascal,
     "pid": Pid,
     "predictive": Predictive,
     "spark-batch-ratio": SparkBatchRatio,
+    "stochastic-mpc": StochasticMpc,
     "threshold": Threshold,
     "varga-v1": VargaV1,
     "varga-v2": VargaV2,

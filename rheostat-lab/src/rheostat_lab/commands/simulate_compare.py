@@ -40,6 +40,12 @@ def compare(
         list[str] | None,
         typer.Option(help="Only this load, cosine or bursts; repeat it. Default: both."),
     ] = None,
+    start: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Only executors that take so many seconds to come; repeat it. Default: 3, 10, 60."
+        ),
+    ] = None,
     minutes: Annotated[
         float,
         typer.Option(help="Length of a run; its first 5 minutes do not count for the objective."),
@@ -61,16 +67,23 @@ def compare(
     """Compare all policies on the Spark plant with live placement: ours at its defaults, the others
     at the best of what is tried.
 
-    The thesis' cosine and bursts; beside them the best fixed size, the clairvoyant and the
-    non-anticipative bound.
+    The thesis' cosine and bursts, each with executors that take 3, 10 and 60 s to come; beside them
+    the best fixed size, the clairvoyant and the non-anticipative bound.
 
     Example: rheostat simulate compare --seeds 10 --out compare.json
     """
+    from rheostat.policies.registry import POLICIES
     from rheostat_lab.comparison.compared import choose
-    from rheostat_lab.comparison.spark_comparison import Comparison
+    from rheostat_lab.comparison.spark_comparison import LOADS, STARTS_S, Comparison
 
-    given = {name: value for name, value in (("policies", policy), ("loads", load)) if value}
-    asked = Comparison(seeds=seeds, trials=trials, minutes=minutes, **given)
+    asked = Comparison(
+        policies=policy or tuple(POLICIES),
+        loads=load or tuple(LOADS),
+        starts_s=start or STARTS_S,
+        seeds=seeds,
+        trials=trials,
+        minutes=minutes,
+    )
     chosen = choose(_ran(asked.trial_cells(), folder, master))
     cells = asked.judged_cells(chosen)
     told = _told(asked, chosen, cells, _ran(cells, folder, master))
@@ -131,7 +144,7 @@ def _plot(
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for load in asked.loads:
+        for load in asked.places:
             scatter(folder, load, found, _blind_cost(blinds[load]), slo_s)
     except OSError as error:
         raise BadInput(f"plots cannot be written to {folder}: {error.strerror}") from None

@@ -35,11 +35,22 @@ LOADS: Mapping[str, str] = {
     "bursts": "bursts:quiet=15000,burst=40000,quiet_s=900,burst_s=180",
 }
 """The thesis' cosine of query 1 at a fifth of its rows, and bursts that nobody sees coming."""
+
+STARTS_S: Sequence[float] = (3.0, 10.0, 60.0)
+"""How long an executor takes to come: Standalone, Kubernetes or YARN with images and containers at
+hand, the same where a machine has to be started first."""
+_LONGEST_START_S = 600.0
 OURS = "measured-throughput"
 """The policy of this project: it runs at its defaults, and the others are compared with it."""
 
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "catch-up": {"catch_up_s": (30, 60, 120, 300)},
+    "chameleon": {
+        "upper": (0.6, 0.7, 0.8),
+        "lower": (0.4, 0.55),
+        "interval_s": (15, 60),
+        "season_s": (3600,),
+    },
     "conttune": {"alpha": (1, 3), "backlog_s": (5, 15, 30)},
     "daedalus": {"recovery_s": (60, 180, 600), "pause_s": (60, 180)},
     "dhalion": {"scale_down": (0.1, 0.2, 0.4), "settle_s": (30, 120)},
@@ -54,9 +65,11 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
         "metrics": ("cpu 0.3", "cpu 0.4", "cpu 0.5", "cpu 0.6", "cpu 0.7", "cpu 0.9"),
         "down_window_s": (60, 300),
     },
+    "pascal": {"cpu_max": (0.5, 0.6, 0.7, 0.8), "ahead_s": (60, 300), "season_s": (3600,)},
     "pid": {"signal": ("lag_s", "latency_s"), "setpoint": (1, 5, 10, 15, 20, 25)},
     "predictive": {"margin": (0.0, 1.0, 1.5, 2.0)},
     "spark-batch-ratio": {"up_ratio": (0.6, 0.7, 0.8, 0.9), "down_ratio": (0.3, 0.5)},
+    "stochastic-mpc": {"late_price": (20, 50, 200), "usable": (0.6, 0.75, 0.9)},
     "threshold": {"high": (0.5, 0.6, 0.7, 0.8), "low": (0.2, 0.3, 0.4)},
     "varga-v1": {"target_utilization": (0.3, 0.5, 0.7, 0.9), "lag_target": (1, 10)},
     "varga-v2": {"target_utilization": (0.3, 0.5, 0.7, 0.9)},
@@ -75,6 +88,7 @@ class Comparison:
 
     policies: Sequence[str] = tuple(POLICIES)
     loads: Sequence[str] = tuple(LOADS)
+    starts_s: Sequence[float] = tuple(STARTS_S)
     seeds: int = 10
     trials: int = 3
     minutes: float = SETTINGS.minutes
@@ -87,6 +101,12 @@ class Comparison:
                 raise BadInput(
                     f"there is no load {load!r} to compare on; there are {', '.join(LOADS)}"
                 )
+        for start_s in self.starts_s:
+            if not 0 < start_s <= _LONGEST_START_S:
+                raise BadInput(
+                    "an executor must take more than 0 and at most"
+                    f" {_LONGEST_START_S:g} s to start, but it takes {start_s:g}"
+                )
         if self.seeds < 1 or self.trials < 1:
             raise BadInput(
                 f"seeds and trials must be at least 1, but they are {self.seeds} and {self.trials}"
@@ -97,6 +117,12 @@ class Comparison:
                 f" it lasts {self.minutes:g}"
             )
 
+    @property
+    def places(self) -> dict[str, tuple[str, float]]:
+        """Return load and start time by the name of their pair, such as ``cosine-start-10``."""
+        pairs = product(self.loads, self.starts_s)
+        return {place_name(load, start_s): (load, start_s) for load, start_s in pairs}
+
     def trial_cells(self) -> list[Cell]:
         """Return the runs that the others' parameters are chosen on: their defaults and all that is
         tried.
@@ -106,7 +132,7 @@ class Comparison:
         seeds = range(self.seeds, self.seeds + self.trials)
         return [
             self._cell(policy, load, seed, given)
-            for load, seed, (policy, given) in product(self.loads, seeds, tried)
+            for load, seed, (policy, given) in product(self.places, seeds, tried)
         ]
 
     def judged_cells(self, chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Cell]:
@@ -114,17 +140,25 @@ class Comparison:
         parameters by load and policy.
         """
         policies = (BOUNDS, *dict.fromkeys((OURS, *self.policies)))
-        places = product(self.loads, range(self.seeds), policies)
+        places = product(self.places, range(self.seeds), policies)
         return [
             self._cell(policy, load, seed, chosen.get((load, policy), {}))
             for load, seed, policy in places
         ]
 
-    def _cell(self, policy: str, load: str, seed: int, given: Mapping[str, Any]) -> Cell:
+    def _cell(self, policy: str, place: str, seed: int, given: Mapping[str, Any]) -> Cell:
+        load, start_s = self.places[place]
         return replace(
             plain_cell(policy, load, seed=seed, parameters=given),
+            load=place,
+            plant_parameters={**PLANT, "start_s": start_s},
             settings=replace(SETTINGS, minutes=self.minutes),
         )
+
+
+def place_name(load: str, start_s: float) -> str:
+    """Return the name of a load met with executors that take so long to come."""
+    return f"{load}-start-{start_s:g}"
 
 
 def candidates(policy: str) -> list[dict[str, Any]]:

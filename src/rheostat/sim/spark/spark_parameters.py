@@ -66,7 +66,12 @@ class SparkParameters:
         0.1, "spread of a task's time around its mean 1 (sigma of a lognormal)", "1", 0, 2
     )
     batch_noise: float = _of(0.05, "the same for the fixed cost of a batch", "1", 0, 2)
-    start_s: float = _of(3.0, "from the request of an executor to its registration", "s")
+    start_s: float = _of(
+        3.0,
+        "from the request of an executor to its registration; Standalone 3, YARN and Kubernetes 5"
+        " to 60",
+        "s",
+    )
     start_each_s: float = _of(0.5, "more for each other executor that starts at the same time", "s")
     start_noise: float = _of(
         0.2, "spread of the start time around its mean (sigma of a lognormal)", "1", 0, 2

@@ -20,6 +20,8 @@ SHORT = [
     "6",
     "--load",
     "bursts",
+    "--start",
+    "60",
     "--policy",
     "fixed",
 ]
@@ -47,16 +49,16 @@ def test_rows_summary_bounds_and_plots_of_a_short_comparison(
     )
     assert {row["seed"] for row in told["rows"]} == {0}
     assert [each["policy"] for each in told["chosen"]] == ["fixed"]
-    assert told["non_anticipative"]["bursts"]["lower"] > 0
+    assert told["non_anticipative"]["bursts-start-60"]["lower"] > 0
     assert {path.name for path in tmp_path.glob("*.svg")} == {
-        "compare-bursts.svg",
-        "compare-bursts-zoomed.svg",
+        "compare-bursts-start-60.svg",
+        "compare-bursts-start-60-zoomed.svg",
     }
     kept = sorted(path.stat().st_mtime_ns for path in (tmp_path / "rows").glob("*.parquet"))
     assert run(given) == 0
     assert kept == sorted(path.stat().st_mtime_ns for path in (tmp_path / "rows").glob("*.parquet"))
     said = capsys.readouterr().out
-    assert "non-anticipative bound, bursts: " in said
+    assert "non-anticipative bound, bursts-start-60: " in said
     assert "measured-throughput" in said
 
 

@@ -12,7 +12,6 @@ from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.sweep.sweep_cell import BOUNDS
 from rheostat_lab.comparison.spark_comparison import (
     GRIDS,
-    LOADS,
     OURS,
     PLANT,
     SETTINGS,
@@ -50,18 +49,27 @@ def test_nobody_is_judged_on_a_seed_that_its_parameters_were_chosen_on() -> None
 
 
 def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -> None:
-    cells = Comparison(policies=("hpa",), seeds=2).judged_cells(
-        {("cosine", "hpa"): {"metrics": "cpu 0.5"}}
+    cells = Comparison(policies=("hpa",), starts_s=(3.0, 60.0), seeds=2).judged_cells(
+        {("cosine-start-3", "hpa"): {"metrics": "cpu 0.5"}}
     )
     assert sorted((cell.load, cell.seed, cell.policy) for cell in cells) == sorted(
         (load, seed, policy)
-        for load in LOADS
+        for load in ("cosine-start-3", "cosine-start-60", "bursts-start-3", "bursts-start-60")
         for seed in (0, 1)
         for policy in (BOUNDS, "hpa", OURS)
     )
     given = {(cell.load, cell.policy): cell.parameters for cell in cells}
-    assert given["cosine", "hpa"] == {"metrics": "cpu 0.5"}
-    assert given["bursts", "hpa"] == given["cosine", OURS] == {}
+    assert given["cosine-start-3", "hpa"] == {"metrics": "cpu 0.5"}
+    assert given["cosine-start-60", "hpa"] == given["cosine-start-3", OURS] == {}
+
+
+def test_each_load_is_met_with_executors_that_come_soon_and_late() -> None:
+    cells = Comparison(policies=("hpa",), seeds=1).judged_cells({})
+    starts = {cell.load: cell.plant_parameters["start_s"] for cell in cells}
+    assert sorted(starts.values()) == [3.0, 3.0, 10.0, 10.0, 60.0, 60.0]
+    assert starts["bursts-start-60"] == 60.0
+    loads = {cell.load_text for cell in cells if cell.load.startswith("bursts")}
+    assert len(loads) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,6 +77,7 @@ def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -
     [
         ({"policies": ("clever",)}, "unknown policy 'clever'"),
         ({"loads": ("sea",)}, "there is no load 'sea' to compare on; there are cosine, bursts"),
+        ({"starts_s": (0.0,)}, "more than 0 and at most 600 s to start, but it takes 0"),
         ({"seeds": 0}, "seeds and trials must be at least 1, but they are 0 and 3"),
         ({"trials": 0}, "they are 10 and 0"),
         ({"minutes": 5}, "longer than its warm-up of 5 minutes, but it lasts 5"),

@@ -1,0 +1,164 @@
+"""Chameleon (TPDS 2019): a forecast and the service demand decide ahead, thresholds where the
+forecast is not to be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
+from rheostat.policies.sample_order import in_order
+from rheostat.signals.interval_means import with_rate
+from rheostat.signals.seasonal import error_ratio, seasonal
+from rheostat.signals.service_demand import arrivals_per_s, demand_of, with_demand
+
+
+@dataclass(frozen=True, slots=True)
+class Chameleon:
+    """rho = rate x demand / slots: out until rho < ``upper`` where it is not, in until rho >=
+    ``lower`` where it is not.
+
+    Twice in each interval's decision: with the forecast of the intervals to come (proactive) and
+    with the rate of now (reactive). Where the forecast is trusted, the proactive one decides, and
+    the reactive one may only add to it; where not, the reactive one decides alone. Trusted is a
+    forecast that missed at most ``error_max`` of what the last value as forecast did.
+
+    The forecast repeats the last season at the level of now; before a whole season was seen it is
+    the damped trend. The paper's forecasts (tBATS, ARIMA), its correction of decisions that lie
+    close together and its tiers are left out. The thresholds are ours.
+    """
+
+    about: ClassVar[About] = About(
+        formula=(
+            "demand = busy slot-seconds / rows; rho(rate, n) = rate x demand / (n x"
+            " slots_per_executor)\nproactive: rate = highest forecast of the next ahead_s;"
+            " reactive: rate = input_rows_per_s\nrho >= upper: n = min n: rho < upper; rho < lower:"
+            " n = max n: rho >= lower\ntrusted: max(proactive, reactive where it grows); else"
+            " reactive"
+        ),
+        source=(
+            "Bauer et al., Chameleon: A Hybrid, Proactive Auto-Scaling Mechanism on a Level-Playing"
+            " Field, IEEE TPDS 30(4), 2019"
+        ),
+        fails_when=(
+            "rows wait already: a backlog is not in the model, only the room above upper works it"
+            " off; batches have a fixed cost: the demand of a row then depends on the rate"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            trigger_s=1.0,
+            batch_s=0.7,
+            batch_rows=3000,
+            processed_rows_per_s=4286.0,
+            input_rows_per_s=3000.0,
+            busy=0.7,
+            lag_rows=1500.0,
+            lag_s=0.5,
+        ),
+    )
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
+    upper: float = field(
+        default=0.8, metadata={"help": "utilization from which executors are added", "unit": "1"}
+    )
+    lower: float = field(
+        default=0.6, metadata={"help": "utilization below which executors leave", "unit": "1"}
+    )
+    interval_s: float = field(
+        default=60.0, metadata={"help": "time between two decisions", "unit": "s"}
+    )
+    ahead_s: float = field(
+        default=240.0, metadata={"help": "forecast that a size must have room for", "unit": "s"}
+    )
+    season_s: float = field(
+        default=86_400.0, metadata={"help": "length of the season, a day", "unit": "s"}
+    )
+    error_max: float = field(
+        default=1.0,
+        metadata={"help": "a forecast is trusted up to this share of the naive error", "unit": "1"},
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.lower < self.upper:
+            raise BadInput(
+                f"lower must be above 0 and below upper, but they are {self.lower} and {self.upper}"
+            )
+        for name in ("interval_s", "ahead_s", "error_max"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not 4 * self.interval_s <= self.season_s <= 5000 * self.interval_s:
+            raise BadInput(
+                "season_s must be from 4 to 5,000 times interval_s, but they are"
+                f" {self.season_s} and {self.interval_s}"
+            )
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size at the end of each interval; between, the size is kept."""
+        rate, executors = arrivals_per_s(observation), observation.executors
+        if rate is None or not executors:
+            return hold(observation, "size kept: arrival rate or executors are unknown"), memory
+        seen, now = self._learn(observation, rate, memory), observation.t_s
+        demand = demand_of(seen["demands"])
+        if demand is None:
+            return hold(observation, "size kept: no service demand was measured yet"), seen
+        decided_s = memory.get("decided_s", -math.inf)
+        if 0 <= now - decided_s < self.interval_s:
+            seen["decided_s"] = decided_s
+            return hold(observation, "between two decisions"), seen
+        seen["decided_s"] = now
+        return self._decided(observation, rate, demand, seen["series"]["means"]), seen
+
+    def _learn(self, observation: Observation, rate: float, memory: Memory) -> dict[str, Any]:
+        most = self._season + 60
+        series = memory.get("series", {})
+        return {
+            "series": with_rate(series, observation.t_s, rate, self.interval_s, most),
+            "demands": with_demand(memory.get("demands", ()), observation),
+        }
+
+    @property
+    def _season(self) -> int:
+        return round(self.season_s / self.interval_s)
+
+    def _decided(
+        self, observation: Observation, rate: float, demand: float, means: Sequence[float]
+    ) -> Decision:
+        size, steps = observation.size or 1, math.ceil(self.ahead_s / self.interval_s)
+        ahead = seasonal([*means, rate], self._season, steps)
+        off = error_ratio([*means, rate], self._season, steps)
+        slots_per_row_s = demand / (observation.slots_per_executor or 1)
+        reactive = self._size(size, rate * slots_per_row_s)
+        proactive = self._size(size, max(ahead) * slots_per_row_s)
+        trusted = off is not None and off <= self.error_max
+        target = max(proactive, reactive if reactive > size else 0) if trusted else reactive
+        evidence = {
+            "rate": rate,
+            "forecast_rows_per_s": max(ahead),
+            "error_ratio": off,
+            "demand_slot_s": demand,
+            "proactive": proactive,
+            "reactive": reactive,
+        }
+        by = "the forecast is trusted" if trusted else "the forecast is not trusted"
+        reason = (
+            f"{rate:,.0f} rows/s now, {max(ahead):,.0f} ahead, {by}:"
+            f" {counted(target, 'executor')} needed"
+        )
+        return Decision(target=target, reason=reason, evidence=evidence)
+
+    def _size(self, size: int, executors: float) -> int:
+        """Return the size for a load of so many busy executors."""
+        least = max(1, math.floor(executors / self.upper + 1e-9) + 1)
+        if executors / size >= self.upper:
+            return least
+        if executors / size < self.lower:
+            return min(size, max(least, math.floor(executors / self.lower + 1e-9)))
+        return size

@@ -1,0 +1,132 @@
+"""PASCAL (FGCS 2019): a learnt forecast of the highest load to come, and a learnt profile of what
+it costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
+from rheostat.policies.sample_order import in_order
+from rheostat.signals.interval_means import with_rate
+from rheostat.signals.peak_model import learnt, peak
+from rheostat.signals.service_demand import arrivals_per_s, slot_s_per_row
+from rheostat.signals.statistics.running_line import Line
+from rheostat.signals.true_rates import executors_for
+
+_TOLD_APART = 0.1
+"""Rates whose standard deviation is below this share of their mean say nothing about a slope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pascal:
+    """executors = ceil(used slots at the highest rate of the next ``ahead_s`` / ``cpu_max`` / slots
+    of an executor).
+
+    The profile is a line of used slots over the rate. The forecast is learnt from the rate, its
+    change and the time of day; until ten horizons' ends were seen, and where it says less, the rate
+    of now counts (reactive). ``ahead_s`` is to be above the time that executors take to come.
+
+    The published forecast and profile are neural networks that are trained beforehand; here both
+    are linear and learnt as the load goes. The choice of a parallelism per operator is left out:
+    the stages of a batch share the slots.
+    """
+
+    about: ClassVar[About] = About(
+        formula=(
+            "peak = mean rate x w (1, rate, change, sin and cos of the time of day); w by recursive"
+            " least squares on peaks that came\nslots(rate) = line through (input_rows_per_s, busy"
+            " slot-seconds per s)\nexecutors = ceil(slots(max(input_rows_per_s, peak)) / cpu_max /"
+            " slots_per_executor)"
+        ),
+        source=(
+            "Lombardi et al., PASCAL: An architecture for proactive auto-scaling of distributed"
+            " services, Future Generation Computer Systems 98, 2019"
+        ),
+        fails_when=(
+            "rows wait already: only the room above cpu_max works them off; the load has a shape"
+            " that neither its last minutes nor the time of day tell"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            trigger_s=1.0,
+            batch_s=0.7,
+            batch_rows=3000,
+            processed_rows_per_s=4286.0,
+            input_rows_per_s=3000.0,
+            busy=0.7,
+            lag_rows=1500.0,
+            lag_s=0.5,
+        ),
+    )
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
+    cpu_max: float = field(
+        default=0.8, metadata={"help": "highest use of the slots that is planned", "unit": "1"}
+    )
+    interval_s: float = field(
+        default=15.0, metadata={"help": "time between two forecasts", "unit": "s"}
+    )
+    ahead_s: float = field(
+        default=300.0, metadata={"help": "the highest rate of this time counts", "unit": "s"}
+    )
+    season_s: float = field(
+        default=86_400.0, metadata={"help": "length of the season, a day", "unit": "s"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("cpu_max", "interval_s", "season_s"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not self.interval_s <= self.ahead_s <= 100 * self.interval_s:
+            raise BadInput(
+                "ahead_s must be from 1 to 100 times interval_s, but they are"
+                f" {self.ahead_s} and {self.interval_s}"
+            )
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the fewest executors that hold the highest rate to come."""
+        rate, executors = arrivals_per_s(observation), observation.executors
+        if rate is None or not executors:
+            return hold(observation, "size kept: arrival rate or executors are unknown"), memory
+        seen = self._learn(observation, rate, memory)
+        profile, expected = Line.of(seen["profile"]), peak(seen["model"])
+        if not profile.n:
+            return hold(observation, "size kept: no batch was measured yet"), seen
+        highest = max(rate, expected or 0.0)
+        slots = _used(profile, highest) / self.cpu_max
+        target = executors_for(slots, observation)
+        evidence = {"rate": rate, "peak_rows_per_s": expected, "slots": slots}
+        told = "no forecast yet" if expected is None else f"{expected:,.0f} expected"
+        reason = f"{rate:,.0f} rows/s now, {told}: {counted(target, 'executor')} needed"
+        return Decision(target=target, reason=reason, evidence=evidence), seen
+
+    def _learn(self, observation: Observation, rate: float, memory: Memory) -> dict[str, Any]:
+        ahead = round(self.ahead_s / self.interval_s)
+        series = with_rate(
+            memory.get("series", {}), observation.t_s, rate, self.interval_s, 2 * ahead
+        )
+        model, before = memory.get("model", {}), memory.get("series", {}).get("place")
+        if series["means"] and series["place"] != before:
+            model = learnt(model, observation.t_s, series["means"], ahead, self.season_s)
+        elif not series["means"]:
+            model = {}  # a new series: what was said before it has no answer
+        profile, demand = memory.get("profile", {}), slot_s_per_row(observation)
+        if demand is not None:
+            profile = Line.of(profile).with_point(rate, rate * demand).plain()
+        return {"series": series, "model": model, "profile": profile}
+
+
+def _used(profile: Line, rate: float) -> float:
+    """Return the slots in use at a rate: on the line, in proportion while all rates were alike."""
+    apart = math.sqrt(profile.spread_x / profile.n) > _TOLD_APART * profile.mean_x
+    if apart and profile.spread_xy > 0:
+        return max(0.0, profile.at(rate))
+    return profile.mean_y / profile.mean_x * rate if profile.mean_x > 0 else 0.0

@@ -1,0 +1,189 @@
+"""Stochastic model predictive control (Ghanbari et al., ICAC 2012): the sizes that cost least over
+many loads that may come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
+from rheostat.policies.reason_text import counted
+from rheostat.policies.sample_order import in_order
+from rheostat.signals.interval_means import with_rate
+from rheostat.signals.lag import queued_rows
+from rheostat.signals.service_demand import arrivals_per_s, demand_of, with_demand
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_SCENARIOS = 40
+_MOST = 128
+"""Intervals of the past that are kept: scenarios are drawn from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class StochasticMpc:
+    """The size of now and one for later that cost least in the mean over scenarios; the first is
+    asked for, and at the next look all is computed anew.
+
+    A scenario is what the rate did after an earlier moment, in proportion to it then. Rows queue:
+    what a size does beyond the arrivals works them off. Executors cost their time, each change
+    ``rescale_cost``, and each second in which the queue is longer than the objective bears
+    ``late_price``, twice as much where it is twice as long. New executors work after ``start_s``.
+
+    The two sizes (now, and from the middle of the horizon) stand for the paper's size at every
+    step, and scenarios from the past for its model of the load; its kinds and leases of machines
+    are left out.
+    """
+
+    about: ClassVar[About] = About(
+        formula=(
+            "min over (q1, q2): E[sum over steps of (q + late_price x max(0, wait_s / slo -"
+            " 1)) step_s] + rescale_cost x changes\nqueue' = max(0, queue + (rate - q / demand)"
+            " step_s); wait_s = trigger_s + batch_s + queue x demand / q\nrate(t + h) ="
+            " input_rows_per_s x rate(s + h) / rate(s), a scenario for each s of the past"
+        ),
+        source=(
+            "Ghanbari et al., Optimal Autoscaling in a IaaS Cloud, ICAC 2012; scenario approach to"
+            " stochastic model predictive control"
+        ),
+        fails_when=(
+            "what comes has not happened yet in the past that is kept (the first burst); start_s is"
+            " not what executors take"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            trigger_s=1.0,
+            batch_s=0.8,
+            batch_rows=3000,
+            processed_rows_per_s=3750.0,
+            input_rows_per_s=3000.0,
+            busy=0.8,
+            lag_rows=1500.0,
+            lag_s=0.5,
+        ),
+    )
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+
+    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
+    late_price: float = field(
+        default=50.0,
+        metadata={"help": "executors that a second of late rows is worth", "unit": "executors"},
+    )
+    rescale_cost: float = field(
+        default=30.0, metadata={"help": "what a change of size costs", "unit": "executor-s"}
+    )
+    step_s: float = field(default=15.0, metadata={"help": "time between decisions", "unit": "s"})
+    steps: int = field(default=20, metadata={"help": "length of the horizon", "unit": "step_s"})
+    start_s: float = field(
+        default=10.0, metadata={"help": "time until new executors work", "unit": "s"}
+    )
+    usable: float = field(
+        default=0.9, metadata={"help": "share of a slot's time that rows get", "unit": "1"}
+    )
+    max_executors: int = field(
+        default=64, metadata={"help": "largest size that is considered", "unit": "executors"}
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("slo", "step_s", "usable"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        for name in ("late_price", "rescale_cost", "start_s"):
+            if not getattr(self, name) >= 0:
+                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
+        if not (2 <= self.steps <= 100 and 1 <= self.max_executors <= 500):
+            raise BadInput(
+                "steps must be from 2 to 100 and max_executors from 1 to 500, but they are"
+                f" {self.steps} and {self.max_executors}"
+            )
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the first size of the cheapest plan; between two steps, the size is kept."""
+        now, rate, executors = observation.t_s, arrivals_per_s(observation), observation.executors
+        queue = queued_rows(observation)
+        if rate is None or queue is None or not executors:
+            why = "size kept: arrival rate, lag or executors are unknown"
+            return hold(observation, why), memory
+        seen: dict[str, Any] = {
+            "series": with_rate(memory.get("series", {}), now, rate, self.step_s, _MOST),
+            "demands": with_demand(memory.get("demands", ()), observation),
+        }
+        demand, decided_s = demand_of(seen["demands"]), memory.get("decided_s", -math.inf)
+        if demand is None:
+            return hold(observation, "size kept: no service demand was measured yet"), seen
+        if 0 <= now - decided_s < self.step_s:
+            return hold(observation, "between two decisions"), {**seen, "decided_s": decided_s}
+        seen["decided_s"] = now
+        paths = rate * scenarios(seen["series"]["means"], self.steps)
+        per_executor = self.usable * (observation.slots_per_executor or 1) / demand
+        return self._planned(observation, paths, queue, per_executor), seen
+
+    def _planned(
+        self, observation: Observation, paths: Floats, queue: float, per_executor: float
+    ) -> Decision:
+        size, working = observation.size or 1, observation.executors or 1
+        trigger_s = observation.trigger_s or 0.0
+        # A healthy job shows the rows of one trigger: they wait for it, not for executors.
+        waiting = max(0.0, queue - float(paths[0, 0]) * trigger_s)
+        sizes = self._sizes(size, float(paths.max()), waiting, per_executor)
+        first, later = (each.ravel() for each in np.meshgrid(sizes, sizes, indexing="ij"))
+        arrive = math.ceil(self.start_s / self.step_s)
+        price = self.rescale_cost * ((first != size) * 1.0 + (later != first))
+        queues = np.full((len(paths), len(first)), waiting)
+        for step in range(self.steps):
+            asked = first if step < self.steps // 2 else later
+            before = first if step >= self.steps // 2 else np.full(len(first), working)
+            since = step if step < self.steps // 2 else step - self.steps // 2
+            works = np.minimum(asked, before) if since < arrive else asked
+            does = works * per_executor
+            queues = np.maximum(0.0, queues + (paths[:, [step]] - does) * self.step_s)
+            wait_s = trigger_s + (observation.batch_s or 0.0) + queues / does
+            late = np.maximum(0.0, wait_s / self.slo - 1).mean(axis=0)
+            price = price + self.step_s * (asked + self.late_price * late)
+        best = int(np.argmin(np.round(price, 6) + 1e-3 * np.abs(first - size)))
+        target = int(first[best])
+        evidence = {
+            "cost": float(price[best]),
+            "later": int(later[best]),
+            "rows_per_s_highest": float(paths.max()),
+            "rows_per_s_per_executor": per_executor,
+            "scenarios": len(paths),
+        }
+        reason = (
+            f"{counted(target, 'executor')}, {int(later[best])} later, cost least over"
+            f" {counted(len(paths), 'scenario')} of up to {paths.max():,.0f} rows/s"
+        )
+        return Decision(target=target, reason=reason, evidence=evidence)
+
+    def _sizes(self, size: int, highest: float, waiting: float, per_executor: float) -> Floats:
+        """Return the sizes that may be worth it: up to what the highest rate needs with the queue
+        gone in a step.
+        """
+        most = math.ceil(min((highest + waiting / self.step_s) / per_executor, 1e6)) + 1
+        most = min(self.max_executors, max(most, size))
+        every = max(1, most // 32)
+        return np.array(sorted({*range(1, most + 1, every), most, min(size, most)}), dtype=float)
+
+
+def scenarios(means: Sequence[float], steps: int) -> Floats:
+    """Return paths of the rate to come in proportion to that of now, one a row: what it did after
+    each earlier moment, and one that stays.
+    """
+    stays = np.ones((1, steps))
+    past = np.array(means, dtype=float)
+    origins = np.arange(max(0, len(past) - steps))
+    origins = origins[past[origins] > 0][-_SCENARIOS:]
+    if not len(origins):
+        return stays
+    found: Floats = past[origins[:, None] + np.arange(1, steps + 1)] / past[origins][:, None]
+    return np.vstack((stays, found))

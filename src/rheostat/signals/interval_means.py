@@ -1,0 +1,30 @@
+"""Arrival rates as means over intervals of one length: the series that forecasts are made from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_GAP = 10
+"""After so many intervals without a sample the series begins anew."""
+
+
+def with_rate(
+    kept: Mapping[str, Any], t_s: float, rate_per_s: float, interval_s: float, most: int
+) -> dict[str, Any]:
+    """Return the series with a sample more: ``means``, oldest first, at most ``most``.
+
+    The sample counts to the interval in which it falls; its mean is kept when the next one begins.
+    A clock that was put back, or a gap, begins a new series.
+    """
+    place = math.floor(t_s / interval_s)
+    passed = place - kept.get("place", place)
+    if not kept or not 0 <= passed < _GAP:
+        return {"means": [], "place": place, "sum": rate_per_s, "count": 1}
+    if passed == 0:
+        total, count = kept["sum"] + rate_per_s, kept["count"] + 1
+        return {"means": kept["means"], "place": place, "sum": total, "count": count}
+    mean = kept["sum"] / kept["count"]  # intervals without a sample were like the one before
+    means: Sequence[float] = [*kept["means"], *[mean] * passed]
+    return {"means": list(means[-most:]), "place": place, "sum": rate_per_s, "count": 1}

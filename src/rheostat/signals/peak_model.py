@@ -1,0 +1,74 @@
+"""A linear model of the highest rate to come, learnt as the load goes: recursive least squares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+_FORGET = 0.999
+_HARMONICS = (1, 2, 3)
+_UNSURE = 1.0
+"""Variance of a weight before anything was learnt: the model starts as the last value."""
+
+_WARM = 10
+"""Peaks that must have been seen before the model says anything."""
+
+
+def learnt(
+    model: Mapping[str, Any], t_s: float, rates: Sequence[float], ahead: int, season_s: float
+) -> dict[str, Any]:
+    """Return the model after the newest of ``rates`` (oldest first, one an interval, at ``t_s``).
+
+    What was known ``ahead`` intervals ago is the sample, the highest rate since then its answer.
+    """
+    inputs = [*model.get("inputs", ()), _inputs(t_s, rates, ahead, season_s)]
+    found = {**model, "inputs": inputs[-ahead:], "seen": model.get("seen", 0)}
+    if len(inputs) <= ahead or len(rates) < ahead:
+        return found
+    past, scale = inputs[0][:-1], inputs[0][-1]
+    weights, spread = _state(model, len(past))
+    x = np.array(past)
+    gain = spread @ x / (_FORGET + float(x @ spread @ x))
+    missed = max(rates[-ahead:]) / scale - float(weights @ x)
+    weights = weights + gain * missed
+    spread = (spread - np.outer(gain, x @ spread)) / _FORGET
+    spread *= min(1.0, _UNSURE * len(x) / float(np.trace(spread)))  # no wind-up at a constant rate
+    return {
+        **found,
+        "weights": weights.tolist(),
+        "spread": spread.tolist(),
+        "seen": found["seen"] + 1,
+    }
+
+
+def peak(model: Mapping[str, Any]) -> float | None:
+    """Return the highest rate expected in the intervals to come; None before enough were seen."""
+    if model.get("seen", 0) < _WARM:
+        return None
+    *now, scale = model["inputs"][-1]
+    said = float(np.array(model["weights"]) @ np.array(now))
+    return max(0.0, said * float(scale))
+
+
+def _inputs(t_s: float, rates: Sequence[float], ahead: int, season_s: float) -> list[float]:
+    """Return 1, the rate and its change over the last horizon, the time of the season, and the mean
+    rate, in which rate and change are told.
+    """
+    recent, earlier = rates[-ahead:], rates[-2 * ahead : -ahead] or rates[-ahead:]
+    mean = sum(recent) / len(recent)
+    scale = max(1e-9, mean)
+    slope = (mean - sum(earlier) / len(earlier)) / scale
+    turn = 2 * math.pi * t_s / season_s
+    season = [wave(k * turn) for k in _HARMONICS for wave in (math.sin, math.cos)]
+    return [1.0, rates[-1] / scale, slope, *season, scale]
+
+
+def _state(model: Mapping[str, Any], size: int) -> tuple[Any, Any]:
+    if "weights" in model:
+        return np.array(model["weights"]), np.array(model["spread"])
+    weights = np.zeros(size)
+    weights[1] = 1.0
+    return weights, _UNSURE * np.eye(size)

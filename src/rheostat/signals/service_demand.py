@@ -1,0 +1,44 @@
+"""Service demand: the slot-seconds that a row costs, by the utilization law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from rheostat.model import Observation
+from rheostat.signals.true_rates import is_known, needs
+
+_KEPT = 21
+"""Estimates whose median counts: a batch that a collection of garbage made dear is not among it."""
+
+
+def arrivals_per_s(observation: Observation) -> float | None:
+    """Return the rows per second that arrive, summed over the sources; None where unknown."""
+    rate = observation.input_rows_per_s
+    if rate is None and observation.inputs:
+        rate = sum(observation.inputs.values())
+    return rate if is_known(rate) else None
+
+
+def slot_s_per_row(observation: Observation) -> float | None:
+    """Return busy slot-seconds over rows, summed over the stages (of the job where there are none);
+    None where unknown.
+
+    Source: the utilization law, U x slots = rate x demand, as LibReDE uses it (Spinner et al.,
+    Evaluating Approaches to Resource Demand Estimation, 2015).
+    """
+    rate, found = arrivals_per_s(observation), needs(observation)
+    if not rate or not found.operators:
+        return None
+    return sum(operator.slots for operator in found.operators) / rate or None
+
+
+def with_demand(demands: Sequence[float], observation: Observation) -> list[float]:
+    """Return the last estimates, with that of an observation where it has one."""
+    found = slot_s_per_row(observation)
+    return [*demands, *([] if found is None else [found])][-_KEPT:]
+
+
+def demand_of(demands: Sequence[float]) -> float | None:
+    """Return the slot-seconds of a row by the last estimates; None before the first."""
+    return median(demands) if demands else None

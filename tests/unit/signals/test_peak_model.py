@@ -1,0 +1,38 @@
+import math
+import random
+from typing import Any
+
+import pytest
+
+from rheostat.signals.peak_model import learnt, peak
+
+SEASON_S = 3600.0
+
+
+def after(rates: list[float], ahead: int = 4, step_s: float = 60.0) -> dict[str, Any]:
+    model: dict[str, Any] = {}
+    for n in range(1, len(rates) + 1):
+        model = learnt(model, n * step_s, rates[max(0, n - 2 * ahead) : n], ahead, SEASON_S)
+    return model
+
+
+def test_it_says_nothing_before_it_has_seen_enough():
+    assert peak(after([100.0] * 10)) is None
+    assert peak({}) is None
+
+
+def test_a_constant_rate_has_itself_as_its_peak():
+    assert peak(after([100.0] * 200)) == pytest.approx(100.0)
+
+
+def test_a_period_is_learnt_so_that_a_rise_is_seen_ahead():
+    rates = [1000 - 500 * math.cos(2 * math.pi * n / 60) for n in range(60 * 8)]
+    said = [peak(after(rates[: 60 * 7 + n])) or 0.0 for n in (10, 20, 30)]
+    came = [max(rates[60 * 7 + n : 60 * 7 + n + 4]) for n in (10, 20, 30)]
+    assert said == pytest.approx(came, rel=0.05)
+
+
+def test_noise_of_a_day_keeps_it_in_bounds():
+    draw = random.Random(1)
+    rates = [draw.uniform(50.0, 150.0) for _ in range(1440)]
+    assert 50.0 < (peak(after(rates)) or 0.0) < 300.0

@@ -1,0 +1,46 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.signals.seasonal import error_ratio, seasonal
+
+
+def wave(count: int, season: int = 20) -> list[float]:
+    return [100 + 50 * math.sin(2 * math.pi * n / season) for n in range(count)]
+
+
+def test_a_season_that_was_seen_is_repeated():
+    assert seasonal(wave(60), 20, 30) == pytest.approx(wave(90)[60:], rel=1e-6)
+
+
+def test_a_day_that_is_twice_the_one_before_goes_on_so():
+    series = [*wave(40)[:20], *(2 * value for value in wave(40)[20:30])]
+    assert seasonal(series, 20, 5) == pytest.approx([2 * v for v in wave(40)[30:35]], rel=1e-6)
+
+
+def test_before_a_whole_season_the_trend_goes_on_damped():
+    said = seasonal([10.0 * n for n in range(15)], 1000, 5)
+    assert said == sorted(said)
+    assert 140.0 < said[0] < 150.0 + 1e-9 < said[-1] < 190.0
+
+
+def test_a_constant_stays():
+    assert seasonal([7.0] * 30, 20, 3) == pytest.approx([7.0] * 3)
+    assert seasonal([7.0], 20, 2) == pytest.approx([7.0] * 2)
+
+
+def test_a_forecast_of_a_known_season_misses_less_than_the_last_value():
+    found = error_ratio(wave(100), 20, 4)
+    assert found is not None
+    assert found < 0.01
+
+
+def test_too_few_values_give_no_error():
+    assert error_ratio(wave(12), 20, 4) is None
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=80), st.integers(4, 30))
+def test_a_forecast_is_never_below_nothing(series, season):
+    assert all(value >= 0 for value in seasonal(series, season, 6))
