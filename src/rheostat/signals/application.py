@@ -12,6 +12,9 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     """Return the application's observation: rates, lag and state summed, times of the slowest
     query; None without queries.
 
+    Rows of a batch, and rows and busy time of its stages, are those of all queries while the
+    slowest one's batch and its trigger pass: the slots that the queries need add up.
+
     A sum is absent as soon as one summand is: a rate that leaves out a query would size for too
     little.
     """
@@ -20,6 +23,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     if len(queries) == 1:
         return queries[0]
     slowest = max(queries, key=_load)
+    shares = [_batches_meanwhile(slowest, query) for query in queries]
     return replace(
         slowest,
         query=None,
@@ -37,7 +41,8 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         latency_s=_most(q.latency_s for q in queries),
         state_rows=_total(q.state_rows for q in queries),
         state_bytes=_total(q.state_bytes for q in queries),
-        stages=_stages(queries),
+        batch_rows=_rows(queries, shares),
+        stages=_stages(queries, shares),
         in_flight=max(
             (q.in_flight for q in queries if q.in_flight),
             key=lambda batch: batch.elapsed_s,
@@ -46,7 +51,31 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     )
 
 
-def _stages(queries: Sequence[Observation]) -> tuple[Stage, ...] | None:
+def _batches_meanwhile(slowest: Observation, query: Observation) -> float:
+    """Return how many batches a query does in the time from one batch of the slowest to the next;
+    1 where that is unknown.
+    """
+    whole, each = _interval_s(slowest), _interval_s(query)
+    return whole / each if whole and each else 1.0
+
+
+def _interval_s(query: Observation) -> float:
+    return max(query.batch_s or 0.0, query.trigger_s or 0.0)
+
+
+def _rows(queries: Sequence[Observation], shares: Sequence[float]) -> int | None:
+    rows = _sum(
+        None if query.batch_rows is None else share * query.batch_rows
+        for query, share in zip(queries, shares, strict=True)
+    )
+    return None if rows is None else round(rows)
+
+
+def _times(number: float | None, share: float) -> float | None:
+    return None if number is None else number * share
+
+
+def _stages(queries: Sequence[Observation], shares: Sequence[float]) -> tuple[Stage, ...] | None:
     """Return the stages of all queries, each under its query's name, as the sources are; None where
     one query shows none.
     """
@@ -56,9 +85,12 @@ def _stages(queries: Sequence[Observation]) -> tuple[Stage, ...] | None:
         replace(
             stage,
             name=f"{query.query}/{stage.name}",
+            rows_in=_times(stage.rows_in, share),
+            rows_out=_times(stage.rows_out, share),
+            busy_s=_times(stage.busy_s, share),
             upstream=tuple(f"{query.query}/{name}" for name in stage.upstream),
         )
-        for query in queries
+        for query, share in zip(queries, shares, strict=True)
         for stage in query.stages or ()
     )
 

@@ -1,7 +1,10 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rheostat.model import InFlight, Observation, Stage
 from rheostat.signals.application import combine
+from rheostat.signals.true_rates import needs
 
 
 def query(name: str, **signals: object) -> Observation:
@@ -116,3 +119,51 @@ def test_where_one_query_shows_no_stages_there_are_none():
     )
     assert whole is not None
     assert whole.stages is None
+
+
+def batch(name: str, rate: float, work_s: float, batch_s: float, trigger_s: float) -> Observation:
+    """Return a query of one stage: a row costs ``work_s`` slot-seconds."""
+    rows = rate * max(batch_s, trigger_s)
+    stage = Stage(name="0", upstream=("in",), rows_in=rows, busy_s=rows * work_s, tasks=8)
+    return query(
+        name,
+        inputs={"in": rate},
+        input_rows_per_s=rate,
+        batch_s=batch_s,
+        batch_rows=round(rows),
+        trigger_s=trigger_s,
+        stages=(stage,),
+    )
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(50, 5000), st.floats(1e-4, 1e-2), st.floats(0.1, 20), st.floats(0, 30)),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_the_slots_that_queries_of_one_session_need_add_up(drawn):
+    queries = [batch(f"q{n}", *numbers) for n, numbers in enumerate(drawn)]
+    both = combine(queries)
+    assert both is not None
+    alone = sum(operator.slots for each in queries for operator in needs(each).operators)
+    assert sum(operator.slots for operator in needs(both).operators) == pytest.approx(alone)
+    busy_s = sum(stage.busy_s or 0.0 for stage in both.stages or ())
+    work_s = busy_s / (both.batch_rows or 1)  # of a mean row: what a model of one batch learns
+    assert work_s * (both.input_rows_per_s or 0.0) == pytest.approx(alone, rel=0.05)
+
+
+def test_a_query_with_a_short_trigger_counts_with_all_its_batches_in_the_slowest_one_s_time():
+    slow = batch("slow", 100.0, 1e-3, batch_s=9.0, trigger_s=10.0)
+    quick = batch("quick", 100.0, 1e-3, batch_s=0.5, trigger_s=1.0)
+    both = combine((slow, quick))
+    assert both is not None
+    assert (both.trigger_s, both.batch_rows) == (10.0, 2000)
+    assert [stage.busy_s for stage in both.stages or ()] == pytest.approx([1.0, 1.0])
+
+
+def test_the_rows_of_a_batch_are_unknown_where_one_query_does_not_tell_them():
+    both = combine((query("a", batch_rows=5, batch_s=1.0), query("b", batch_s=1.0)))
+    assert both is not None
+    assert both.batch_rows is None

@@ -13,7 +13,9 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import POLICIES, find
+from rheostat.replay.trace_file import find_trace
 from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell, Settings
+from rheostat.workloads.text import parse, with_seed
 
 SETTINGS = Settings(
     minutes=140,
@@ -97,10 +99,7 @@ class Comparison:
         for policy in self.policies:
             find(policy)
         for load in self.loads:
-            if load not in LOADS:
-                raise BadInput(
-                    f"there is no load {load!r} to compare on; there are {', '.join(LOADS)}"
-                )
+            with_seed(parse(load_text(load), find_trace), self.seeds)
         for start_s in self.starts_s:
             if not 0 < start_s <= _LONGEST_START_S:
                 raise BadInput(
@@ -158,7 +157,22 @@ class Comparison:
 
 def place_name(load: str, start_s: float) -> str:
     """Return the name of a load met with executors that take so long to come."""
-    return f"{load}-start-{start_s:g}"
+    return f"{load.partition('=')[0]}-start-{start_s:g}"
+
+
+def load_text(load: str) -> str:
+    """Return the text of a load: one of ``LOADS``, or of the user's own, ``NAME=TEXT``; raises
+    BadInput for neither.
+    """
+    name, _, text = load.partition("=")
+    if load in LOADS:
+        return LOADS[load]
+    if not (text and name.isidentifier()):
+        raise BadInput(
+            f"there is no load {load!r} to compare on; there are {', '.join(LOADS)}, or your own as"
+            " NAME=TEXT, such as days=day:day_s=3600"
+        )
+    return text
 
 
 def candidates(policy: str) -> list[dict[str, Any]]:
@@ -180,7 +194,7 @@ def plain_cell(
         plant_kind="spark",
         plant_parameters=PLANT,
         load=load,
-        load_text=LOADS[load],
+        load_text=load_text(load),
         policy=policy,
         parameters=parameters or {},
         seed=seed,

@@ -63,6 +63,14 @@ def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -
     assert given["cosine-start-60", "hpa"] == given["cosine-start-3", OURS] == {}
 
 
+def test_a_load_of_the_user_s_own_is_compared_on_under_its_name() -> None:
+    own = "days=2 * day:day_s=3600 + constant:rate=50"
+    cells = Comparison(policies=("hpa",), loads=(own,), seeds=1).judged_cells({})
+    assert {cell.load_text for cell in cells} == {"2 * day:day_s=3600 + constant:rate=50"}
+    assert {cell.load for cell in cells} == {"days-start-3", "days-start-10", "days-start-60"}
+    assert cells[0].workload.rate_per_s(0.0) > 50
+
+
 def test_each_load_is_met_with_executors_that_come_soon_and_late() -> None:
     cells = Comparison(policies=("hpa",), seeds=1).judged_cells({})
     starts = {cell.load: cell.plant_parameters["start_s"] for cell in cells}
@@ -77,6 +85,8 @@ def test_each_load_is_met_with_executors_that_come_soon_and_late() -> None:
     [
         ({"policies": ("clever",)}, "unknown policy 'clever'"),
         ({"loads": ("sea",)}, "there is no load 'sea' to compare on; there are cosine, bursts"),
+        ({"loads": ("bursts:quiet=5",)}, "or your own as NAME=TEXT"),
+        ({"loads": ("mine=sea:deep=5",)}, "sea"),
         ({"starts_s": (0.0,)}, "more than 0 and at most 600 s to start, but it takes 0"),
         ({"seeds": 0}, "seeds and trials must be at least 1, but they are 0 and 3"),
         ({"trials": 0}, "they are 10 and 0"),
