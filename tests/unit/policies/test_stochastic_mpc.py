@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ def job(t_s: float, rate: float, size: int = 4, lag_rows: float = 0.0) -> Observ
     )
 
 
-def decided(observation: Observation, **given) -> int:
+def decided(observation: Observation, **given: Any) -> int:
     return StochasticMpc(**given).decide(observation, {})[0].target
 
 

@@ -1,11 +1,13 @@
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.signals.interval_means import with_rate
 
 
-def series(samples: list[tuple[float, float]], most: int = 10) -> dict:
-    kept: dict = {}
+def series(samples: list[tuple[float, float]], most: int = 10) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
     for t_s, rate in samples:
         kept = with_rate(kept, t_s, rate, 10.0, most)
     return kept
