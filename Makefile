@@ -1,7 +1,8 @@
 # Everything a newcomer needs; `make` alone says what there is. The work is in scripts/ and in the package.
-# Options: QUERY=q1|q11 for the demo, PYTHON=python3.12 for the set-up, ARGS="..." handed on to the demo or to pytest.
+# Options: QUERY=q1|q11 and MASTER=standalone|yarn|kubernetes for the demo, PYTHON=python3.12 for the set-up, ARGS="..." handed on to the demo or to pytest.
 
 SETUP  = scripts/setup.sh pyproject.toml rheostat-lab/pyproject.toml
+DEMO   = --end-with-parent $(if $(QUERY),--query $(QUERY)) $(if $(MASTER),--cluster $(MASTER)) $(ARGS)
 PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.2.0
@@ -18,10 +19,10 @@ setup: .venv/.ready ## the environment: .venv, a Java, the JARs (once; the other
 	@scripts/setup.sh .venv $<
 
 demo: .venv/.ready ## the main job: Spark, Kafka, a day in four minutes, the autoscaler; report in out/demo
-	@.venv/bin/rheostat demo --end-with-parent $(if $(QUERY),--query $(QUERY)) $(ARGS)
+	@.venv/bin/rheostat demo $(DEMO)
 
 demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
-	@.venv/bin/rheostat demo --end-with-parent --full $(if $(QUERY),--query $(QUERY)) $(ARGS)
+	@.venv/bin/rheostat demo --full $(DEMO)
 
 demo-days: .venv/.ready ## two days one after the other, the second forecast from the first; report in out/demo-days
 	@.venv/bin/rheostat demo --end-with-parent --days 2 --out out/demo-days $(if $(QUERY),--query $(QUERY)) $(ARGS)

@@ -113,6 +113,14 @@ class StateOptions:
         },
     )
 
+    free_nodes: bool = field(
+        default=True,
+        metadata={
+            "help": "of executors with as much state, let one on the emptiest node leave first",
+            "flag": "--free-nodes/--any-node",
+        },
+    )
+
     def __post_init__(self) -> None:
         check_kinds(self)
         if self.placement not in PLACEMENTS:

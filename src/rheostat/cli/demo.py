@@ -59,6 +59,10 @@ def demo(
         bool,
         typer.Option("--receivers", help="A push load instead: receivers follow it, too."),
     ] = False,
+    cluster: Annotated[
+        str,
+        typer.Option(help="Where it runs, on this computer: standalone, yarn or kubernetes."),
+    ] = "standalone",
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
@@ -102,6 +106,7 @@ def demo(
         seed=day.seed,
         guards=guards,
         price_per_slot_hour=day.price_per_slot_hour,
+        cluster=cluster,
         out=out,
     )
     results.check(out)

@@ -88,6 +88,7 @@ def _settings(
         guards=guards,
         placement=state.placement,
         standby=state.standby,
+        free_nodes=state.free_nodes,
         shares=state.shares,
         retention=retention,
         agent=agent.agent,

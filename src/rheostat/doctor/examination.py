@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from rheostat.doctor.binding import bindings, finding_of
-from rheostat.model import Observation
+from rheostat.model import Limits, Observation
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
+from rheostat.spark.sensing.leaving_settings import leaving
 from rheostat.spark.sensing.progress import ReportedBatch, batch_of
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
@@ -48,7 +49,7 @@ def examine(spark: Any) -> tuple[Finding, ...]:
     ]
     fleet: tuple[Finding, ...] = ()
     if internals and not is_local(spark):
-        fleet = (*_placement(spark, internals.coordinator), *_arrivals(spark))
+        fleet = (*_leaving(spark), *_placement(spark, internals.coordinator), *_arrivals(spark))
     bound = () if is_connect(spark) else bindings(_progress(spark))
     return (
         *_scaling(spark),
@@ -86,6 +87,12 @@ def _scaling(spark: Any) -> list[Finding]:
             topic="live scaling", state="good", line="executors can be added and asked to leave"
         )
     ]
+
+
+def _leaving(spark: Any) -> list[Finding]:
+    """Say what this cluster manager needs so that executors leave in order."""
+    configuration, most = spark.sparkContext.getConf(), Limits().max_executors
+    return list(leaving(spark.sparkContext.master, configuration.get, most, spark.version))
 
 
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:

@@ -18,6 +18,7 @@ from rheostat.journal.folder import STOP_FILE
 from rheostat.kafka.jars import source_jars
 from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import local_settings
+from rheostat.local.master_check import check_master
 from rheostat.local.standalone import DEFAULT_MEMORY_MIB, Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
@@ -157,15 +158,17 @@ class AppRun:
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
         """Return what to set for the next application, and start a cluster for it if it has no
-        other; raises RheostatError where that does not start.
+        other; raises RheostatError where that does not start, and BadInput for a master that cannot
+        be found.
         """
         request = self._request
         before = {name: each.value for name, each in request.given.items()}
         scripts = {
             name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
         }
-        local = None
-        if request.master_of(scripts) is None:
+        local, master = None, request.master_of(scripts)
+        check_master(master, os.environ, {**request.given, **scripts})
+        if master is None:
             local = self._local({**request.given, **scripts})
         elif request.master and MASTER not in scripts:
             os.environ[SUBMIT] = with_master(os.environ.get(SUBMIT), request.master)

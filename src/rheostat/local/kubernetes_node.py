@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -24,35 +23,23 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import psutil
 from kubernetes import client, config, watch
+
+from rheostat.local.kubernetes_container import (
+    Means,
+    address,
+    ask,
+    command,
+    decommissions,
+    environment,
+    kill,
+)
 
 BEAT_S = 4.0
 LOOK_S = 0.5
 WATCH_S = 300
 GRACE_S = 30.0
 _GONE, _EXISTS = 404, 409
-_EXECUTOR = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
-_ARGUMENTS = {
-    "--driver-url": "SPARK_DRIVER_URL",
-    "--executor-id": "SPARK_EXECUTOR_ID",
-    "--cores": "SPARK_EXECUTOR_CORES",
-    "--app-id": "SPARK_APPLICATION_ID",
-    "--hostname": "SPARK_EXECUTOR_POD_IP",
-    "--resourceProfileId": "SPARK_RESOURCE_PROFILE_ID",
-    "--podName": "SPARK_EXECUTOR_POD_NAME",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What the nodes have to run pods with."""
-
-    folder: Path
-    spark_home: Path
-    java: Path
-    cores: int
-    memory_mib: int
 
 
 @dataclass(slots=True)
@@ -242,65 +229,6 @@ def answered(*codes: int) -> Any:
     except client.ApiException as refused:
         if refused.status not in codes:
             raise
-
-
-def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
-    """Return the variables of a container; what refers to the pod is looked up."""
-    known = {
-        "status.podIP": ip,
-        "metadata.name": pod.metadata.name,
-        "metadata.namespace": pod.metadata.namespace,
-    }
-    found = {}
-    for each in container.env or []:
-        source = each.value_from.field_ref if each.value_from else None
-        found[each.name] = known.get(source.field_path, "") if source else (each.value or "")
-    return found
-
-
-def command(container: Any, given: Mapping[str, str], means: Means) -> list[str]:
-    """Return what a container runs."""
-    if (container.args or [""])[0] != "executor":
-        return [*(container.command or []), *(container.args or [])]
-    numbered = [name for name in given if re.fullmatch(r"SPARK_JAVA_OPT_\d+", name)]
-    options = [given[name] for name in sorted(numbered, key=lambda name: int(name.split("_")[-1]))]
-    memory = given["SPARK_EXECUTOR_MEMORY"]
-    own = [given[name] for name in ("SPARK_CLASSPATH",) if given.get(name)]
-    class_path = ":".join([*own, f"{means.spark_home / 'jars'}/*"])
-    arguments = [word for flag, name in _ARGUMENTS.items() for word in (flag, given[name])]
-    heap = [*options, f"-Xmx{memory}"]
-    return [str(means.java), *heap, "-cp", class_path, _EXECUTOR, *arguments]
-
-
-def decommissions(container: Any) -> bool:
-    """Tell whether a container's hook before its end is that of Spark's image, which lets an
-    executor end its tasks (SIGPWR).
-    """
-    hook = container.lifecycle and container.lifecycle.pre_stop
-    words = hook._exec.command if hook and hook._exec else []  # noqa: SLF001
-    return any("decom" in word for word in words)
-
-
-def ask(process: subprocess.Popen[bytes], signal_: signal.Signals, deadline: float) -> None:
-    """Send a signal to a process that lives and wait for its end, at most until the deadline."""
-    if process.poll() is None:
-        process.send_signal(signal_)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.1, deadline - time.monotonic()))
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it has started, without asking."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        parent = psutil.Process(process.pid)
-        for each in (parent, *parent.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                each.kill()
-
-
-def address(number: int) -> str:
-    """Return the address of the pod of a number, in 127.1.0.0/16: to Spark each is a host."""
-    return f"127.1.{number // 250 % 250}.{1 + number % 250}"
 
 
 def now() -> str:

@@ -4,6 +4,7 @@ makes necessary.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -71,9 +72,9 @@ def _leaving(roster: Roster) -> tuple[str, ...]:
     """Return the executors that are to leave now.
 
     What is above the target goes: first those that are to be replaced anyway, then those with the
-    least state, of equals the youngest. Executors in standby are not above it, as long as they are
-    not more than asked for: after a scale-in they are as ready as before. An executor to be
-    replaced goes only when others have settled in its stead.
+    least state, of equals those on the emptiest node, then the youngest. Executors in standby are
+    not above it, as long as they are not more than asked for: after a scale-in they are as ready as
+    before. An executor to be replaced goes only when others have settled in its stead.
     """
     replaced, idle = _least_state_first(roster, roster.replaced), spare(roster)
     others = [executor for executor in roster.staying if executor not in replaced]
@@ -113,5 +114,24 @@ def _is_free(roster: Roster, executor: str) -> bool:
 
 
 def _least_state_first(roster: Roster, executors: list[str]) -> list[str]:
+    """Of equals those on the node with the fewest executors come first, so that nodes become
+    empty, and of these the youngest.
+    """
+    unit = _mean_unit(roster)
+    crowd = Counter(roster.facts.nodes.get(each, each) for each in roster.staying)
+
+    def key(executor: str) -> tuple[int, int]:
+        node = roster.facts.nodes.get(executor)
+        return round(roster.weight(executor) / unit), crowd[node] if node else 0
+
     youngest_first = executors[::-1]
-    return sorted(youngest_first, key=roster.weight)
+    return sorted(youngest_first, key=key)
+
+
+def _mean_unit(roster: Roster) -> float:
+    """Return the weight of a state partition in the mean: less than half of one is no difference
+    between two executors.
+    """
+    units = len(roster.facts.holders)
+    whole = sum((roster.facts.weights or {}).get(unit, 1.0) for unit in roster.facts.holders)
+    return whole / units if units and whole > 0 else 1.0

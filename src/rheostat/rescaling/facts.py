@@ -29,6 +29,9 @@ class Facts:
     ranges: bool = False
     """Whether each executor is to have a contiguous range of every query's partitions."""
 
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    """The node of each executor, where that is to count when one is chosen to leave."""
+
     warm: frozenset[str] = frozenset()
     """Executors whose warm-up has ended."""
     warmable: bool = False

@@ -13,6 +13,7 @@ from rheostat.journal.folder import FolderJournal, erase_old
 from rheostat.loop import Loop
 from rheostat.machine import folders
 from rheostat.model import Capabilities
+from rheostat.rescaling.asking import bearable
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -20,9 +21,12 @@ from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
 from rheostat.spark.resizing.locality_wait import LocalityWait
+from rheostat.spark.resizing.patient_executors import PatientExecutors
+from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
+from rheostat.spark.scaling_settings import FAILURES
 from rheostat.spark.sensing.capabilities import (
     application_id,
     initial_executors,
@@ -97,14 +101,28 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
         return size.see(executors.registered(), asked, now)
 
     watched = _Watched(spark, settings, internals, sizes)
+    platform = _platform(spark, internals)
     actuator = SparkActuator(
-        steward(spark, settings, internals, means),
+        steward(spark, settings, internals, means, platform),
         Capabilities(can_scale=True, cannot=means.cannot),
         size,
         LocalityWait(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
         application_id(spark),
+        lambda target, now: platform.look(executors.ids(), target, now),
     )
     return watched.handle(actuator)
+
+
+def _platform(spark: Any, internals: Internals) -> Platform:
+    """Return what watches the cluster manager."""
+    context = spark.sparkContext
+    endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId)
+
+    def reasons() -> Mapping[str, str | None]:
+        return {each.id: each.remove_reason for each in endpoint.all() or []}
+
+    failures = context.getConf().get(FAILURES, None)
+    return Platform(internals.pods, reasons, bearable(failures, initial_executors(spark) or 1))
 
 
 class _Watched:
@@ -185,7 +203,9 @@ def _sensor(
     )
 
 
-def steward(spark: Any, settings: Settings, internals: Internals, means: Means) -> Steward:
+def steward(
+    spark: Any, settings: Settings, internals: Internals, means: Means, platform: Platform
+) -> Steward:
     """Return the steward of an application; where state is placed it moves it, and tasks wait long
     enough for the state they need.
     """
@@ -202,6 +222,8 @@ def steward(spark: Any, settings: Settings, internals: Internals, means: Means) 
         slots_per_executor=slots_per_executor(spark),
         standby=means.standby,
         max_executors=settings.limits.max_executors,
+        nodes=platform.nodes,
+        frees_nodes=settings.state.free_nodes,
         leaving=_training(spark),
         ended=internals.gateway.stopped,
         hold=lambda changes: waits.set_process_wait(longer if changes else usual),
@@ -210,7 +232,8 @@ def steward(spark: Any, settings: Settings, internals: Internals, means: Means) 
     )
     rhythms = Rhythms(internals.queries)
     queries = RunningQueries(spark, internals.queries, internals.files, rhythms)
-    executors, managers = internals.executors, internals.block_managers
+    managers = internals.block_managers
+    executors = PatientExecutors(internals.executors, platform.total)
     if not verdict.places:
         return Steward(executors, managers, queries, None, None, terms)
 

@@ -61,7 +61,7 @@ def planned(
     wanted = {
         **beside,
         **(scaling.shape(cores) if standalone else {}),
-        **(scaling.ceiling(fitting.max_executors, cores) if standalone else {}),
+        **(scaling.ceiling(fitting.max_executors, cores) if standalone else scaling.failures()),
         **scaling.beginning(initial),
         **scaling.leaving(linger_s),
         **moves,
@@ -130,6 +130,8 @@ def _allocation(
         name for name in scaling.MOVING if name in given and not never_ends(given[name].value)
     ]
     starts = "; the application starts with all executors that it may have" if standalone else ""
+    if not standalone and scaling.ENABLED not in given:
+        return {}, ()  # YARN and Kubernetes know the number to start with
     if _is_off(given):
         return {}, ((f"{_told(scaling.ENABLED, given)}{starts}",) if standalone else ())
     if moving and scaling.ENABLED in given:

@@ -26,6 +26,7 @@ _IDLE = tuple(
     )
 )
 LINGER = "spark.test.executor.decommission.initial.sleep.millis"
+FAILURES = "spark.executor.maxNumFailures"
 NEVER = "1000000s"
 LINGER_S = 5.0
 """Longer than most batches.
@@ -71,6 +72,18 @@ def ceiling(executors: int, cores: int) -> dict[str, Wanted]:
 def beginning(initial: int) -> dict[str, Wanted]:
     """Return the number of executors to start with, where there is no dynamic allocation."""
     return {INSTANCES: Wanted(str(initial), "the number of executors to start with")}
+
+
+def failures() -> dict[str, Wanted]:
+    """Return how many failed executors the application bears on YARN and Kubernetes.
+
+    Spark's own number is twice the executors that it was started with, 3 at least, over its whole
+    life: an application that began small and has run for weeks ends by it.
+    """
+    return {
+        FAILURES: Wanted("100", "an application that begins small bears no more than 3 else"),
+        "spark.executor.failuresValidityInterval": Wanted("10m", "those of the last ten minutes"),
+    }
 
 
 def allocation(limits: Limits, initial: int) -> dict[str, Wanted]:

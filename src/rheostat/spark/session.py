@@ -68,9 +68,10 @@ def attach(spark: Any, settings: Settings) -> Handle:
     folder; ``loop`` how often and how carefully; ``guards`` which further rules hold; ``placement``
     whether state moves with the executors: ``auto``, ``force`` or ``off``; ``standby`` how many
     warm executors without state are kept above the target; ``shares`` how state is shared out:
-    ``count``, ``bytes`` or ``ranges``; ``agent`` at which port it is asked and told over HTTP;
-    ``replace`` whether it ends another autoscaler of this application (see ``settings_of``). The
-    size that is there stays until something else is decided.
+    ``count``, ``bytes`` or ``ranges``; ``free_nodes`` whether executors leave so that nodes become
+    empty; ``agent`` at which port it is asked and told over HTTP; ``replace`` whether it ends
+    another autoscaler of this application (see ``settings_of``). The size that is there stays until
+    something else is decided.
     What this session does not allow is said in one line, and the job runs on unscaled.
 
     A StreamingContext of ``pyspark.streaming`` (deprecated since Spark 3.4) is sized, too: its

@@ -92,6 +92,7 @@ def settings_of(
     placement: str = "auto",
     standby: int = 0,
     shares: str = "count",
+    free_nodes: bool = True,
     retention: JournalOptions | None = None,
     agent: str = "",
     replace: bool = False,
@@ -110,13 +111,14 @@ def settings_of(
     ``placement`` says whether state partitions move with the executors: ``auto`` where a soak has
     allowed it (``spark/resizing/placement_soaks.py``), ``force`` wherever this Spark can, ``off``
     never. ``shares`` is how they are shared out: ``count`` (even numbers), ``bytes`` (even bytes in
-    the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``standby``
-    executors are kept above the target, warm and without state, never beyond the ceiling, once all
-    that was asked for is there. They take the state of a scale-out at once; they are paid for like
-    the others, and count neither in ``Observation.executors`` nor in the budget. ``agent`` is a
-    port, or ``host:port``, at which the application can be asked and told over HTTP (an operator
-    does). ``replace`` ends another autoscaler that already sizes this application; without it a
-    second one is refused.
+    the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``free_nodes``: of
+    executors with as much state one on the node with the fewest executors leaves first, so that
+    nodes become empty. ``standby`` executors are kept above the target, warm and without state,
+    never beyond the ceiling, once all that was asked for is there. They take the state of a
+    scale-out at once; they are paid for like the others, and count neither in
+    ``Observation.executors`` nor in the budget. ``agent`` is a port, or ``host:port``, at which the
+    application can be asked and told over HTTP (an operator does). ``replace`` ends another
+    autoscaler that already sizes this application; without it a second one is refused.
     """
     return Settings(
         policy=policy,
@@ -128,7 +130,9 @@ def settings_of(
         journal=_folder(journal),
         loop=LoopOptions() if loop is None else loop,
         guards=GuardOptions() if guards is None else guards,
-        state=StateOptions(placement=placement, standby=standby, shares=shares),
+        state=StateOptions(
+            placement=placement, standby=standby, shares=shares, free_nodes=free_nodes
+        ),
         retention=JournalOptions() if retention is None else retention,
         agent=AgentOptions(agent=agent),
         replace=replace,

@@ -15,10 +15,10 @@ from typing import Any
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.lab.nexmark.oracle import Verdict
+from rheostat.local.cluster_kinds import LocalCluster
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
@@ -51,7 +51,7 @@ class StatefulJob:
         shape: Shape,
         setting: Setting,
         broker: Broker,
-        cluster: Cluster,
+        cluster: LocalCluster,
         folder: Path,
         limits: Limits,
         initial: int | None = None,
@@ -99,7 +99,8 @@ class StatefulJob:
             quiet=True,
             user={"spark.driver.extraJavaOptions": DRIVER_FLAGS, **self.setting.options},
         )
-        return {**local_files().settings, **self.setting.spark_options(self.folder), **scaling}
+        own = self.setting.spark_options(self.folder)
+        return {**local_files().settings, **own, **scaling, **self._cluster.settings}
 
     def start_query(self) -> None:
         """Start the query, from its checkpoint if there is one."""

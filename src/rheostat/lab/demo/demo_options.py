@@ -11,6 +11,7 @@ from typing import Any
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
+from rheostat.local.cluster_kinds import check_kind
 from rheostat.model import Limits, Slo
 from rheostat.policies.registry import create
 from rheostat.workloads.day import Day
@@ -71,6 +72,10 @@ class Demo:
     price_per_slot_hour: float | None = field(
         default=None, metadata={"help": "money for an hour of one slot, in any currency"}
     )
+    cluster: str = field(
+        default="standalone",
+        metadata={"help": "where it runs: standalone, yarn or kubernetes, on this computer"},
+    )
     out: Path = field(
         default=Path("out/demo"),
         metadata={"help": "folder of the report, the plot and the summary"},
@@ -79,6 +84,7 @@ class Demo:
     def __post_init__(self) -> None:
         if self.query not in QUERIES:
             raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
+        check_kind(self.cluster)
         if self.seconds < _SHORTEST_S:
             raise BadInput(
                 f"a day of {self.seconds:g} seconds is too short to see anything; take"

@@ -13,22 +13,28 @@ from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
 from rheostat.lab.demo.demo_options import Demo
 from rheostat.lab.demo.live_view import View
+from rheostat.local.cluster_kinds import LocalCluster, local_cluster
 from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
-from rheostat.local.standalone import Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.free_memory import require_memory
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
+from rheostat.spark.warming.warm_start import WarmStart
 
 WARM_UP_TOPIC = "warm-up"
 _BASE_BYTES = 2 * 1024**3
 _EXECUTOR_BYTES = 512 * 1024**2
 """Driver, broker, master, worker and producer, and each executor: 6 GiB for the usual eight."""
 
+_STARTS = {
+    "standalone": "Spark Standalone: a master and a worker",
+    "yarn": "YARN: a ResourceManager and a NodeManager",
+    "kubernetes": "Kubernetes: a control plane and a node",
+}
 _DRIVER_MEMORY_MIB = 768
 _LINGER_S = {"q1": 1.0, "q11": 5.0}
 """How long a leaving executor stays at least; q1 has no shuffle whose files it would have to
@@ -58,13 +64,22 @@ class Laboratory:
         view.step("starting a Kafka broker")
         self.broker = stack.enter_context(Broker())
         self.broker.create_topic(WARM_UP_TOPIC, demo.partitions)
-        view.step("starting Spark Standalone: a master and a worker")
-        self.cluster = stack.enter_context(Cluster(cores=demo.max_executors))
+        view.step(f"starting {_STARTS[demo.cluster]}")
+        self.cluster: LocalCluster = local_cluster(
+            demo.cluster, cores=demo.max_executors, tell=view.note
+        )
+        stack.enter_context(self.cluster)
         stack.callback(end_driver)
         os.environ.update(self.cluster.driver_environment())
-        self.warm, cold = arrivals(f"demo {demo.query}", self.cluster.folder, class_path())
+        self.warm, cold = self._arrivals()
         if cold:
             view.note(cold)
+
+    def _arrivals(self) -> tuple[WarmStart | None, str | None]:
+        """Return how executors start; warm on Standalone only."""
+        if self.demo.cluster != "standalone":
+            return None, f"executors start cold on {self.demo.cluster}: no class archive there"
+        return arrivals(f"demo {self.demo.query}", self.cluster.folder, class_path())
 
     def session_options(self, limits: Limits) -> dict[str, str]:
         """Return the static options of a session of these limits."""
@@ -78,7 +93,8 @@ class Laboratory:
             linger_s=_LINGER_S[self.demo.query],
             user={"spark.driver.extraJavaOptions": f"{_DRIVER_FLAGS} {driver_tmp}"},
         )
-        return {**options, **local_files().settings, **(self.warm.settings if self.warm else {})}
+        warm = self.warm.settings if self.warm else {}
+        return {**options, **local_files().settings, **warm, **self.cluster.settings}
 
     def keep_broker(self) -> None:
         """Start the broker again, on its data, if it has died."""

@@ -15,6 +15,7 @@ from rheostat.spark.internals.driver_cpu import DriverCpu
 from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.kubernetes_pods import KubernetesPods
 from rheostat.spark.internals.locality_waits import LocalityWaits
 from rheostat.spark.internals.operator_stores import OperatorStores
 from rheostat.spark.internals.placed_tasks import PlacedTasks
@@ -38,6 +39,7 @@ class Internals:
     rehearsal: Rehearsal
     state_loads: StateLoads
     process: DriverCpu
+    pods: KubernetesPods
 
 
 def internals_of(spark: Any) -> Internals:
@@ -59,4 +61,5 @@ def internals_of(spark: Any) -> Internals:
         rehearsal=Rehearsal(gateway, tasks, executors),
         state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
         process=DriverCpu(gateway),
+        pods=KubernetesPods(gateway),
     )

@@ -47,7 +47,8 @@ class SparkActuator:
     one.
 
     ``size`` is the size in force, which the sensor shows. ``application`` is its id: what is
-    remembered of another one is not resumed.
+    remembered of another one is not resumed. ``happens`` is told the target and the time at every
+    tick and returns, in words, what the cluster manager does beside.
     """
 
     def __init__(
@@ -57,7 +58,9 @@ class SparkActuator:
         size: SizeInForce,
         locality_wait: LocalityWait,
         application: str,
+        happens: Callable[[int, float], str] = lambda _, __: "",
     ) -> None:
+        self._happens = happens
         self._protocols = protocols
         self._capabilities = capabilities
         self._size = size
@@ -76,10 +79,12 @@ class SparkActuator:
         self._size.decide(decision.target, bool(replaced))
         decided = self._size.decided
         target = decision.target if decided is None else decided
+        happens = self._happens(target, now)
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
         self._locality_wait.tick(rescaling.phase != "steady", now)
         kept = {"application": self._application, "protocol": rescaling.memory}
-        return replace(rescaling, memory=kept)
+        detail = "; ".join(filter(None, (rescaling.detail, happens)))
+        return replace(rescaling, detail=detail, memory=kept)
 
     def resume(self, kept: Memory, now: float) -> None:
         """Know the executors as an earlier controller of this application has left them, from the

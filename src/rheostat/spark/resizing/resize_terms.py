@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -11,6 +11,8 @@ class Terms:
     """What the session allows, the latency objective in seconds, and how many executors stand by.
 
     ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended.
+    ``nodes`` returns the node of each executor from the hosts of all; with ``frees_nodes``, of
+    executors with as much state, one on the emptiest node leaves.
     ``hides`` is false where a hidden executor could not give its blocks away. ``leaving`` is told
     of each executor that has been asked to leave: it gets no task any more, but lingers. ``hold``
     is told when the size begins to change and when it no longer does: tasks are to wait longer
@@ -24,6 +26,8 @@ class Terms:
     slots_per_executor: int = 1
     standby: int = 0
     max_executors: int = 8
+    nodes: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda hosts: hosts
+    frees_nodes: bool = True
     leaving: Callable[[str], None] = lambda _: None
     hold: Callable[[bool], object] = lambda _: None
     ended: Callable[[], bool] = lambda: False

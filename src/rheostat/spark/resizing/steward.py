@@ -205,6 +205,7 @@ class Steward:
             holders=self._state.holders,
             weights=self._state.weights,
             ranges=self._state.ranges,
+            nodes=self._terms.nodes(hosts) if self._terms.frees_nodes else {},
             warm=frozenset(hosts.keys() - unready),
             warmable=self._state.places,
             batch=self._rounds.number,

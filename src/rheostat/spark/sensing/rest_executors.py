@@ -26,6 +26,8 @@ class Executor:
     peak_memory_bytes: int | None
     registered_s: str
     removed_s: str | None
+    remove_reason: str | None = None
+    """Why it has gone, in Spark's words."""
 
 
 class ExecutorsEndpoint:
@@ -80,4 +82,5 @@ def _executor(read: Mapping[str, Any]) -> Executor:
         peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
         registered_s=read["addTime"],
         removed_s=read.get("removeTime"),
+        remove_reason=read.get("removeReason"),
     )

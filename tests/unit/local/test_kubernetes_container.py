@@ -4,11 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
 
-import pytest
-
-pytest.importorskip("kubernetes")
-
-from rheostat.local import kubernetes_node as node
+from rheostat.local import kubernetes_container as node
 
 MEANS = node.Means(
     folder=Path("/nodes"), spark_home=Path("/spark"), java=Path("/java"), cores=1, memory_mib=1

@@ -1,0 +1,218 @@
+"""A soak on one of the clusters of this computer: random changes of size of a stateful query, with
+executors killed, pods deleted and nodes lost in between, and a verdict on the output.
+
+``python -m rheostat_lab.rescale.cluster_soak --kind yarn --query session --rescalings 10`` prints a
+line of JSON; exit code 0 only if the output is exact and no task failed in a planned change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import psutil
+
+from rheostat.errors import RheostatError
+from rheostat.kafka.broker import Broker
+from rheostat.local.cluster_kinds import KINDS, LocalCluster, local_cluster
+from rheostat.local.driver_process import end_driver
+from rheostat.local.executor_processes import executor_id
+from rheostat.local.kubernetes_cluster import KubernetesCluster
+from rheostat.local.kubernetes_plane import NAMESPACE
+from rheostat.machine.orderly_end import orderly_end
+from rheostat.model import Limits
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat_lab.rescale.rescale_ways import Live
+from rheostat_lab.rescale.stateful_job import Setting, StatefulJob
+from rheostat_lab.rescale.stateful_rows import Shape
+
+MOST = 4
+QUICK = Setting(trigger_s=1.0, partitions=8, maintenance_s=5.0)
+_ANSWER_S = 60.0
+
+
+@dataclass(slots=True)
+class Soak:
+    """What a soak has done, and what came of it."""
+
+    kind: str
+    query: str
+    seed: int
+    rescalings: int = 0
+    kills: int = 0
+    deletions: int = 0
+    losses: int = 0
+    failed_in_planned: int = 0
+    failed_tasks: int = 0
+    failed_queries: int = 0
+    exact: bool = False
+    rows: int = 0
+    seconds: float = 0.0
+    spark_out_s: float | None = None
+    """From Spark's own request for one executor to its registration, before anything is sized."""
+    out_s: list[float] = field(default_factory=list)
+    """The same for scale-outs that were decided, per decision."""
+    ends: list[str] = field(default_factory=list)
+    """What was said of executors that were lost."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the output is exact, and no planned change has failed a task."""
+        return self.exact and not self.failed_in_planned
+
+
+def soak(wanted: argparse.Namespace) -> Soak:
+    """Do it."""
+    done, began_s = Soak(wanted.kind, wanted.query, wanted.seed), time.monotonic()
+    cluster = local_cluster(wanted.kind, 2 * MOST if wanted.losses else MOST, 2, say)
+    shape = Shape(
+        query=wanted.query,
+        state_mb=0.5,
+        value_bytes=1000,
+        rate_per_s=100,
+        live_keys=200,
+        touch_every=3,
+    )
+    with tempfile.TemporaryDirectory(prefix="rheostat-soak-") as place, Broker() as broker, cluster:
+        folder = Path(place) / "run"
+        limits = Limits.between(1, MOST)
+        try:
+            with StatefulJob(shape, QUICK, broker, cluster, folder, limits, 1) as job:
+                job.start()
+                say("the query runs")
+                done.spark_out_s = round(_spark_out_s(job), 1)
+                _change(job, cluster, wanted, done, folder)
+        finally:
+            end_driver()
+    done.seconds = round(time.monotonic() - began_s, 1)
+    return done
+
+
+def _change(
+    job: StatefulJob, cluster: LocalCluster, wanted: argparse.Namespace, done: Soak, folder: Path
+) -> None:
+    chance, size = random.Random(wanted.seed), 2  # noqa: S311
+    context = job.spark.sparkContext
+    endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, _ANSWER_S)
+    live = Live(job, size, (1, MOST), "force", folder / "journal")
+    live.handle.watch(lambda record: _note(done, record.rescaling.detail))
+    faults = _faults(wanted, chance)
+    for number in range(wanted.rescalings):
+        size = chance.choice([n for n in range(1, MOST + 1) if n != size])
+        fault = faults.get(number)
+        before = endpoint.failed_tasks() or 0
+        asked_s, there = time.monotonic(), len(job.executors())
+        live.ask(size)
+        if fault:
+            job.pause(chance.uniform(0.0, 4.0))
+            _strike(fault, cluster, chance, done)
+        elif size > there:
+            _await_registered(job, size)
+            done.out_s.append(round(time.monotonic() - asked_s, 1))
+        live.await_steady(size)
+        done.rescalings += 1
+        if not fault:
+            done.failed_in_planned += (endpoint.failed_tasks() or 0) - before
+        say(f"{number + 1} of {wanted.rescalings}: {size} executors{f', {fault}' if fault else ''}")
+    verdict = job.finish()
+    done.exact, done.rows = verdict.exact, verdict.expected
+    done.failed_tasks, done.failed_queries = endpoint.failed_tasks() or 0, job.failures
+    live.stop()
+
+
+def _spark_out_s(job: StatefulJob) -> float:
+    """Return what Spark itself takes to bring a second executor."""
+    began_s = time.monotonic()
+    job.internals.executors.request_total(2)
+    _await_registered(job, 2)
+    return time.monotonic() - began_s
+
+
+def _await_registered(job: StatefulJob, executors: int) -> None:
+    job.until(f"{executors} are registered", lambda: len(job.executors()) >= executors)
+
+
+def _faults(wanted: argparse.Namespace, chance: random.Random) -> dict[int, str]:
+    """Return what is done in the middle of which change; nodes are lost last."""
+    kinds = ["kill"] * wanted.kills + ["deletion"] * wanted.deletions
+    chance.shuffle(kinds)
+    room = range(max(0, wanted.rescalings - wanted.losses))
+    found = dict(zip(chance.sample(room, min(len(kinds), len(room))), kinds, strict=False))
+    lost = range(wanted.rescalings - wanted.losses, wanted.rescalings)
+    return {**found, **dict.fromkeys(lost, "loss")}
+
+
+def _strike(fault: str, cluster: LocalCluster, chance: random.Random, done: Soak) -> None:
+    if fault == "loss":
+        cluster.lose(done.losses)  # type: ignore[attr-defined]
+        done.losses += 1
+        return
+    with suppress(psutil.NoSuchProcess, IndexError):
+        victim = chance.choice(cluster.executors())
+        if fault == "kill":
+            victim.kill()
+            done.kills += 1
+        else:
+            _delete(cluster, victim)
+            done.deletions += 1
+
+
+def _delete(cluster: LocalCluster, victim: psutil.Process) -> None:
+    """Delete the executor's pod as a person would; elsewhere the signal that a manager ends a
+    container with.
+    """
+    if not isinstance(cluster, KubernetesCluster):
+        victim.send_signal(signal.SIGTERM)
+        return
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods"
+    label = f"?labelSelector=spark-exec-id%3D{executor_id(victim)}"
+    for pod in cluster.plane.request("GET", path + label)["items"]:
+        cluster.plane.request("DELETE", f"{path}/{pod['metadata']['name']}")
+
+
+def _note(done: Soak, detail: str) -> None:
+    for part in detail.split("; "):
+        if "was lost" in part and part not in done.ends:
+            done.ends.append(part)
+
+
+def say(line: str) -> None:
+    """Write a line of progress to standard error."""
+    sys.stderr.write(f"soak: {line}\n")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Do a soak as the command line says."""
+    parser = argparse.ArgumentParser(description="soak of one kind of cluster")
+    parser.add_argument("--kind", choices=KINDS, required=True)
+    parser.add_argument("--query", default="session", help="session, join, count ...")
+    numbers: dict[str, tuple[int, Callable[[str], int]]] = {
+        "rescalings": (10, int),
+        "kills": (0, int),
+        "deletions": (0, int),
+        "losses": (0, int),
+        "seed": (7, int),
+    }
+    for name, (usual, kind) in numbers.items():
+        parser.add_argument(f"--{name}", type=kind, default=usual)
+    try:
+        with orderly_end():
+            done = soak(parser.parse_args(words))
+    except RheostatError as fault:
+        say(str(fault))
+        return 1
+    sys.stdout.write(json.dumps(asdict(done)) + "\n")
+    return 0 if done.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

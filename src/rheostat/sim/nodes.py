@@ -1,0 +1,78 @@
+"""Nodes that are paid for while an executor is on them: what it is worth that executors leave the
+emptiest node first.
+
+The cluster manager puts a new executor on the node with the most executors that has room (packs),
+or on the emptiest (spreads), and takes a new node where none has; an empty node is given back. Who
+leaves is chosen by the rule of the product itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rheostat.rescaling.executor_choice import choice_of
+from rheostat.rescaling.facts import Facts
+from rheostat.rescaling.memory import Life
+from rheostat.rescaling.phase_limits import Waits
+from rheostat.rescaling.roster import Roster
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUse:
+    """Steps in which an executor was there, and in which a node was paid for."""
+
+    executor_steps: int
+    node_steps: int
+
+
+def node_use(
+    targets: Sequence[int], room: int, *, frees_nodes: bool, packs: bool = False, churn: int = 0
+) -> NodeUse:
+    """Return what a sequence of targets takes of nodes with ``room`` executors each.
+
+    At every ``churn``-th step the executors' order of age is turned, as where some are lost and
+    come again on the nodes that are there (0: never).
+    """
+    nodes: dict[str, str] = {}
+    executors = steps = 0
+    number = 0
+    for step, target in enumerate(targets):
+        while len(nodes) < target:
+            nodes[str(number)] = _node(Counter(nodes.values()), room, packs)
+            number += 1
+        for executor in _leaving(nodes, target, frees_nodes):
+            del nodes[executor]
+        if churn and step % churn == churn - 1:
+            nodes = dict(reversed(nodes.items()))
+        executors += len(nodes)
+        steps += len(set(nodes.values()))
+    return NodeUse(executors, steps)
+
+
+def _node(used: Counter[str], room: int, packs: bool) -> str:
+    free = [node for node in used if used[node] < room]
+    if free:
+        return (max if packs else min)(free, key=lambda node: (used[node], node))
+    return next(name for name in map(str, range(len(used) + 1)) if name not in used)
+
+
+def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[str]:
+    left = dict(nodes)
+    gone = []
+    while len(left) > target:
+        # One at a time, as batches let them: each changes which node is the emptiest.
+        roster = Roster(
+            facts=Facts(now_s=0.0, registered=tuple(left), nodes=left if frees_nodes else {}),
+            target=len(left) - 1,
+            standby=0,
+            waits=Waits(),
+            lives=dict.fromkeys(left, Life("settled", 0.0)),
+            boundary=True,
+            replacing={},
+        )
+        (executor,) = choice_of(roster).leaving
+        gone.append(executor)
+        del left[executor]
+    return gone

@@ -1,0 +1,192 @@
+"""What the cluster manager does to the executors beside what was asked of it: why some do not come,
+why others have gone, and on which node each is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol
+
+from rheostat.rescaling.asking import BEARS, asked_for
+from rheostat.spark.internals.kubernetes_pods import Refused
+from rheostat.spark.sensing import executor_ends
+from rheostat.spark.sensing.pods import (
+    Pod,
+    nodes_of,
+    pods_of,
+    unreachable,
+    waiting_words,
+)
+
+_log = logging.getLogger("rheostat")
+LOOK_S = 5.0
+MOST_S = 30.0
+"""While executors are lacking their pods are looked at after such a pause: at first, and at most;
+each is half as long again as the one before, until something moves."""
+
+_RULE = 'apiGroups: [""], resources: ["{0}"], verbs: ["get", "list"]'
+
+
+class Pods(Protocol):
+    """The pods of the executors."""
+
+    namespace: str
+
+    @property
+    def available(self) -> bool:
+        """Whether there are any to be asked for."""
+        ...
+
+    def executors(self) -> dict[str, Any]:
+        """Return their list; raises ``Refused``."""
+        ...
+
+    def events(self, pod: str) -> list[Any]:
+        """Return the events of one; raises ``Refused``."""
+        ...
+
+    def refusal(self, like: dict[str, Any]) -> str | None:
+        """Return why no other can be made; None if one could."""
+        ...
+
+
+class Platform:
+    """Looks once a tick, and asks the cluster manager only where something has changed or is
+    lacking.
+
+    ``bears`` is how many failed executors the application bears. ``reasons`` returns why each
+    executor that has gone has gone, as Spark says it.
+    """
+
+    def __init__(
+        self,
+        pods: Pods,
+        reasons: Callable[[], Mapping[str, str | None]],
+        bears: int = BEARS,
+    ) -> None:
+        self._pods = pods
+        self._reasons = reasons
+        self._known: frozenset[str] | None = None
+        self._names: dict[str, str] = {}
+        self._nodes: dict[str, str] = {}
+        self._bears = bears
+        self._there: int | None = None
+        """Pods that run or wait; None as long as nobody has seen them."""
+        self._refusal: str | None = None
+        self._words = ""
+        self._wanted = 0
+        self._looked_s, self._pause_s = float("-inf"), LOOK_S
+        self._said: set[str] = set()
+
+    def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the node of each executor: its host, but on Kubernetes, where each pod is a host,
+        the node of its pod.
+        """
+        return self._nodes if self._pods.available else hosts
+
+    def total(self, wanted: int) -> int:
+        """Return how many executors to ask for where so many are wanted."""
+        if not self._pods.available or self._there is None:
+            return wanted
+        refused = self._refusal is not None
+        return asked_for(wanted, self._there, refused=refused, bears=self._bears)
+
+    def look(self, registered: Collection[str], wanted: int, now: float) -> str:
+        """Return what is to be said of this moment, in words; nothing where all is well."""
+        lost = self._losses(frozenset(registered))
+        lacking = wanted > len(registered)
+        if lacking and wanted != self._wanted:
+            self._looked_s, self._pause_s = float("-inf"), LOOK_S
+        self._wanted = wanted
+        if self._pods.available and (lost or lacking or self._is_new(registered)):
+            self._look(registered, wanted, lacking, now)
+        if not lacking:
+            self._words, self._refusal, self._pause_s = "", None, LOOK_S
+        return "; ".join(filter(None, (*lost, self._words)))
+
+    def _is_new(self, registered: Collection[str]) -> bool:
+        return not set(registered) <= self._nodes.keys()
+
+    def _losses(self, registered: frozenset[str]) -> list[str]:
+        """Return why executors have gone that nobody let go, each told once."""
+        before, self._known = self._known, registered
+        gone = sorted((before or frozenset()) - registered, key=lambda each: (len(each), each))
+        if not gone:
+            return []
+        reasons = self._reasons()
+        found = []
+        for executor in gone:
+            end = executor_ends.end_of(reasons.get(executor))
+            end = executor_ends.refined(end, self._events(executor, end.kind))
+            if end.kind != "scale-in":
+                found.append(f"executor {executor} was lost: {end.words}")
+        for line in found:
+            _log.warning("rheostat: %s", line)
+        return found
+
+    def _events(self, executor: str, kind: str) -> list[Any]:
+        name = self._names.get(executor)
+        if kind != executor_ends.DELETED or name is None or not self._pods.available:
+            return []
+        try:
+            return self._pods.events(name)
+        except Refused as refused:
+            self._tell(refused, "events")
+            return []
+
+    def _look(self, registered: Collection[str], wanted: int, lacking: bool, now: float) -> None:
+        if now - self._looked_s < self._pause_s:
+            return
+        self._looked_s = now
+        try:
+            told = self._pods.executors()
+        except Refused as refused:
+            self._words, self._there = self._tell(refused, "pods"), None
+            self._pause_s = min(MOST_S, self._pause_s * 1.5)
+            return
+        before, pods = self._there, pods_of(told)
+        self._nodes = nodes_of(pods)
+        self._names.update({pod.executor: pod.name for pod in pods})
+        self._there = sum(pod.lives for pod in pods)
+        self._refusal = self._why_none(told, wanted) if lacking else None
+        grows = before is not None and self._there > before
+        self._pause_s = LOOK_S if grows or not lacking else min(MOST_S, self._pause_s * 1.5)
+        self._words = self._lacking_words(pods, registered, now) if lacking else ""
+
+    def _why_none(self, told: Mapping[str, Any], wanted: int) -> str | None:
+        """Return why pods that are wanted are not even made, asked with one like those there."""
+        items = told.get("items") or []
+        if self._there is None or self._there >= wanted or not items:
+            return None
+        return self._pods.refusal(dict(items[0]))
+
+    def _lacking_words(self, pods: tuple[Pod, ...], registered: Collection[str], now: float) -> str:
+        said = [waiting_words(pods)]
+        if self._refusal:
+            said.append(
+                f"Kubernetes makes no more pods: {self._refusal}; planning with {self._there},"
+                " more are asked for as soon as one could be made"
+            )
+        silent = unreachable(pods, registered, now)
+        if silent:
+            said.append(
+                f"{', '.join(silent[:3])} run but have not registered for a minute: can they reach"
+                " the driver? See spark.driver.host and spark.driver.port"
+            )
+        return "; ".join(filter(None, said))
+
+    def _tell(self, refused: Refused, what: str) -> str:
+        """Return in words that the API server was of no help; logged once a kind."""
+        place = f"namespace {self._pods.namespace}"
+        said = {
+            401: "the API server does not take the token (401): waiting for a new one, the job runs"
+            " on",
+            403: f"{what} in {place} may not be listed; add to the driver's role:"
+            f" {_RULE.format(what)}",
+            404: f"{place} is not there, says the API server: {refused}",
+        }.get(refused.code, f"the API server does not answer: {refused}")
+        if said not in self._said:
+            self._said.add(said)
+            _log.warning("rheostat: %s", said)
+        return said

@@ -1,0 +1,84 @@
+"""Why an executor has gone, from the reason that Spark itself gives (``removeReason`` of its REST
+interface): a scale-in is told apart from what the cluster, a person or a fault has done.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+OURS = "rheostat scales in"
+"""The reason that Rheostat itself gives where it lets an executor go."""
+
+DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What has ended an executor: its ``kind``, and in words what is known of it."""
+
+    kind: str
+    words: str
+
+
+# The first that fits counts. Kubernetes, YARN and Standalone each have words of their own; on YARN
+# Spark says "a bad node" of any container that a signal has ended.
+_KINDS: tuple[tuple[str, str, str], ...] = (
+    (r"brief reason: Evicted", "evicted", "its node evicted it"),
+    (r"OOMKilled|exit(?:ed with)? (?:code|status):? 137.*out of memory", "memory", "out of memory"),
+    (r"memory limits|exceeding (?:physical|virtual|memory)", "memory", "beyond its memory limit"),
+    (r"\bpreempted\b", "preempted", "preempted for somebody else"),
+    (
+        r"released on a \*?lost\*? node|(?:slave|worker) lost",
+        "node",
+        "its node is lost",
+    ),
+    (r"unhealthy node", "node", "its node is not healthy"),
+    (r"deleted by a user or the framework", DELETED, "its pod was deleted"),
+    (r"decommission", "decommissioned", "its node or pod was told to go, and it left in order"),
+    (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
+    (r"killed by the driver|Killed by driver|Container killed on request", "asked", "it was ended"),
+    (r"not found in (?:the )?cluster|missing (?:in|from) the cluster", "node", "its pod is gone"),
+)
+
+_EVENTS: tuple[tuple[str, str, str], ...] = (
+    ("Preempted", "preempted", "its pod was preempted for one of higher priority"),
+    ("TaintManagerEviction", "node", "its node is lost or tainted, and its pod was deleted"),
+    ("NodeNotReady", "node", "its node is not ready"),
+    ("Evicted", "evicted", "its pod was evicted"),
+)
+
+_CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", re.IGNORECASE)
+
+
+def end_of(reason: str | None) -> End:
+    """Return what has ended an executor, from Spark's reason; ``lost`` where that says nothing
+    more.
+    """
+    if not reason:
+        return End("lost", "Spark gives no reason")
+    if OURS in reason:
+        return End("scale-in", "it was let go by Rheostat")
+    for pattern, kind, words in _KINDS:
+        if re.search(pattern, reason, re.IGNORECASE | re.DOTALL):
+            return End(kind, words)
+    code = re.search(
+        r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", reason, re.IGNORECASE
+    )
+    if code:
+        return End("exited", f"its process ended with {code[1]}")
+    return End("lost", reason.strip().splitlines()[0][:160])
+
+
+def refined(end: End, events: list[Any]) -> End:
+    """Return the end of an executor whose pod was deleted, as the events of the pod tell it: by
+    preemption, with its node, or by a person or a program where none of them says more.
+    """
+    if end.kind != DELETED:
+        return end
+    reasons = {str(event.get("reason")) for event in events}
+    for name, kind, words in _EVENTS:
+        if name in reasons:
+            return End(kind, words)
+    return End(DELETED, "its pod was deleted, by a person or a program")

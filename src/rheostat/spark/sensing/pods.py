@@ -1,0 +1,112 @@
+"""The pods of an application's executors, read from what Kubernetes says of them: on which node
+each is, and why one does not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+EXECUTOR_LABEL = "spark-exec-id"
+_STARTED = ("ContainerCreating", "PodInitializing")
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """A pod: the executor in it, its node (None: it has none yet), its phase, and why it waits, in
+    Kubernetes' own words.
+    """
+
+    executor: str
+    name: str
+    node: str | None
+    phase: str
+    waits: str | None = None
+    since_s: float | None = None
+    """Since when it runs, in Unix seconds."""
+
+    @property
+    def lives(self) -> bool:
+        """Whether it runs or is going to."""
+        return self.phase in ("Pending", "Running")
+
+
+def pods_of(told: Mapping[str, Any]) -> tuple[Pod, ...]:
+    """Return the pods of a list of Kubernetes, by executor; those being deleted are left out."""
+    found = []
+    for item in told.get("items") or []:
+        metadata, status = item["metadata"], item.get("status") or {}
+        executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
+        if executor is None or metadata.get("deletionTimestamp"):
+            continue
+        found.append(
+            Pod(
+                executor=str(executor),
+                name=str(metadata["name"]),
+                node=(item.get("spec") or {}).get("nodeName"),
+                phase=str(status.get("phase", "Pending")),
+                waits=_waits(status),
+                since_s=_since_s(status),
+            )
+        )
+    return tuple(sorted(found, key=lambda pod: (len(pod.executor), pod.executor)))
+
+
+def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
+    """Return the node of each executor whose pod has one."""
+    return {pod.executor: pod.node for pod in pods if pod.node}
+
+
+def waiting_words(pods: Iterable[Pod]) -> str:
+    """Return why pods wait, in words, those with the same reason together; nothing where none
+    does.
+    """
+    reasons: dict[str, list[str]] = {}
+    for pod in pods:
+        if pod.phase == "Pending":
+            reasons.setdefault(pod.waits or "nothing is said of why", []).append(pod.name)
+    return "; ".join(
+        f"{len(names)} pod{'s' if len(names) > 1 else ''} pending ({names[0]}"
+        f"{', ...' if len(names) > 1 else ''}): {reason}"
+        for reason, names in reasons.items()
+    )
+
+
+def unreachable(
+    pods: Iterable[Pod], registered: Collection[str], now: float, patience_s: float = 60.0
+) -> tuple[str, ...]:
+    """Return the names of pods that have run for long and whose executors have not registered: they
+    do not reach the driver.
+    """
+    return tuple(
+        pod.name
+        for pod in pods
+        if pod.phase == "Running"
+        and pod.executor not in registered
+        and pod.since_s is not None
+        and now - pod.since_s >= patience_s
+    )
+
+
+def _waits(status: Mapping[str, Any]) -> str | None:
+    for each in status.get("conditions") or []:
+        if each.get("type") == "PodScheduled" and each.get("status") == "False":
+            return str(each.get("message") or each.get("reason") or "it is not scheduled")
+    for each in status.get("containerStatuses") or []:
+        waiting = (each.get("state") or {}).get("waiting")
+        if waiting:
+            reason = str(waiting.get("reason") or "waiting")
+            if reason in _STARTED:
+                return "its image is being pulled or its container made"
+            return ": ".join(filter(None, (reason, waiting.get("message"))))
+    return None
+
+
+def _since_s(status: Mapping[str, Any]) -> float | None:
+    for each in status.get("containerStatuses") or []:
+        started = ((each.get("state") or {}).get("running") or {}).get("startedAt")
+        if started:
+            return datetime.fromisoformat(str(started).replace("Z", "+00:00")).timestamp()
+    return None

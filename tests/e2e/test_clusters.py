@@ -1,0 +1,64 @@
+"""A YARN and a Kubernetes of this computer: up and down, and a stateful query that is sized there.
+
+Each soak is a process of its own: a driver's JVM learns at its start where its cluster is.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from rheostat.local import cluster_kinds, kubernetes_build
+
+pytestmark = pytest.mark.e2e
+DEADLINE_S = 1500.0
+needs_kubernetes = pytest.mark.skipif(
+    not kubernetes_build.are_built(),
+    reason="Kubernetes is not in the cache: rheostat cluster up --kind kubernetes builds it",
+)
+BOTH = ["yarn", pytest.param("kubernetes", marks=needs_kubernetes)]
+
+
+def soaked(kind: str, query: str, **numbers: int) -> dict[str, Any]:
+    words = [word for name, number in numbers.items() for word in (f"--{name}", str(number))]
+    line = [sys.executable, "-m", "rheostat_lab.rescale.cluster_soak", "--kind", kind]
+    done = subprocess.run(
+        [*line, "--query", query, *words], capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr[-3000:])
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_cluster_comes_up_without_a_parent_and_leaves_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    before = {process.pid for process in psutil.process_iter()}
+    try:
+        up = cluster_kinds.up(kind, cores=2)
+        conf = Path(up.environment["SPARK_CONF_DIR"])
+        assert f"spark.master {up.url}" in (conf / "spark-defaults.conf").read_text()
+    finally:
+        assert cluster_kinds.down() == [up.url]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    left = [each for each in psutil.process_iter(["cmdline"]) if each.pid not in before]
+    assert [each for each in left if str(tmp_path) in " ".join(each.info["cmdline"] or [])] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("query", ["session", "join"])
+def test_random_changes_of_size_with_kills_and_deletions_leave_the_output_exact(
+    kind: str, query: str
+) -> None:
+    done = soaked(kind, query, rescalings=12, kills=2, deletions=2, losses=1)
+    assert (done["kills"], done["deletions"], done["losses"]) == (2, 2, 1)
+    assert done["failed_in_planned"] == 0
+    assert done["rows"] > 0

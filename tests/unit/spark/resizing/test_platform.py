@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rheostat.spark.internals.kubernetes_pods import Refused
+from rheostat.spark.resizing.platform import LOOK_S, MOST_S, Platform
+
+DELETED = "The executor with id 2 was deleted by a user or the framework."
+NO_ROOM = "0/2 nodes are available: 2 Insufficient cpu."
+
+
+def pod(executor: int, phase: str = "Running", node: str | None = "n1", **status: Any) -> Any:
+    return {
+        "metadata": {"name": f"a-exec-{executor}", "labels": {"spark-exec-id": str(executor)}},
+        "spec": {"nodeName": node} if node else {},
+        "status": {"phase": phase, **status},
+    }
+
+
+class FakePods:
+    """An API server: what it has, and what it says instead where it refuses."""
+
+    namespace = "jobs"
+
+    def __init__(self, *items: Any, available: bool = True) -> None:
+        self.items, self.available = list(items), available
+        self.quota: str | None = None
+        self.says: Refused | None = None
+        self.happened: list[Any] = []
+        self.calls = 0
+
+    def executors(self) -> dict[str, Any]:
+        self.calls += 1
+        if self.says:
+            raise self.says
+        return {"items": self.items}
+
+    def events(self, pod: str) -> list[Any]:
+        return self.happened
+
+    def refusal(self, like: dict[str, Any]) -> str | None:
+        return self.quota
+
+
+def platform(pods: FakePods, reasons: Mapping[str, str | None] | None = None) -> Platform:
+    return Platform(pods, lambda: reasons or {})
+
+
+def test_a_pod_without_room_is_told_in_the_schedulers_words_and_stays_asked_for() -> None:
+    unscheduled = {"type": "PodScheduled", "status": "False", "message": NO_ROOM}
+    pods = FakePods(pod(1), pod(2, "Pending", None, conditions=[unscheduled]))
+    seen = platform(pods)
+    assert seen.look(["1"], 2, 0.0) == f"1 pod pending (a-exec-2): {NO_ROOM}"
+    assert seen.total(2) == 2
+
+
+def test_an_image_that_cannot_be_had_is_told() -> None:
+    waiting = {"reason": "ImagePullBackOff", "message": "no such image"}
+    pods = FakePods(pod(1, "Pending", containerStatuses=[{"state": {"waiting": waiting}}]))
+    assert "ImagePullBackOff: no such image" in platform(pods).look([], 1, 0.0)
+
+
+def test_what_a_quota_refuses_is_not_asked_for_every_second() -> None:
+    pods = FakePods(pod(1), pod(2), pod(3))
+    pods.quota = "exceeded quota: small, requested: pods=1, used: pods=3, limited: pods=3"
+    seen, asked = platform(pods), []
+    for second in range(300):
+        if second % 5 == 0:
+            said = seen.look(["1", "2", "3"], 8, float(second))
+            assert pods.quota in said
+            assert "planning with 3" in said
+        asked.append(seen.total(8))
+    assert set(asked) == {3}
+    assert pods.calls < 300 / LOOK_S / 2
+
+
+def test_more_are_asked_for_when_one_could_be_made_again() -> None:
+    pods = FakePods(pod(1), pod(2), pod(3))
+    pods.quota = "exceeded quota"
+    seen = platform(pods)
+    seen.look(["1", "2", "3"], 8, 0.0)
+    assert seen.total(8) == 3
+    pods.quota = None
+    seen.look(["1", "2", "3"], 8, 60.0)
+    assert seen.total(8) == 7
+
+
+def test_where_refusals_would_end_the_application_one_more_is_asked_for_at_a_time() -> None:
+    pods = FakePods(pod(1))
+    seen = Platform(pods, dict, bears=3)
+    seen.look(["1"], 3, 0.0)
+    assert seen.total(3) == 2
+    pods.items.append(pod(2, "Pending"))
+    seen.look(["1"], 3, 10.0)
+    assert seen.total(3) == 3
+
+
+def test_looks_become_rarer_and_end_when_all_are_there() -> None:
+    pods = FakePods(pod(1))
+    seen = platform(pods)
+    for second in range(0, 600, 5):
+        seen.look(["1"], 2, float(second))
+    assert 600 / MOST_S <= pods.calls <= 600 / MOST_S + 10
+    before = pods.calls
+    for second in range(600, 700, 5):
+        assert seen.look(["1"], 1, float(second)) == ""
+    assert pods.calls == before
+
+
+def test_who_has_gone_and_why_is_told_once() -> None:
+    pods = FakePods(pod(1), pod(2))
+    seen = platform(pods, {"2": DELETED})
+    assert seen.look(["1", "2"], 2, 0.0) == ""
+    pods.happened = [{"reason": "Preempted"}]
+    said = seen.look(["1"], 2, 5.0)
+    assert "executor 2 was lost: its pod was preempted" in said
+    assert "executor 2" not in seen.look(["1"], 2, 10.0)
+
+
+def test_a_scale_in_is_no_loss() -> None:
+    reasons = {"2": "Executor decommission: rheostat scales in"}
+    seen = platform(FakePods(available=False), reasons)
+    seen.look(["1", "2"], 2, 0.0)
+    assert seen.look(["1"], 1, 5.0) == ""
+
+
+def test_a_missing_right_is_named_with_the_rule_to_add() -> None:
+    pods = FakePods()
+    pods.says = Refused(403, "pods is forbidden")
+    said = platform(pods).look([], 1, 0.0)
+    assert said == (
+        'pods in namespace jobs may not be listed; add to the driver\'s role: apiGroups: [""],'
+        ' resources: ["pods"], verbs: ["get", "list"]'
+    )
+
+
+def test_an_expired_token_is_waited_out() -> None:
+    pods = FakePods(pod(1), pod(2))
+    pods.says = Refused(401, "Unauthorized")
+    seen = platform(pods)
+    assert "waiting for a new one" in seen.look(["1"], 2, 0.0)
+    pods.says = None
+    assert "token" not in seen.look(["1"], 2, 100.0)
+
+
+def test_a_driver_that_cannot_be_reached_is_told() -> None:
+    running = {"state": {"running": {"startedAt": "1970-01-01T00:00:10Z"}}}
+    pods = FakePods(pod(1, containerStatuses=[running]))
+    assert "can they reach the driver" in platform(pods).look([], 1, 100.0)
+
+
+def test_nodes_are_those_of_the_pods_or_else_the_hosts() -> None:
+    pods = FakePods(pod(1), pod(2, node="n2"))
+    seen = platform(pods)
+    seen.look(["1", "2"], 2, 0.0)
+    assert seen.nodes({"1": "127.1.0.1", "2": "127.1.0.2"}) == {"1": "n1", "2": "n2"}
+    assert platform(FakePods(available=False)).nodes({"1": "host"}) == {"1": "host"}

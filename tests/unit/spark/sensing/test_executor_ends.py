@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from rheostat.spark.sensing.executor_ends import DELETED, End, end_of, refined
+
+REASONS = [
+    (None, "lost"),
+    ("Executor decommission: rheostat scales in", "scale-in"),
+    ("Executor decommission.", "decommissioned"),
+    (
+        "The executor with id 4 exited with exit code -1(unexpected).\n\nThe API gave the following"
+        " brief reason: Evicted\nThe API gave the following message: The node was low on memory",
+        "evicted",
+    ),
+    ("The executor with id 4 was deleted by a user or the framework.", DELETED),
+    ("The executor with id 4 exited with exit code 1(unexpected).", "exited"),
+    ("Container container_1 on host: h was preempted.", "preempted"),
+    (
+        "Container from a bad node: container_1 on host: h. Exit status: -100. Diagnostics:"
+        " Container released on a *lost* node.",
+        "node",
+    ),
+    (
+        "Container from a bad node: container_1 on host: h. Exit status: 143. Diagnostics:"
+        " Killed by external signal",
+        "exited",
+    ),
+    ("Container killed by YARN for exceeding physical memory limits. 1.5 GB used.", "memory"),
+    ("Container marked as failed: container_1 on host: h. Exit status: 137.", "exited"),
+    ("Executor heartbeat timed out after 130000 ms", "silent"),
+    ("Worker lost: 127.0.0.2:4000", "node"),
+    ("Command exited with code 137", "exited"),
+    ("Something new\nwith a second line", "lost"),
+]
+
+
+@pytest.mark.parametrize(("reason", "kind"), REASONS)
+def test_an_end_is_told_from_sparks_reason(reason: str | None, kind: str) -> None:
+    end = end_of(reason)
+    assert end.kind == kind
+    assert end.words
+    assert "\n" not in end.words
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        ("Preempted", "preempted"),
+        ("TaintManagerEviction", "node"),
+        ("Killing", DELETED),
+    ],
+)
+def test_a_deleted_pods_events_say_who(event: str, kind: str) -> None:
+    deleted = end_of("The executor with id 4 was deleted by a user or the framework.")
+    assert refined(deleted, [{"reason": event}]).kind == kind
+
+
+def test_only_a_deletion_is_looked_into() -> None:
+    exited = End("exited", "its process ended with 1")
+    assert refined(exited, [{"reason": "Preempted"}]) == exited
