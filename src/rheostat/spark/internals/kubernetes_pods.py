@@ -11,17 +11,10 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from rheostat.spark.internals.gateway import ABSENT, Gateway
+from rheostat.spark.sensing.pods import Refused
 
 _BACKEND = "KubernetesClusterSchedulerBackend"
 _APPLICATION, _ROLE = "spark-app-selector", "spark-role"
-
-
-class Refused(Exception):
-    """The API server has said no: its HTTP ``code`` (0: it did not answer), and what it said."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class KubernetesPods:

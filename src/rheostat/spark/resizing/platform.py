@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 from rheostat.rescaling.asking import BEARS, asked_for
-from rheostat.spark.internals.kubernetes_pods import Refused
 from rheostat.spark.sensing import executor_ends
 from rheostat.spark.sensing.pods import (
     Pod,
+    Refused,
     nodes_of,
     pods_of,
     unreachable,

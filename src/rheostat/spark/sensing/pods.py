@@ -13,6 +13,14 @@ EXECUTOR_LABEL = "spark-exec-id"
 _STARTED = ("ContainerCreating", "PodInitializing")
 
 
+class Refused(Exception):
+    """The API server has said no: its HTTP ``code`` (0: it did not answer), and what it said."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @dataclass(frozen=True, slots=True)
 class Pod:
     """A pod: the executor in it, its node (None: it has none yet), its phase, and why it waits, in

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rheostat.spark.internals.kubernetes_pods import Refused
 from rheostat.spark.resizing.platform import LOOK_S, MOST_S, Platform
+from rheostat.spark.sensing.pods import Refused
 
 DELETED = "The executor with id 2 was deleted by a user or the framework."
 NO_ROOM = "0/2 nodes are available: 2 Insufficient cpu."
