@@ -31,8 +31,9 @@ from rheostat.local.kubernetes_plane import NAMESPACE
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
-from rheostat_lab.rescale.stateful_job import Setting, StatefulJob
+from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import Shape
 
 MOST = 4
