@@ -160,13 +160,12 @@ class SparkRewriter:
 
 
 def _kept(operator: Operator, ids: StateIds) -> Iterator[KeptStore]:
-    partitions = ids.get(str(operator.id), ())
-    for number, store in enumerate(operator.stores):
+    for store in operator.stores:
         yield KeptStore(
             operator=operator.id,
             operator_name=operator.name,
             name=store.name,
-            ids=tuple(stores[number] for stores in partitions),
+            ids=ids.get(str(operator.id), ()),
         )
 
 

@@ -40,14 +40,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptStore:
-    """A store as its operator's metadata names it; ``ids`` are the names of its files, partition by
-    partition, and empty in checkpoint format 1.
+    """A store as its operator's metadata names it; ``ids`` are the names of the operator's files,
+    partition by partition and store by store, and empty in checkpoint format 1.
     """
 
     operator: int
     operator_name: str
     name: str
-    ids: tuple[str, ...] = ()
+    ids: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,13 +243,14 @@ class StateRewrite:
         )
         return self._made("StateStores", *parts)
 
-    def _ids(self, ids: tuple[str, ...]) -> Any:
+    def _ids(self, ids: tuple[tuple[str, ...], ...]) -> Any:
         if not ids:
             return None
         string = self._jvm.java.lang.String
-        table = self._gateway.context._gateway.new_array(string, len(ids), 1)
-        for partition, name in enumerate(ids):
-            table[partition][0] = name
+        table = self._gateway.context._gateway.new_array(string, len(ids), len(ids[0]))
+        for partition, names in enumerate(ids):
+            for store, name in enumerate(names):
+                table[partition][store] = name
         return table
 
     def _made(self, name: str, *parts: Any) -> Any:

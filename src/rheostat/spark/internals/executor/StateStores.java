@@ -20,7 +20,7 @@ public final class StateStores implements Serializable {
     final int joinFormat;
     final long batch;
 
-    /** The ids of a store are an array partition -> names of its files, as String[][] with one name each, or null in format 1. */
+    /** The ids of a store are its operator's, String[][]: partition -> store -> name of its files; null in checkpoint format 1. */
     public StateStores(
             String[] operators, long[] numbers, String[] names, PartitionReaderFactory[] readers, InputPartition[] samples, Object[] ids,
             boolean rocks, int joinFormat, long batch) {
