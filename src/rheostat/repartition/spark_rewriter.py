@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rheostat.repartition.checkpoint import Checkpoint, Operator, read_checkpoint
+from rheostat.repartition.checkpoint import FORMAT, Checkpoint, Operator, read_checkpoint
 from rheostat.repartition.engine import (
     Progress,
     Rewrite,
@@ -134,7 +134,8 @@ class SparkRewriter:
             checkpoint.location,
             checkpoint.committed.batch,
             state.batch,
-            state.settings,
+            # Spark does not keep the format in the offset log: whoever runs the query sets it.
+            {**state.settings, FORMAT: "2" if state.ids else "1"},
             checkpoint.is_rocksdb,
         )
         whole = opening(kept)
