@@ -11,15 +11,17 @@ from rheostat.repartition.inspection import Inspection
 START_S = 8.0
 """A Spark session on this computer, until it can run a job."""
 
-BYTES_PER_SLOT_S = 30e6
-"""Bytes of keys and values that a slot reads, places and writes in a second; a row of 150 bytes and
-RocksDB (``docs/evidence/repartition.md``)."""
+BYTES_PER_SLOT_S = 10e6
+"""Bytes of keys and values that a slot reads, places and writes in a second: what Spark's own
+runner was measured at (18 to 20 MB/s on two slots, rows of 150 bytes in RocksDB), so an estimate on
+the careful side."""
 
 SHUFFLE_FACTOR = 1.6
-"""How much longer a row takes that goes through a shuffle."""
+"""How much longer a row is taken to need that goes through a shuffle: it is written once more."""
 
 PARTITION_S = 0.2
-"""Opening, committing and closing a new partition of a store."""
+"""Opening, committing and closing a new partition of a store, on a local disk; measured with
+Spark's own runner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
