@@ -135,8 +135,13 @@ class Keeper(StatefulProcessor):  # type: ignore[misc]
             self._handle.registerTimer(at)
         yield self._shown(key, "rows")
 
-    def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
-        yield self._shown(key, f"timer {expired.get_expiry_time_in_ms()}")
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        yield self._shown(key, f"timer {expiredTimerInfo.get_expiry_time_in_ms()}")
 
     def close(self) -> None:
         pass
