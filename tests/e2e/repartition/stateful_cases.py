@@ -138,7 +138,7 @@ class Keeper(StatefulProcessor):  # type: ignore[misc]
     def handleExpiredTimer(  # noqa: N802
         self,
         key: Any,
-        timerValues: Any,
+        timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         yield self._shown(key, f"timer {expiredTimerInfo.get_expiry_time_in_ms()}")
