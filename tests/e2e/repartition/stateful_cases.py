@@ -141,7 +141,7 @@ class Keeper(StatefulProcessor):  # type: ignore[misc]
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        yield self._shown(key, f"timer {expiredTimerInfo.get_expiry_time_in_ms()}")
+        yield self._shown(key, f"timer {expiredTimerInfo.getExpiryTimeInMs()}")
 
     def close(self) -> None:
         pass
