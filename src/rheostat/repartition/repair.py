@@ -23,6 +23,12 @@ from rheostat.repartition.preflight import UNFINISHED, own_checkpoint
 from rheostat.repartition.running_query import require_stopped
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
+LATE_S = 1.0
+SOON_S = 30.0
+"""A skipped batch's commit: so much later than its state (a Spark has started meanwhile), so soon
+before the repartition's batch.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
@@ -138,7 +144,28 @@ def _is_skipped(folder: Path, batch: int) -> bool:
     after = _stores(folder, batch + 1)
     kept = (folder / "offsets" / str(batch - 1)).is_file()
     same = kept and _partitions(folder, batch) == _partitions(folder, batch - 1)
-    return not after or bool(same and _stores(folder, batch) - after)
+    return (
+        not after or bool(same and _stores(folder, batch) - after) or _is_late(folder, batch, after)
+    )
+
+
+def _is_late(folder: Path, batch: int, stores: set[Path]) -> bool:
+    """Tell whether a commit without a watermark was written long after its state, and just before
+    the repartition's batch: the batch may have been stopped before its sink was done.
+
+    A commit that is taken back in error costs a batch that runs again, one that stays costs rows.
+    """
+    commit, lock = folder / "commits" / str(batch), folder / "offsets" / str(batch + 1)
+    if not lock.is_file() or '"nextBatchWatermarkMs":0' not in commit.read_text(encoding="utf-8"):
+        return False
+    at_s = commit.stat().st_mtime
+    written_s = max(
+        each.stat().st_mtime
+        for store in stores
+        for each in store.iterdir()
+        if _is_of(store.relative_to(folder), each.name, batch + 1)
+    )
+    return at_s - written_s > LATE_S and lock.stat().st_mtime - at_s < SOON_S
 
 
 def _stores(folder: Path, version: int) -> set[Path]:

@@ -1,6 +1,7 @@
 """Checkpoints as Spark's own repartition leaves them, and their cure."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,16 @@ def test_one_that_has_skipped_a_batch_that_was_not_committed(checkpoint: Path, h
     done = repair(str(checkpoint))
     assert (done.batch, done.partitions) == (2, 4)
     assert not (checkpoint / "commits" / "3").exists()
+    goes_on(checkpoint)
+
+
+def test_a_skipped_batch_whose_state_is_whole_and_whose_sink_is_not(checkpoint: Path) -> None:
+    ToyQuery(checkpoint).run(1)
+    (checkpoint / "sink" / "3").unlink()
+    for part in range(4):
+        os.utime(checkpoint / "state" / "0" / str(part) / "4.delta", (1, 1))
+    begun_by_spark(checkpoint, batch=4, copy_of=2)
+    assert repair(str(checkpoint)).batch == 2
     goes_on(checkpoint)
 
 
