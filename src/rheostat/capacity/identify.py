@@ -149,7 +149,9 @@ def _with_stage(cost: Learnt | None, stage: Stage, rows: float) -> dict[str, Any
     busy_s = stage.busy_s or 0.0
     skew = 1.0
     if stage.tasks and stage.busy_s and stage.task_max_s:
-        skew = max(1.0, stage.task_max_s * stage.tasks / stage.busy_s)
+        # No task is longer than all tasks together. Spark rounds what short tasks took, so that an
+        # empty batch of one task may look as if it were.
+        skew = min(stage.tasks, max(1.0, stage.task_max_s * stage.tasks / stage.busy_s))
     share = _LEVEL if cost else 1.0
     return {
         "line": with_sample(before["line"], rows, busy_s, _FORGET),

@@ -86,3 +86,13 @@ def test_work_that_only_drifts_is_no_contention() -> None:
     for place in range(400):
         known = with_work(known, 8, 0.01 * place)
     assert contention(known, 8).exponent == 0.0
+
+
+def test_an_empty_first_batch_of_one_task_is_no_skew() -> None:
+    one = Stage(name="0", tasks=1, busy_s=0.003, task_max_s=0.167)
+    known = identified(with_batch({}, 0.2, 1.0, 1, [one]))
+    assert known is not None
+    sixteen = Stage(name="0", tasks=16, busy_s=1.6, task_max_s=0.1)
+    after = identified(with_batch(with_batch({}, 0.2, 1.0, 1, [one]), 1.7, 400.0, 1, [sixteen]))
+    assert after is not None
+    assert known.model.stages[0].skew == after.model.stages[0].skew == pytest.approx(1.0)
