@@ -24,7 +24,7 @@ demo: .venv/.ready ## the main job: Spark, Kafka, a day in four minutes, the aut
 demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
 	@.venv/bin/rheostat demo --full $(DEMO)
 
-demo-days: .venv/.ready ## two days one after the other, the second forecast from the first; report in out/demo-days
+demo-days: .venv/.ready ## two days one after the other, sized by predictive; report in out/demo-days
 	@.venv/bin/rheostat demo --end-with-parent --days 2 --out out/demo-days $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included
