@@ -173,9 +173,7 @@ class BatchModel:
         marginal_s = (self.batch_s(2 * many, slots) - self.batch_s(many, slots)) / many
         return 1 / marginal_s if marginal_s > 0 else math.inf
 
-    def slots_for(
-        self, rate_per_s: float, objective_s: float, trigger: Trigger, most: int
-    ) -> int | None:
+    def slots_for(self, rate_per_s: float, slo_s: float, trigger: Trigger, most: int) -> int | None:
         """Return the least slots, at most ``most``, with which every row of a constant rate is
         committed within the objective.
 
@@ -184,6 +182,6 @@ class BatchModel:
         """
         for slots in range(1, most + 1):
             latency_s = self.latency_s(rate_per_s, slots, trigger)
-            if latency_s is not None and latency_s <= objective_s:
+            if latency_s is not None and latency_s <= slo_s:
                 return slots
         return None

@@ -15,7 +15,7 @@ _STEPS = 12
 
 
 def closed_form(
-    model: BatchModel, rate_per_s: float, objective_s: float, trigger_s: float, usable: float
+    model: BatchModel, rate_per_s: float, slo_s: float, trigger_s: float, usable: float
 ) -> float | None:
     """Return the slots that a rate needs, waves and skew left out, contention not; None where no
     number is enough.
@@ -26,9 +26,9 @@ def closed_form(
     """
     work_s, fixed_s = rate_per_s * row_work_s(model), model.fixed_s
     needs = []
-    if objective_s > max(2 * fixed_s, 2 * trigger_s):
-        needs.append(work_s / (1 - 2 * fixed_s / objective_s))
-    if trigger_s > 0 and (left_s := min(usable * trigger_s, objective_s - trigger_s)) > fixed_s:
+    if slo_s > max(2 * fixed_s, 2 * trigger_s):
+        needs.append(work_s / (1 - 2 * fixed_s / slo_s))
+    if trigger_s > 0 and (left_s := min(usable * trigger_s, slo_s - trigger_s)) > fixed_s:
         needs.append(work_s * trigger_s / (left_s - fixed_s))
     if not needs:
         return None
@@ -44,7 +44,7 @@ def row_work_s(model: BatchModel) -> float:
 
 
 def sustained_rows_per_s(
-    model: BatchModel, slots: int, objective_s: float, trigger_s: float, longer: float = 1.0
+    model: BatchModel, slots: int, slo_s: float, trigger_s: float, longer: float = 1.0
 ) -> float:
     """Return the highest constant rate whose rows are all in time; 0 where none is.
 
@@ -54,8 +54,8 @@ def sustained_rows_per_s(
     batch_s = model.at(slots, longer)
     best = 0.0
     for lasts_s, every_s in (
-        (min(trigger_s, objective_s - trigger_s), trigger_s),
-        (objective_s / 2, objective_s / 2),
+        (min(trigger_s, slo_s - trigger_s), trigger_s),
+        (slo_s / 2, slo_s / 2),
     ):
         if lasts_s > 0 and every_s >= trigger_s and every_s > 0:
             best = max(best, _rows_within(batch_s, lasts_s) / every_s)

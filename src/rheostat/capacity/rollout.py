@@ -87,7 +87,7 @@ def rollout(
     sizes: Sequence[Size],
     *,
     trigger_s: float,
-    objective_s: float,
+    slo_s: float,
     until_s: float,
 ) -> Course:
     """Return the course of the batches that begin before ``until_s``; the first of ``sizes`` holds
@@ -96,7 +96,7 @@ def rollout(
     A batch takes all that waits; the next begins at the next multiple of the trigger, or at once.
     """
     begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
-    late, first_s, worst_s = _of_running(backlog, objective_s)
+    late, first_s, worst_s = _of_running(backlog, slo_s)
     shortest_s = max(trigger_s, until_s / _MOST)
     while begins_s < until_s:
         longer_s = 0.0
@@ -105,24 +105,24 @@ def rollout(
             longer_s = sizes[place][2]
         came = arrivals.by(begins_s)
         ends_s = begins_s + sizes[place][1](came - taken) + longer_s
-        if ends_s - since_s > objective_s:
-            late += arrivals.by(min(begins_s, ends_s - objective_s)) - taken
-            first_s = min(first_s, since_s + objective_s)
+        if ends_s - since_s > slo_s:
+            late += arrivals.by(min(begins_s, ends_s - slo_s)) - taken
+            first_s = min(first_s, since_s + slo_s)
         worst_s = max(worst_s, ends_s - since_s)
         since_s, taken = begins_s, came
         begins_s = max(ends_s, begins_s + shortest_s)
-    left_s = min(until_s, begins_s - objective_s)
+    left_s = min(until_s, begins_s - slo_s)
     if left_s > since_s:  # no batch of the path takes them, and they are too old already
         late += arrivals.by(left_s) - taken
-        first_s = min(first_s, since_s + objective_s)
+        first_s = min(first_s, since_s + slo_s)
     return Course(late, arrivals.by(until_s) + backlog.running_rows, first_s, worst_s)
 
 
-def _of_running(backlog: Backlog, objective_s: float) -> tuple[float, float, float]:
+def _of_running(backlog: Backlog, slo_s: float) -> tuple[float, float, float]:
     """Return late rows, first violation and longest time of the batch that runs."""
     worst_s = backlog.ends_s - backlog.oldest_s
-    if worst_s <= objective_s or not backlog.running_rows:
+    if worst_s <= slo_s or not backlog.running_rows:
         return 0.0, math.inf, max(0.0, worst_s)
     spread_s = max(1e-9, backlog.since_s - backlog.oldest_s)
-    late = backlog.running_rows * min(1.0, (worst_s - objective_s) / spread_s)
-    return late, max(0.0, backlog.oldest_s + objective_s), worst_s
+    late = backlog.running_rows * min(1.0, (worst_s - slo_s) / spread_s)
+    return late, max(0.0, backlog.oldest_s + slo_s), worst_s

@@ -39,6 +39,10 @@ class ShownDay:
     maximum: int = field(
         default=8, metadata={"flag": "--max", "help": "ceiling of the number of executors"}
     )
+    cluster: str = field(
+        default="standalone",
+        metadata={"help": "where it runs, on this computer: standalone, yarn or kubernetes"},
+    )
     service_ms: float = field(
         default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
     )
@@ -59,10 +63,6 @@ def demo(
         bool,
         typer.Option("--receivers", help="A push load instead: receivers follow it, too."),
     ] = False,
-    cluster: Annotated[
-        str,
-        typer.Option(help="Where it runs, on this computer: standalone, yarn or kubernetes."),
-    ] = "standalone",
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
@@ -106,7 +106,7 @@ def demo(
         seed=day.seed,
         guards=guards,
         price_per_slot_hour=day.price_per_slot_hour,
-        cluster=cluster,
+        cluster=day.cluster,
         out=out,
     )
     results.check(out)

@@ -76,19 +76,17 @@ def test_a_steady_batch_takes_just_what_arrived_since_the_one_before(
 @given(
     model=models,
     rate=st.floats(1, 1e5),
-    objective_s=st.floats(1, 60),
+    slo_s=st.floats(1, 60),
     interval_s=st.sampled_from([0.0, 1.0, 10.0]),
 )
 def test_the_least_slots_hold_the_objective_and_one_less_does_not(
-    model: BatchModel, rate: float, objective_s: float, interval_s: float
+    model: BatchModel, rate: float, slo_s: float, interval_s: float
 ) -> None:
     trigger = Trigger(interval_s=interval_s)
-    slots = model.slots_for(rate, objective_s, trigger, most=40)
+    slots = model.slots_for(rate, slo_s, trigger, most=40)
     latencies = {n: model.latency_s(rate, n, trigger) for n in range(1, 41)}
     holds = [
-        n
-        for n, latency_s in latencies.items()
-        if latency_s is not None and latency_s <= objective_s
+        n for n, latency_s in latencies.items() if latency_s is not None and latency_s <= slo_s
     ]
     assert slots == (holds[0] if holds else None)
 

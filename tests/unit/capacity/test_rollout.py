@@ -21,7 +21,7 @@ def course(
     if later:
         sizes.append((30.0, MODEL.at(later), 0.0))
     arrivals = Arrivals(backlog, FLAT)
-    return rollout(backlog, arrivals, sizes, trigger_s=1.0, objective_s=10.0, until_s=until_s)
+    return rollout(backlog, arrivals, sizes, trigger_s=1.0, slo_s=10.0, until_s=until_s)
 
 
 def test_a_size_that_is_enough_has_no_late_row() -> None:
@@ -49,9 +49,7 @@ def test_rows_that_no_batch_takes_in_time_are_late_too() -> None:
     late = []
     for slots in (1, 2, 8):
         sizes = [(0.0, MODEL.at(slots), 0.0)]
-        found = rollout(
-            NONE, Arrivals(NONE, steep), sizes, trigger_s=1.0, objective_s=10.0, until_s=60.0
-        )
+        found = rollout(NONE, Arrivals(NONE, steep), sizes, trigger_s=1.0, slo_s=10.0, until_s=60.0)
         late.append(found.late_rows)
     assert late == sorted(late, reverse=True)
     assert late[0] > 0.7 * 60 * 9000

@@ -36,7 +36,7 @@ def contested(
         rate=at.now.input_rows_per_s or 0.0,
         batch_s=lambda rows, executors: at.model.model.batch_s(rows, executors * at.slots),
         trigger_s=at.trigger_s,
-        objective_s=at.objective_s,
+        aim_s=at.aim_s,
         start_s=at.cost.start_s,
         rescale_cost=rescale_cost / at.slots,
     )

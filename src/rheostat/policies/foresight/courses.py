@@ -27,7 +27,7 @@ def course(at: Situation, arrivals: Arrivals, target: int, until_s: float) -> Co
         arrivals,
         _with(at, target),
         trigger_s=at.trigger_s,
-        objective_s=at.objective_s,
+        slo_s=at.aim_s,
         until_s=until_s,
     )
 
@@ -42,7 +42,7 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
     rate = at.now.input_rows_per_s or 0.0
     batch_s = _batch(at, target)
     lasts_s = at.model.model.steady_s(rate, target * at.slots, Trigger(interval_s=at.trigger_s))
-    every_s = max(at.trigger_s, at.objective_s / 2 if lasts_s is None else lasts_s)
+    every_s = max(at.trigger_s, at.aim_s / 2 if lasts_s is None else lasts_s)
     rows, ago_s = rate * every_s, phase * every_s
     ends_s = max(0.0, batch_s(rows) - ago_s)
     begun = Backlog(
@@ -53,14 +53,14 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
         running_rows=rows,
         oldest_s=-ago_s - every_s,
     )
-    until_s = at.back_s + at.objective_s + _AFTER_S
+    until_s = at.back_s + at.aim_s + _AFTER_S
     most = (there_s, _batch(at, max(target, at.sizes[-1])), at.cost.cold_s)
     return rollout(
         begun,
         Arrivals(begun, surge.path(rate, until_s)),
         [(0.0, batch_s, 0.0), most],
         trigger_s=at.trigger_s,
-        objective_s=at.objective_s,
+        slo_s=at.aim_s,
         until_s=until_s,
     )
 

@@ -30,7 +30,7 @@ class Terms:
     """The duration of a batch over (rows, executors)."""
 
     trigger_s: float
-    objective_s: float
+    aim_s: float
     start_s: float
     rescale_cost: float
     """In executor-seconds."""
@@ -123,7 +123,7 @@ def _batch(shadow: dict[str, Any], terms: Terms) -> bool:
         if begins_s > terms.t_s:
             return False
         spread_s = max(began_s - oldest_s, 1e-9)
-        late_s = ends_s - terms.objective_s - oldest_s
+        late_s = ends_s - terms.aim_s - oldest_s
         shadow["late"] += rows * min(1.0, max(0.0, late_s) / spread_s)
         shadow["last"], shadow["batch"] = [ends_s - began_s, rows], None
     # of what waits now, what came after the batch begins is left

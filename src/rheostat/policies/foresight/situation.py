@@ -64,7 +64,9 @@ class Situation:
     lost: bool
     """Whether executors that were asked for have not come in a long time."""
 
-    objective_s: float
+    aim_s: float
+    """What latency is aimed at: a part of the objective, or two triggers where that is more."""
+
     longer: float
     """What batches are taken to last longer than the model says."""
 
@@ -113,7 +115,7 @@ class Situation:
         return sustained_rows_per_s(
             self.model.model,
             executors * self.slots,
-            self.objective_s,
+            self.aim_s,
             self.trigger_s,
             self.longer,
         )
@@ -130,7 +132,7 @@ def situation(
 ) -> Situation:
     """Return what there is to know; without ``foresees`` the rate of now is all that is to come."""
     rate, slots, trigger_s = now.input_rows_per_s or 0.0, now.slots_per_executor or 1, now.trigger_s
-    objective_s = max(_AIM * slo_s, 2.0 * (trigger_s or 0.0))
+    aim_s = max(_AIM * slo_s, 2.0 * (trigger_s or 0.0))
     cost = rescale_cost(seen["rescale"])
     late_share, late_in_window = may_be_late(seen["late"])
     longer = math.exp(margin * model.spread)
@@ -148,10 +150,10 @@ def situation(
         ceiling=seen["ceiling"],
         backlog=backlog,
         tick_s=seen["tick_s"],
-        sizes=_up_to(_sizes(now, model, seen, rate, objective_s), capped, now.size or 1),
+        sizes=_up_to(_sizes(now, model, seen, rate, aim_s), capped, now.size or 1),
         way=on_their_way(seen["rescale"], now.t_s),
         lost=seen["rescale"]["lost"],
-        objective_s=objective_s,
+        aim_s=aim_s,
         longer=longer * over if over > _OVERDUE else longer,
         late_share=late_share,
         late_in_window=late_in_window,
@@ -187,7 +189,7 @@ def _reserve(now_s: float, rate: float, seen: Mapping[str, Any]) -> int:
 
 
 def _sizes(
-    now: Observation, model: Identified, seen: Mapping[str, Any], rate: float, objective_s: float
+    now: Observation, model: Identified, seen: Mapping[str, Any], rate: float, aim_s: float
 ) -> list[int]:
     slots, size = now.slots_per_executor or 1, now.size or 1
     most = max((stage.tasks for stage in model.model.stages), default=1)
@@ -195,7 +197,7 @@ def _sizes(
     ceiling = seen.get("ceiling")
     if ceiling is not None:
         most = min(most, ceiling * slots)
-    rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, objective_s / 4), 1.0)
+    rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, aim_s / 4), 1.0)
     worth = {
         math.ceil(slots_worth / slots) for slots_worth in worth_having(model.model, most, rows)
     }

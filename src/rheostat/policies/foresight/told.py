@@ -16,7 +16,7 @@ def told(at: Situation, late_share_ahead: float, usable: float) -> dict[str, Any
         range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.tick_s)
     )
     rates = [path[place + 1] for path in (at.coming.p50, at.coming.p90, at.coming.p99)]
-    slots = closed_form(at.model.model, rates[1], at.objective_s, at.trigger_s, usable)
+    slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s, usable)
     return {
         "forecast_rows_per_s_p50": rates[0],
         "forecast_rows_per_s_p90": rates[1],

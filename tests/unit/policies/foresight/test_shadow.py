@@ -14,7 +14,7 @@ def terms(t_s: float, rate: float = 1000.0, since_s: float = 5.0) -> Terms:
         rate=rate,
         batch_s=lambda rows, executors: 0.2 + rows / (500.0 * executors),
         trigger_s=2.0,
-        objective_s=10.0,
+        aim_s=10.0,
         start_s=20.0,
         rescale_cost=30.0,
     )
