@@ -13,8 +13,8 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.interval_means import with_rate
-from rheostat.signals.peak_model import learnt, peak
+from rheostat.signals.forecasts.interval_means import with_rate
+from rheostat.signals.forecasts.peak_model import learnt, peak
 from rheostat.signals.service_demand import arrivals_per_s, slot_s_per_row
 from rheostat.signals.statistics.running_line import Line
 from rheostat.signals.true_rates import executors_for

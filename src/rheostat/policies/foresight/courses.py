@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rheostat.capacity.batch import Trigger
 from rheostat.capacity.rollout import Arrivals, Backlog, Course, Size, rollout
 from rheostat.policies.foresight.situation import SURE, Situation
-from rheostat.signals.forecast_rise import Surge
+from rheostat.signals.forecasts.surges import Surge
 
 _AFTER_S = 60.0
 """A surge is followed for so long after the executors are back and the objective has passed."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.signals.forecast_history import FINE_S, MINUTE_S, Floats, Rates
+from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 _RARE = 0.002
 """Of the moments of the past: so few were followed by a larger rise than the worst that counts."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rheostat.signals.forecast_history import FINE_S, MINUTE_S, Floats, Rates
+from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
 _SEASONS_S = (3600.0, 86_400.0, 604_800.0)

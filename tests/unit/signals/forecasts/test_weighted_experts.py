@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rheostat.signals.forecast import (
+from rheostat.signals.forecasts.rate_history import RINGS, Rates, with_rate
+from rheostat.signals.forecasts.weighted_experts import (
     HORIZONS_S,
     Forecast,
     _experts,
@@ -17,7 +18,6 @@ from rheostat.signals.forecast import (
     forecast,
     refit,
 )
-from rheostat.signals.forecast_history import RINGS, Rates, with_rate
 
 
 def watched(rate: Callable[[float], float], seconds: float, step_s: float) -> Forecast:

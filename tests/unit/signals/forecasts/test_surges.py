@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from rheostat.signals.forecast_history import Rates, with_rate
-from rheostat.signals.forecast_rise import surges
+from rheostat.signals.forecasts.rate_history import Rates, with_rate
+from rheostat.signals.forecasts.surges import surges
 
 
 def watched(rate: Callable[[float], float], seconds: float) -> Rates:

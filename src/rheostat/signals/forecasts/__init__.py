@@ -1,0 +1,1 @@
+"""What the arrival rate will be: histories of rates, and forecasts made from them."""
