@@ -51,15 +51,30 @@ class Identified:
 
 
 def with_batch(
-    learnt: Learnt, batch_s: float, rows: float, slots: int, stages: Sequence[Stage] | None
+    learnt: Learnt,
+    batch_s: float,
+    rows: float,
+    slots: int,
+    stages: Sequence[Stage] | None,
+    fresh: bool = True,
 ) -> dict[str, Any]:
-    """Return what is known after one batch more; ``batch_s`` and ``rows`` must be above 0."""
+    """Return what is known after one batch more; ``batch_s`` and ``rows`` must be above 0.
+
+    Stages may be those of a batch before: a live job is asked for them more rarely than it has
+    batches. Their work goes with the rows that they read themselves. ``fresh`` is False where they
+    were learnt already: they teach nothing then, and the batch only its duration.
+    """
     seen = [stage for stage in stages or () if stage.busy_s and stage.tasks]
     if learnt.get("staged", bool(seen)) != bool(seen):
         learnt = {}
     known = identified(learnt)
-    before = learnt.get("stages", {})
-    costs = {stage.name: _with_stage(before.get(stage.name), stage, rows) for stage in seen}
+    costs = learnt.get("stages", {})
+    read = _rows_read(seen, rows) if seen else rows
+    fresh = fresh and read > 0
+    if fresh:
+        costs = {stage.name: _with_stage(costs.get(stage.name), stage, read) for stage in seen}
+    if seen and not costs:
+        return dict(learnt)
     x = (
         sum(_cost(each).duration_s(rows, slots, 1.0) for each in costs.values())
         if seen
@@ -79,12 +94,22 @@ def with_batch(
     found["row_slot_s"] = row_slot_s + (1 - _LEVEL) * (
         learnt.get("row_slot_s", row_slot_s) - row_slot_s
     )
-    found["contention"] = with_work(
-        learnt.get("contention", {}), slots, _work(learnt, known, batch_s, rows, slots, seen)
-    )
+    if fresh:
+        work = _work(learnt, known, batch_s, read, slots, seen)
+        found["contention"] = with_work(learnt.get("contention", {}), slots, work)
     if known is not None:
         found |= _with_error(learnt, math.log(batch_s / known.model.batch_s(rows, slots)))
     return found
+
+
+def _rows_read(stages: Sequence[Stage], rows: float) -> float:
+    """Return the rows of the batch that the stages are of: what those read that read no other
+    stage; ``rows`` where none tells.
+    """
+    names = {stage.name for stage in stages}
+    first = [stage.rows_in for stage in stages if not names & set(stage.upstream)]
+    told = [each for each in first if each is not None]
+    return sum(told) if told else rows
 
 
 def _work(

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,3 +97,23 @@ def test_an_empty_first_batch_of_one_task_is_no_skew() -> None:
     after = identified(with_batch(with_batch({}, 0.2, 1.0, 1, [one]), 1.7, 400.0, 1, [sixteen]))
     assert after is not None
     assert known.model.stages[0].skew == after.model.stages[0].skew == pytest.approx(1.0)
+
+
+def test_stages_of_an_empty_batch_say_nothing_of_the_rows_of_the_next() -> None:
+    empty = Stage(name="0", tasks=1, busy_s=0.003, task_max_s=0.05, rows_in=0.0)
+    assert identified(with_batch({}, 1.8, 367.0, 1, [empty])) is None
+    real = Stage(name="0", tasks=16, busy_s=1.6, task_max_s=0.15, rows_in=370.0)
+    known = identified(with_batch(with_batch({}, 1.8, 367.0, 1, [empty]), 1.8, 375.0, 1, [real]))
+    assert known is not None
+    assert known.model.batch_s(370.0, 1) == pytest.approx(1.8, rel=0.1)
+
+
+def test_stages_of_a_batch_before_go_with_the_rows_that_they_read() -> None:
+    """A live job is asked for its stages every ten seconds, and its batches are shorter."""
+    known: dict[str, Any] = {}
+    for rows, slots in BATCHES * 6:
+        read = [replace(each, rows_in=5000.0) for each in stages(5000.0)]
+        known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, read, fresh=not known)
+    found = identified(known)
+    assert found is not None
+    assert found.model.batch_s(60_000, 6) == pytest.approx(TRUE.batch_s(60_000, 6), rel=0.3)

@@ -85,9 +85,13 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
     changed_s = min(seen.get("changed_s", -math.inf), now.t_s)
     batches = memory.get("batches", {})
-    found: dict[str, Any] = {"batch": batch}
+    reading = [[each.name, each.rows_in, each.busy_s] for each in now.stages or ()]
+    fresh = reading != memory.get("reading")
+    found: dict[str, Any] = {"batch": batch, "reading": reading}
     if began_s >= changed_s + 2 * every_s + 1.0:
-        found["batches"] = with_batch(batches, now.batch_s, now.batch_rows, slots, now.stages)
+        found["batches"] = with_batch(
+            batches, now.batch_s, now.batch_rows, slots, now.stages, fresh
+        )
         found["trial"] = heard(memory.get("trial", {}), now)
     elif seen.get("cold") and began_s + now.batch_s >= changed_s and (known := identified(batches)):
         longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
