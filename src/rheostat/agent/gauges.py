@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rheostat.config import MetricOptions
 from rheostat.model import Memory, Observation
@@ -58,7 +58,7 @@ class Gauges:
             **{name: getattr(observation, name) for name in _OBSERVED},
             "utilization": plain["utilization"].value if plain["utilization"] else None,
             "gated_lag_change": gated,
-            "relative_lag_change": self._ungated(gated, observation),
+            "relative_lag_change": self._relative(first, observation, memory.get("v1", {})),
             "utilization_calm": calm["utilization"].value if calm["utilization"] else None,
             "gated_lag_change_calm": calm["lag"].value if calm["lag"] else None,
         }
@@ -79,8 +79,11 @@ class Gauges:
             ),
         )
 
-    def _ungated(self, gated: float | None, observation: Observation) -> float | None:
+    def _relative(self, policy: VargaV1, observation: Observation, memory: Memory) -> float | None:
         rows = queued_rows(observation)
-        if gated is None or rows is None:
+        if rows is None:
             return None
-        return gated * math.copysign(1.0, rows - self.options.lag_threshold_rows)
+        # Below a threshold eq. 4 is minus eq. 3; at the threshold in force it has no value.
+        below = replace(policy, threshold_rows=rows + 1)
+        lag = below.readings(observation, memory)[0]["lag"]
+        return -lag.value if lag else None

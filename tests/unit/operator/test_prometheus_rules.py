@@ -1,0 +1,105 @@
+# mypy: disallow-untyped-calls=False
+"""The recording rules against the equations of Varga et al. and against our own gauges; by
+Prometheus' own tool where it is there."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.unit.operator.promql import PromQL, samples
+
+from rheostat.agent.gauges import GAUGES, PREFIX, Gauges
+from rheostat.config import MetricOptions
+from rheostat.model import Observation
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+ROOM = DEPLOY / "prometheus"
+RULES = {
+    rule["record"]: rule["expr"]
+    for group in yaml.safe_load((ROOM / "recording-rules.yaml").read_text())["groups"]
+    for rule in group["rules"]
+}
+CASES = yaml.safe_load((ROOM / "recording-rules.test.yaml").read_text())["tests"]
+GAUGE_OF = {name: "rheostat_" + name.partition(":")[2] for name in RULES}
+
+
+def series_of(case):
+    step_s = float(case["interval"].removesuffix("s"))
+    return {
+        each["series"].partition("{")[0]: samples(each["values"], step_s)
+        for each in case["input_series"]
+    }
+
+
+def seconds(text):
+    units = {"m": 60.0, "s": 1.0}
+    return sum(int(number) * units[unit] for number, unit in re.findall(r"(\d+)([ms])", text))
+
+
+def wanted(question):
+    return question["exp_samples"][0]["value"] if question["exp_samples"] else None
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_rule_has_the_value_of_the_equation(case):
+    asked = PromQL(series_of(case), RULES)
+    for question in case["promql_expr_test"]:
+        found = asked.at(question["expr"], seconds(question["eval_time"]))
+        assert found == wanted(question), question["expr"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_rule_has_the_value_of_our_gauge(case):
+    """With Prometheus and without it an HPA is told the same."""
+    series = series_of(case)
+    told: dict[float, Any] = {}
+    kept: Any = {}
+    gauges = Gauges(MetricOptions())
+    for number, (t_s, _) in enumerate(next(iter(series.values()))):
+        seen = {name.removeprefix(PREFIX): each[number][1] for name, each in series.items()}
+        seen["busy"] = seen.pop("utilization", None)
+        told[t_s], kept = gauges.of(Observation(t_s=t_s, **{"executors": 2, **seen}), kept)
+    for question in case["promql_expr_test"]:
+        gauge = GAUGE_OF[question["expr"]]
+        if gauge.removeprefix(PREFIX) in GAUGES:
+            assert told[seconds(question["eval_time"])].get(gauge) == wanted(question), gauge
+
+
+def test_every_rule_has_a_case():
+    asked = {each["expr"] for case in CASES for each in case["promql_expr_test"]}
+    assert asked == set(RULES)
+
+
+def test_the_adapter_serves_what_every_hpa_asks_for():
+    served = set()
+    for rule in yaml.safe_load((ROOM / "adapter-rules.yaml").read_text())["rules"]["external"]:
+        pattern = rule["seriesQuery"].split('"')[1]
+        names = [*RULES, *(PREFIX + name for name in GAUGES)]
+        served |= {GAUGE_OF.get(name, name) for name in names if re.match(pattern, name)}
+    for path in (DEPLOY / "hpa").glob("*.yaml"):
+        for metric in yaml.safe_load(path.read_text())["spec"]["metrics"]:
+            assert metric["external"]["metric"]["name"] in served
+
+
+def test_what_is_scraped_has_the_labels_that_the_adapter_needs():
+    (job,) = yaml.safe_load((ROOM / "scrape.yaml").read_text())["scrape_configs"]
+    assert {"application", "namespace"} <= {
+        each.get("target_label") for each in job["relabel_configs"]
+    }
+    # Prometheus renames a label of the agent that the target has, too.
+    assert job["metric_relabel_configs"] == [
+        {"regex": "exported_application", "action": "labeldrop"}
+    ]
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs Debian's package prometheus")
+@pytest.mark.parametrize(
+    "words", ["check rules recording-rules.yaml", "test rules recording-rules.test.yaml"]
+)
+def test_promtool_agrees(words):
+    done = subprocess.run(["promtool", *words.split()], cwd=ROOM, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
