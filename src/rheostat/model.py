@@ -131,6 +131,9 @@ class Observation:
     state_rows: int | None = None
     state_bytes: int | None = None
     state_partitions: int | None = None
+    receivers: int | None = None
+    """Receivers that the load of a fleet asks for in this application; each holds a core."""
+
     stages: tuple[Stage, ...] | None = None
     by_executor: Mapping[str, ExecutorSample] | None = None
 

@@ -14,6 +14,8 @@ import pytest
 
 import rheostat
 from rheostat.errors import BadInput
+from rheostat.journal.explanation import explain
+from rheostat.journal.reading import records
 from rheostat.kafka.broker import Broker
 from rheostat.lab.push.sender import Senders
 from rheostat.local.standalone import Cluster
@@ -55,6 +57,7 @@ def test_a_streaming_context_is_seen_and_its_receivers_go_where_they_are_sent(
     said = "2 receivers need 3 cores: 2 executors of 2, not 1"
     until(said, lambda: handle.last and handle.last.rescaling.detail == said)
     handle.stop()
+    assert any(said in line for _, record in records(tmp_path) for line in explain(record))
     there = job.places()
     assert {*there.values()} == {"0", "1"}
     hosts = internals_of(job.streaming).executors.hosts()
@@ -76,18 +79,28 @@ def _batch_s(handle: rheostat.Handle) -> float | None:
 def fleet_of(
     protocol: str, cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
 ) -> None:
-    """Push, kill the executor of a receiver, and compare the output with the senders' log."""
+    """Push, kill the executor of a receiver, and compare the output with the senders' log; the
+    policy wants one executor all the time, which has no core for both receivers.
+    """
     topic = f"push-{protocol}"
     job = FleetJob(cluster, broker, topic, 2, 2, stack, driver)
     fleet = job.receive(protocol, (2, 2), 0.0)
     until("both receivers", lambda: len(fleet.addresses()) == 2)
     query = job.read()
+    handle = rheostat.attach(job.spark, policy=Scripted(1), limits=(1, 2), loop=LOOP)
+    stack.callback(handle.stop)
     with Senders(fleet.address, protocol, 4, lambda _: 200.0) as senders:
         time.sleep(3)
         os.kill(cluster.executors()[0].pid, signal.SIGKILL)
         until("the killed receiver is replaced", lambda: fleet.state.receivers == 2)
         time.sleep(3)
         assert senders.finish()
+    assert handle.last is not None
+    assert handle.last.target == 2
+    assert [change.reason for change in handle.last.guards] == [
+        "the script says so; 2 receivers need 3 cores"
+    ]
+    handle.stop()
     fleet.stop()
     query.processAllAvailable()
     verdict = job.judge(senders)

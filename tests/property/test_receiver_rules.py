@@ -11,12 +11,12 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rheostat.capacity.receiver_room import executors_holding
 from rheostat.rescaling.orders import Decommission, Request
 from rheostat.rescaling.receiver_moves import (
     BALANCE_S,
     Move,
     ReceiverFacts,
-    least_executors,
     step,
 )
 from rheostat.rescaling.receivers import may_go, rebalanced, resized, without
@@ -126,5 +126,5 @@ def test_whatever_is_decided_every_receiver_has_a_core_and_the_batches_have_one(
             held = Counter(where.values())
             assert set(held) <= set(executors)
             assert all(count <= CORES for count in held.values())
-            assert len(executors) >= least_executors(receivers, CORES)
+            assert len(executors) >= executors_holding(receivers, CORES)
             assert len(executors) * CORES > receivers

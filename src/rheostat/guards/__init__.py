@@ -13,6 +13,7 @@ from rheostat.guards.bounds import Bounds
 from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown
 from rheostat.guards.over_provisioning import OverProvisioning
+from rheostat.guards.receiver_room import ReceiverRoom
 from rheostat.guards.schedule import Schedule
 from rheostat.guards.stabilization import Stabilization
 from rheostat.guards.stale_data import StaleData
@@ -27,6 +28,7 @@ __all__ = [
     "Guard",
     "Guarded",
     "OverProvisioning",
+    "ReceiverRoom",
     "Schedule",
     "Stabilization",
     "StaleData",
@@ -75,12 +77,12 @@ def standard_guards(
     schedule: Schedule | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
-    """Return the guards in their one order; without options only stale data, cooldown and bounds
-    are on.
+    """Return the guards in their one order; without options only stale data, cooldown, the room of
+    a fleet's receivers and bounds are on.
 
     What is asked for is enlarged, stabilized and perhaps undone, unless the data are stale; what is
-    left is a step, paid for, outside excluded hours and after a pause; the bounds come last and are
-    never crossed.
+    left is a step, paid for, outside excluded hours and after a pause, and holds the receivers; the
+    bounds come last and are never crossed.
     """
     asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
     allowed = (
@@ -88,6 +90,7 @@ def standard_guards(
         budget,
         schedule,
         cooldown or Cooldown(),
+        ReceiverRoom(),
         Bounds(limits, ceiling_follows),
     )
     return tuple(rule for rule in (*asked, *allowed) if rule is not None)

@@ -12,9 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from rheostat.capacity.receiver_room import receivers_held
 from rheostat.errors import BadInput
 from rheostat.model import Memory
-from rheostat.rescaling.receiver_moves import BALANCE_S, SPARE_CORES
+from rheostat.rescaling.receiver_moves import BALANCE_S
 from rheostat.rescaling.receivers import rebalanced, receivers_for
 
 UP_SHARE = 0.7
@@ -91,22 +92,20 @@ def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
     return statistics.median(told) if told else None
 
 
-def wanted_receivers(
+def asked_receivers(
     facts: FleetFacts, there: int, limits: FleetLimits, low_since_s: float | None, now: float
 ) -> tuple[int, float | None]:
-    """Return how many receivers there should be where so many are ``there``, and since when one
+    """Return how many receivers the load asks for where so many are ``there``, and since when one
     less would do (None: it would not).
 
     More at once, one less after ``HOLD_S``; as many as there are while the rate or the ceiling is
-    unknown; never more than the cores hold when one is left for the batches.
+    unknown. Whether the executors have cores for them is not asked here.
     """
-    count = max(there, limits.least)
-    room = max(1, len(facts.executors) * facts.cores - SPARE_CORES)
-    most = min(limits.most, room)
+    count, most = max(there, limits.least), limits.most
     if facts.rows_per_s is None or facts.ceiling is None or not facts.executors:
         return min(count, most), None
-    load = (facts.rows_per_s, facts.ceiling, len(facts.executors), facts.cores)
-    up, down = receivers_for(*load, share=UP_SHARE), receivers_for(*load, share=DOWN_SHARE)
+    up = receivers_for(facts.rows_per_s, facts.ceiling, UP_SHARE)
+    down = receivers_for(facts.rows_per_s, facts.ceiling, DOWN_SHARE)
     if up > count:
         return min(up, most), None
     if down < count and count > limits.least:
@@ -123,8 +122,9 @@ def fleet_step(
     """Return what to do now, and what to remember.
 
     A receiver that moves is started first and stopped when the new one serves: until then there is
-    one more. Memory holds ``low_since_s``, ``balanced_s``, ``wanted`` and ``replaced`` (the
-    receivers that go once all others serve).
+    one more. Memory holds ``low_since_s``, ``balanced_s``, ``asked`` (what the load asks for),
+    ``wanted`` (what the executors hold of it) and ``replaced`` (the receivers that go once all
+    others serve).
     """
     replaced = [each for each in memory.get("replaced", []) if each in facts.receivers]
     replaced += [
@@ -135,7 +135,8 @@ def fleet_step(
     orders: list[FleetOrder] = [Stop(each) for each in _gone(facts, replaced)]
     staying = {each: at for each, at in facts.receivers.items() if each not in replaced}
     there, since_s = len(staying), memory.get("low_since_s")
-    wanted, low_since_s = wanted_receivers(facts, there, limits, since_s, now)
+    asked, low_since_s = asked_receivers(facts, there, limits, since_s, now)
+    wanted = min(asked, receivers_held(len(facts.executors), facts.cores))
     counts = Counter(staying.values())
     orders += _start_missing(facts, wanted - len(staying), counts)
     starts = len(orders)
@@ -153,6 +154,7 @@ def fleet_step(
         "low_since_s": low_since_s,
         "balanced_s": balanced_s,
         "replaced": replaced,
+        "asked": asked,
         "wanted": wanted,
     }
     return orders, kept

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from rheostat.capacity.receiver_room import SPARE_CORES, executors_holding
 from rheostat.model import Memory, Rescaling
 from rheostat.rescaling.orders import Decommission, Kill, Request
 from rheostat.rescaling.receivers import rebalanced
@@ -22,9 +23,6 @@ MOVE_S = 30.0
 
 LEAVE_S = 90.0
 """An executor that has not left after so long is ended: its receivers have moved long before."""
-
-SPARE_CORES = 1
-"""Cores that receivers must leave for the batches: with none, no batch would ever run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,6 @@ class _Place:
 
     def least_loaded(self) -> str:
         return min(self.staying, key=lambda executor: (self.counts[executor], executor))
-
-
-def least_executors(receivers: int, cores: int) -> int:
-    """Return the fewest executors whose cores hold all receivers and leave one for the batches."""
-    return -(-(receivers + SPARE_CORES) // cores) if receivers else 1
 
 
 def step(
@@ -122,7 +115,7 @@ def _resize(
     staying = [executor for executor in facts.executors if executor not in leaving]
     if target is None:
         return "steady", "nobody has decided a size yet"
-    needed = least_executors(len(facts.receivers), facts.cores)
+    needed = executors_holding(len(facts.receivers), facts.cores)
     total = max(target, needed)
     orders.append(Request(total))
     if len(staying) < total:

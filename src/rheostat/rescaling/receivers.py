@@ -53,34 +53,21 @@ def rebalanced(allocation: Sequence[int]) -> list[int]:
     return after
 
 
-def receivers_for(
-    input_rows_per_s: float,
-    ceiling_rows_per_s: float,
-    executors: int,
-    cores: int,
-    share: float = 1.0,
-) -> int:
+def receivers_for(input_rows_per_s: float, ceiling_rows_per_s: float, share: float = 1.0) -> int:
     """Return how many receivers the input needs: ceil(rate / (share x one receiver's measured
     ceiling)), at least one (version 3).
 
-    ``share`` (0..1] is how much of its ceiling a receiver shall carry. Never more than the cores
-    hold when one is left to work on the rows. Version 3 is announced in the document and not
-    specified there: this is ours.
+    ``share`` (0..1] is how much of its ceiling a receiver shall carry. Version 3 is announced in
+    the document and not specified there: this is ours.
     """
     if not (0 <= input_rows_per_s < math.inf and 0 < ceiling_rows_per_s < math.inf):
         given = f"{input_rows_per_s} and {ceiling_rows_per_s} rows/s"
         raise BadInput(
             f"the rate must be at least 0 and a receiver's ceiling above 0, but they are {given}"
         )
-    if not (0 < share <= 1 and executors >= 1 and cores >= 1):
-        raise BadInput(
-            f"share must be in (0, 1], executors and cores at least 1, but they are {share},"
-            f" {executors}, {cores}"
-        )
-    return min(
-        max(1, math.ceil(input_rows_per_s / (share * ceiling_rows_per_s))),
-        max(1, executors * cores - 1),
-    )
+    if not 0 < share <= 1:
+        raise BadInput(f"share must be in (0, 1], but it is {share}")
+    return max(1, math.ceil(input_rows_per_s / (share * ceiling_rows_per_s)))
 
 
 def resized(allocation: Sequence[int], receivers: int, cores: int) -> list[int]:

@@ -38,6 +38,7 @@ from rheostat.spark.sensing.capabilities import (
     slots_per_executor,
     unseen,
 )
+from rheostat.spark.sensing.fleet_receivers import receivers_asked
 from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
@@ -200,6 +201,7 @@ def _sensor(
         sizes,
         local=LocalUsage(LocalExecutors(application_id(spark))),
         stages=StageUsage(StagesEndpoint(endpoint.rest), signals),
+        receivers=lambda: receivers_asked(application_id(spark)),
     )
 
 

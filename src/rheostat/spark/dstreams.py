@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rheostat.capacity.receiver_room import executors_holding
 from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities
-from rheostat.rescaling.receiver_moves import least_executors
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.assembly import journal_of
 from rheostat.spark.handle import Handle
@@ -111,7 +111,7 @@ def _said(
     said += [lost] if lost else []
     if streams and not moves:
         said.append("receivers stay where they are, and executors that hold one stay (version 1)")
-    floor = least_executors(len(streams), cores)
+    floor = executors_holding(len(streams), cores)
     if streams and floor > settings.limits.min_executors:
         said.append(
             f"{len(streams)} receivers need {len(streams) + 1} cores: never fewer than {floor}"

@@ -8,7 +8,7 @@ from rheostat.agent.outside import Held, Outside
 from rheostat.agent.sizing import Sizing
 from rheostat.config import GuardOptions, LoopOptions, MetricOptions
 from rheostat.errors import BadInput
-from rheostat.guards import Bounds, guards_of
+from rheostat.guards import Bounds, ReceiverRoom, guards_of
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits, Observation
@@ -74,7 +74,7 @@ def test_a_size_from_outside_is_decided_at_the_next_tick_within_the_limits():
 def test_a_size_from_outside_waits_for_no_cooldown():
     app = App([at(0), at(1)], mode="external")
     app.desk.resize(5)
-    assert [type(rule) for rule in app.directed[1]] == [Bounds]
+    assert [type(rule) for rule in app.directed[1]] == [ReceiverRoom, Bounds]
 
 
 def test_nothing_asked_for_keeps_the_size():

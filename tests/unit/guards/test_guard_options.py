@@ -24,12 +24,12 @@ def names(*given: object, **options: object) -> list[str]:
     return [rule.name for rule in guards_of(LIMITS, GuardOptions(**options), *given)]  # type: ignore[arg-type]
 
 
-def test_without_options_the_three_that_are_always_on_are_on():
-    assert names(LoopOptions()) == ["stale_data", "cooldown", "bounds"]
+def test_without_options_those_that_are_always_on_are_on():
+    assert names(LoopOptions()) == ["stale_data", "cooldown", "receiver_room", "bounds"]
 
 
 def test_a_recording_has_no_cooldown():
-    assert names() == ["stale_data", "bounds"]
+    assert names() == ["stale_data", "receiver_room", "bounds"]
 
 
 def test_the_loops_options_are_those_of_cooldown_and_stale_data():

@@ -106,7 +106,12 @@ def test_each_guard_that_changes_a_decision_is_named_in_order():
 
 
 def test_new_guards_are_off_unless_given_and_stand_in_one_order():
-    assert [rule.name for rule in standard_guards(LIMITS)] == ["stale_data", "cooldown", "bounds"]
+    assert [rule.name for rule in standard_guards(LIMITS)] == [
+        "stale_data",
+        "cooldown",
+        "receiver_room",
+        "bounds",
+    ]
     every = standard_guards(
         LIMITS,
         Cooldown(),
@@ -120,7 +125,7 @@ def test_new_guards_are_off_unless_given_and_stand_in_one_order():
     )
     order = (
         "over_provisioning stabilization undo stale_data step_limits budget schedule cooldown"
-        " bounds"
+        " receiver_room bounds"
     )
     assert [rule.name for rule in every] == order.split()
 
@@ -139,7 +144,12 @@ def test_what_each_guard_changed_is_kept():
 
 def test_each_guard_has_a_memory_of_its_own():
     guarded = guard(standard_guards(LIMITS), asked(5), size(3), {"bounds": {"a": 1}}, 100.0)
-    assert guarded.memory == {"stale_data": {}, "cooldown": {"changed_s": 100.0}, "bounds": {}}
+    assert guarded.memory == {
+        "stale_data": {},
+        "cooldown": {"changed_s": 100.0},
+        "receiver_room": {},
+        "bounds": {},
+    }
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from rheostat.rescaling.fleet_size import (
     FleetLimits,
     Start,
     Stop,
+    asked_receivers,
     fleet_step,
     measured_ceiling,
-    wanted_receivers,
 )
 from rheostat.rescaling.receiver_moves import BALANCE_S
 
@@ -107,7 +107,7 @@ def test_what_is_unknown_changes_nothing(rate, ceiling):
     facts = FleetFacts(
         executors=("a", "b"), cores=4, receivers=receivers, rows_per_s=rate, ceiling=ceiling
     )
-    assert wanted_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
+    assert asked_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
 
 
 def test_a_core_is_left_for_the_batches():
@@ -115,6 +115,14 @@ def test_a_core_is_left_for_the_batches():
     fleet.rate = 1e6
     fleet.settle()
     assert sum(fleet.counts) == 3
+
+
+def test_what_the_load_asks_for_is_told_though_the_cores_do_not_hold_it():
+    facts = FleetFacts(
+        executors=("a",), cores=2, receivers={0: "a"}, rows_per_s=220.0, ceiling=100.0
+    )
+    _, kept = fleet_step(facts, LIMITS, {}, 0.0)
+    assert (kept["asked"], kept["wanted"]) == (4, 1)
 
 
 def test_receivers_of_an_executor_that_leaves_are_replaced_before_they_stop():

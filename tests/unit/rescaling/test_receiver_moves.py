@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from rheostat.capacity.receiver_room import executors_holding
 from rheostat.model import Memory
 from rheostat.rescaling.orders import Decommission, Kill, Request
 from rheostat.rescaling.receiver_moves import (
@@ -12,7 +13,6 @@ from rheostat.rescaling.receiver_moves import (
     MOVE_S,
     Move,
     ReceiverFacts,
-    least_executors,
     step,
 )
 
@@ -134,4 +134,4 @@ def test_a_move_whose_goal_has_gone_is_forgotten():
     ("receivers", "cores", "executors"), [(0, 4, 1), (5, 4, 2), (3, 4, 1), (4, 4, 2), (1, 1, 2)]
 )
 def test_receivers_leave_a_core_for_the_batches(receivers, cores, executors):
-    assert least_executors(receivers, cores) == executors
+    assert executors_holding(receivers, cores) == executors

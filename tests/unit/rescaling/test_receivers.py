@@ -41,33 +41,20 @@ def test_an_executor_that_may_not_go_is_named():
 
 
 @pytest.mark.parametrize(
-    ("rate", "ceiling", "executors", "share", "receivers"),
+    ("rate", "ceiling", "share", "receivers"),
     [
-        (0.0, 100.0, 4, 1.0, 1),
-        (100.0, 100.0, 4, 1.0, 1),
-        (101.0, 100.0, 4, 1.0, 2),
-        (1000.0, 100.0, 4, 0.8, 13),
-        (1e6, 100.0, 4, 1.0, 15),
-        (1e6, 100.0, 1, 1.0, 3),
+        (0.0, 100.0, 1.0, 1),
+        (100.0, 100.0, 1.0, 1),
+        (101.0, 100.0, 1.0, 2),
+        (1000.0, 100.0, 0.8, 13),
     ],
 )
-def test_receivers_follow_the_rate_up_to_all_cores_but_one(
-    rate, ceiling, executors, share, receivers
-):
-    assert receivers_for(rate, ceiling, executors, CORES, share) == receivers
+def test_receivers_follow_the_rate(rate, ceiling, share, receivers):
+    assert receivers_for(rate, ceiling, share) == receivers
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        (-1.0, 1.0, 1, 1),
-        (1.0, 0.0, 1, 1),
-        (1.0, 1.0, 0, 1),
-        (1.0, 1.0, 1, 0),
-        (float("inf"), 1.0, 1, 1),
-    ],
-)
-def test_a_nonsense_rate_ceiling_or_size_is_refused(given):
+@pytest.mark.parametrize("given", [(-1.0, 1.0), (1.0, 0.0), (float("inf"), 1.0), (1.0, 1.0, 0.0)])
+def test_a_nonsense_rate_ceiling_or_share_is_refused(given):
     with pytest.raises(BadInput, match="must be"):
         receivers_for(*given)
 

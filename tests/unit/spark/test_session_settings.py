@@ -84,6 +84,7 @@ def test_the_guards_that_are_asked_for_stand_in_their_order():
         "stale_data",
         "schedule",
         "cooldown",
+        "receiver_room",
         "bounds",
     ]
 

@@ -73,11 +73,13 @@ class _Member:
 @dataclass(frozen=True, slots=True)
 class FleetState:
     """What a fleet looks like at ``t_s`` (Unix seconds): receivers that serve by executor, how many
-    are wanted, rows per second taken in, and what one receiver can take (None: not known yet).
+    the load asks for and how many of them the executors hold, rows per second taken in, and what
+    one receiver can take (None: not known yet).
     """
 
     t_s: float
     by_executor: Mapping[str, int]
+    asked: int
     wanted: int
     rows_per_s: float | None
     ceiling: float | None
@@ -120,7 +122,7 @@ class Fleet:
         self._thread = threading.Thread(target=self._run, name="rheostat-fleet", daemon=True)
         self._watchers: list[Callable[[FleetState], None]] = []
         self._faults = FaultLog("a receiver ended, another one is started")
-        self.state = FleetState(0.0, {}, limits.least, None, None)
+        self.state = FleetState(0.0, {}, limits.least, limits.least, None, None)
 
     @property
     def address(self) -> str:
@@ -135,6 +137,11 @@ class Fleet:
     def addresses(self) -> list[str]:
         """Return where records can be sent to now."""
         return self._directory.addresses()
+
+    @property
+    def serves(self) -> bool:
+        """Whether it has been started and not been stopped."""
+        return self._thread.is_alive() and not self._end.is_set()
 
     def watch(self, seen: Callable[[FleetState], None]) -> None:
         """Call ``seen`` with the state once a second, in the fleet's thread."""
@@ -189,8 +196,9 @@ class Fleet:
         for number in facts.running:
             executor = facts.receivers[number]
             counts[executor] = counts.get(executor, 0) + 1
-        wanted = int(self._memory.get("wanted", self._limits.least))
-        self.state = FleetState(now, counts, wanted, facts.rows_per_s, facts.ceiling)
+        least = self._limits.least
+        asked, wanted = self._memory.get("asked", least), self._memory.get("wanted", least)
+        self.state = FleetState(now, counts, asked, wanted, facts.rows_per_s, facts.ceiling)
         for watcher in self._watchers:
             watcher(self.state)
 

@@ -7,16 +7,22 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from rheostat.capacity.receiver_room import SPARE_CORES
 from rheostat.errors import BadInput
 from rheostat.machine.missing_module import advice
 from rheostat.rescaling.fleet_size import FleetLimits
-from rheostat.rescaling.receiver_moves import SPARE_CORES
 from rheostat.spark.fleet.directory import Directory
 from rheostat.spark.fleet.fleet import JOB, Fleet
 from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.sensing.capabilities import is_connect, is_local, slots_per_executor
+from rheostat.spark.sensing.capabilities import (
+    application_id,
+    is_connect,
+    is_local,
+    slots_per_executor,
+)
+from rheostat.spark.sensing.fleet_receivers import tell
 
 LOOPBACK = "127.0.0.1"
 _SERVERS = "bootstrap.servers"
@@ -72,7 +78,9 @@ def receive(
         internals.tasks.run_python_on(executor, place, work, "rheostat-fleet", JOB)
 
     ended = internals.gateway.stopped
-    return Fleet(internals.executors, runs, task, wanted, cores, directory, ended).start()
+    fleet = Fleet(internals.executors, runs, task, wanted, cores, directory, ended).start()
+    tell(application_id(spark), lambda: fleet.state.asked if fleet.serves else None)
+    return fleet
 
 
 def check(spark: Any, protocol: str, rows_per_s: float, topic: str) -> None:

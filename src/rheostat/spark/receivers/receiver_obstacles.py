@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from rheostat.capacity.receiver_room import SPARE_CORES
 from rheostat.errors import BadInput
 from rheostat.model import Limits
-from rheostat.rescaling.receiver_moves import SPARE_CORES
 from rheostat.spark.sensing.capabilities import allocates_dynamically, is_on
 
 OWN = "spark.streaming.dynamicAllocation.enabled"

@@ -59,7 +59,7 @@ class SparkSensor:
     ``trigger_s`` and ``size`` (the executors at work, and the target in force) need private calls
     and are None in shadow mode: then the trigger is told from the batches' start times, and the
     number is the endpoint's. ``local`` tells what executors on this computer use, ``stages`` what
-    only stages tell.
+    only stages tell, ``receivers`` how many receivers its fleets ask for.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class SparkSensor:
         size: Callable[[float], tuple[int | None, int | None]] | None = None,
         local: LocalUsage | None = None,
         stages: StageUsage | None = None,
+        receivers: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._spark = spark
         self._endpoint = endpoint
@@ -79,6 +80,7 @@ class SparkSensor:
         self._size = size
         self._local = local
         self._stages = stages
+        self._receivers = receivers
         self._seen: dict[str, _Seen] = {}
         self.stateful = False
         """Whether a query that was seen last has state."""
@@ -115,7 +117,13 @@ class SparkSensor:
         ):
             self._polled = self._poll(now)
         executors, target = self._size(now) if self._size else (self._polled.executors, None)
-        return replace(self._polled, t_s=now, target=target, executors=executors)
+        return replace(
+            self._polled,
+            t_s=now,
+            target=target,
+            executors=executors,
+            receivers=self._receivers(),
+        )
 
     def _poll(self, now: float) -> Observation:
         empty = Observation(t_s=now, application=self._application)

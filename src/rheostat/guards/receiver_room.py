@@ -1,0 +1,33 @@
+"""Receiver room: a fleet of receivers keeps the cores that its load asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rheostat.capacity.receiver_room import SPARE_CORES, executors_holding
+from rheostat.model import Decision, Memory, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverRoom:
+    """Raises the target to the executors that hold all receivers and a core for the batches
+    (SPARK-12133, version 2: an executor leaves only while the others hold all receivers).
+
+    A policy sees batches: where a push source goes quiet before its receivers do, it would take
+    their cores away. Without a fleet, or where an executor's cores are unknown, nothing is changed.
+    """
+
+    name: str = "receiver_room"
+
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision, or the least size that holds the receivers."""
+        receivers, cores = observation.receivers, observation.slots_per_executor
+        if not receivers or not cores:
+            return decision, {}
+        least = executors_holding(receivers, cores)
+        if decision.target >= least:
+            return decision, {}
+        needed = f"{receivers} receivers need {receivers + SPARE_CORES} cores"
+        return replace(decision, target=least, reason=f"{decision.reason}; {needed}"), {}

@@ -1,0 +1,24 @@
+"""What the fleets of an application ask for: told by each fleet, asked by the sensor; both live in
+the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Asked = Callable[[], int | None]
+"""Tells how many receivers a fleet's load asks for; None once it has ended."""
+
+_fleets: dict[str, list[Asked]] = {}
+
+
+def tell(application: str, asked: Asked) -> None:
+    """Let the sensor of an application know of a fleet."""
+    _fleets.setdefault(application, []).append(asked)
+
+
+def receivers_asked(application: str) -> int | None:
+    """Return the receivers that all fleets of an application ask for; None where there is none."""
+    told = [asked() for asked in _fleets.get(application, ())]
+    known = [count for count in told if count is not None]
+    return sum(known) if known else None
