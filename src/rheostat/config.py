@@ -133,6 +133,90 @@ class StateOptions:
             raise BadInput(f"standby must be at least 0 executors, but it is {self.standby}")
 
 
+ACTUATORS = ("live", "restart")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestartOptions:
+    """How a job changes its size: live, or by restarts of its process."""
+
+    actuator: str = field(
+        default="live",
+        metadata={
+            "help": (
+                "how the size is changed: live, or restart: its queries end their batches, the"
+                " script is stopped and started again at the new size"
+            )
+        },
+    )
+    partitions: int = field(
+        default=0,
+        metadata={
+            "help": (
+                "with restart: state partitions of its queries; where they have others the state is"
+                " rescaled between stop and start; 0: as they are"
+            )
+        },
+    )
+    restart_pause_s: float = field(
+        default=300.0,
+        metadata={"help": "with restart: least seconds from a start to the next restart"},
+    )
+    drain_limit_s: float = field(
+        default=120.0,
+        metadata={"help": "with restart: most seconds that a query may need to end its batch"},
+    )
+    allow_repartition: bool = field(
+        default=False,
+        metadata={
+            "help": (
+                "with restart: rescale the state by itself when its partitions bind, in the"
+                " maintenance window only"
+            ),
+            "flag": "--allow-repartition",
+        },
+    )
+    maintenance_window: str = field(
+        default="",
+        metadata={
+            "help": (
+                "when that may stop the job: HH:MM-HH:MM, with weekdays and a time zone (default"
+                " UTC) if wanted, as '02:00-04:00 Sat-Sun Europe/Berlin'"
+            )
+        },
+    )
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if self.actuator not in ACTUATORS:
+            raise BadInput(
+                f"actuator must be one of {', '.join(ACTUATORS)}, but it is {self.actuator!r}"
+            )
+        if not 0 <= self.partitions <= 32_768:
+            raise BadInput(f"partitions must be from 1 to 32768, but it is {self.partitions}")
+        for name in ("restart_pause_s", "drain_limit_s"):
+            if not getattr(self, name) >= 0:
+                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name):g}")
+        self._check_alone()
+
+    def _check_alone(self) -> None:
+        """Raise BadInput for options that do nothing without another one."""
+        asked = {
+            "--partitions": self.partitions,
+            "--allow-repartition": self.allow_repartition,
+            "--maintenance-window": self.maintenance_window,
+        }
+        if self.actuator == "live" and (names := [name for name, given in asked.items() if given]):
+            raise BadInput(f"{' and '.join(names)} need --actuator restart")
+        if self.allow_repartition and not self.maintenance_window.strip():
+            raise BadInput(
+                "--allow-repartition needs --maintenance-window, such as 02:00-04:00: the job is"
+                " down while its state is rescaled"
+            )
+        if self.maintenance_window and not self.allow_repartition:
+            raise BadInput("--maintenance-window needs --allow-repartition")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardOptions:
     """The guards that are off unless asked for; 0 or nothing is off.

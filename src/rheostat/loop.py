@@ -13,12 +13,16 @@ from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
 from rheostat.model import Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Journal, Policy, Sensor
+from rheostat.rescaling.partition_bound import Command, with_partitions
 from rheostat.signals.application import combine
 
 
 class Loop:
     """Runs one policy on one application; ``step(now)`` is one tick and the same for a live job, a
     simulation and a test.
+
+    ``command`` names what gives a query other state partitions; with it a decision says where they
+    bind.
     """
 
     def __init__(
@@ -29,12 +33,14 @@ class Loop:
         guards: tuple[Guard, ...],
         actuator: Actuator,
         journal: Journal,
+        command: Command | None = None,
     ) -> None:
         self._sensor = sensor
         self._policy = policy
         self._guards = guards
         self._actuator = actuator
         self._journal = journal
+        self._command = command
         self._memory: Memory = journal.restore()
         self._directed: tuple[Policy, tuple[Guard, ...]] = (policy, guards)
         self.halted = False
@@ -63,7 +69,10 @@ class Loop:
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
         guarded = guard(self._guards, raw, observation, self._memory.get("guards", {}), now)
         self._memory = {**self._memory, "policy": policy_memory, "guards": guarded.memory}
-        rescaling = self._actuator.rescale(guarded.decision, now)
+        decision = guarded.decision
+        if self._command:
+            decision = with_partitions(raw, decision, observation, self._command)
+        rescaling = self._actuator.rescale(decision, now)
         self._memory = {**self._memory, "rescaling": rescaling.memory}
         return self._keep(
             Record(
@@ -72,8 +81,8 @@ class Loop:
                 queries=_several(queries),
                 raw=raw,
                 guards=guarded.changes,
-                target=guarded.decision.target,
-                actions=guarded.decision.actions,
+                target=decision.target,
+                actions=decision.actions,
                 rescaling=replace(rescaling, memory={}),
             )
         )

@@ -20,6 +20,7 @@ from rheostat.cli import (
     operator,
     policies,
     replay,
+    restart,
     run_app,
     simulate,
     state,
@@ -41,6 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 app.command("run", context_settings={"ignore_unknown_options": False})(run_app.run)
+app.command("restart")(restart.restart)
 app.command("demo")(demo.demo)
 app.command("replay")(replay.replay)
 app.command("policies")(policies.policies)

@@ -61,7 +61,7 @@ def doctor(
     findings = [
         *surroundings(),
         *_shape(checkpoint, given, slots),
-        *(finding_of(each) for each in bound),
+        *(finding_of(each, str(checkpoint or "CHECKPOINT")) for each in bound),
     ]
     gains = _measured(quiet=as_json) if measure else []
     text = json.dumps(

@@ -48,10 +48,20 @@ def explain(
         for record in found:
             typer.echo(to_line(record))
     else:
-        typer.echo(
-            "\n\n".join("\n".join(words.explain(record)) for record in found)
-            or "The target was never changed."
-        )
+        told = [(record.t_s, "\n".join(words.explain(record))) for record in found]
+        if asked is None:
+            told = sorted([*told, *_restarts(journal)])
+        typer.echo("\n\n".join(text for _, text in told) or "The target was never changed.")
+
+
+def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
+    """Yield when each restart of a supervised job was asked for, and what it was."""
+    from rheostat.journal.restart_mail import FOLDER
+    from rheostat.restart.story import told
+    from rheostat.restart.story_journal import StoryJournal
+
+    for each in StoryJournal(journal / FOLDER).restarts():
+        yield each.asked_s, f"{words.when(each.asked_s)}: {told(each)}"
 
 
 def kept_records(journal: Path) -> Iterator[Record]:

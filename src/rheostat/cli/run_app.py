@@ -10,7 +10,14 @@ import typer
 from rheostat.cli.options import takes
 from rheostat.cli.policy_choice import chosen
 from rheostat.cli.run_options import Place, Sizing, Telling
-from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
+from rheostat.config import (
+    AgentOptions,
+    GuardOptions,
+    JournalOptions,
+    LoopOptions,
+    RestartOptions,
+    StateOptions,
+)
 from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     place=Place,
     telling=Telling,
     loop=LoopOptions,
+    restarts=RestartOptions,
     state=StateOptions,
     guards=GuardOptions,
     retention=JournalOptions,
@@ -39,6 +47,7 @@ def run(
     place: Place,
     telling: Telling,
     loop: LoopOptions,
+    restarts: RestartOptions,
     state: StateOptions,
     guards: GuardOptions,
     retention: JournalOptions,
@@ -51,6 +60,9 @@ def run(
     environment and the script itself. A file STOP in the journal's folder stops the autoscaler
     within one tick; the script goes on.
 
+    With --actuator restart the size is changed by restarts of the script, for sessions where it
+    cannot be changed live; rheostat restart tells them and orders one.
+
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
     settings = _settings(script, sizing, place, loop, state, guards, retention, agent)
@@ -60,6 +72,10 @@ def run(
 
         show(request, telling.as_json, telling.out)
         return 0
+    if restarts.actuator == "restart":
+        from rheostat.cli.supervised_run import run_supervised
+
+        return run_supervised(request, arguments or [], restarts, telling)
     return _run(request, arguments or [], telling)
 
 

@@ -10,7 +10,9 @@ from typing import Literal
 from rheostat.capacity.identify import Identified, identified, with_batch
 from rheostat.capacity.need import binding, worth_having
 from rheostat.model import Observation
+from rheostat.rescaling.partition_bound import WANTED
 from rheostat.spark.sensing.query_shape import Finding
+from rheostat.state.proposed_count import proposed_count
 
 Kind = Literal[
     "nothing", "fixed cost", "driver", "sink", "skew", "partitions", "rows limit", "contention"
@@ -47,12 +49,19 @@ class Binding:
         return self.kind == "nothing"
 
 
-def finding_of(found: Binding) -> Finding:
-    """Return it as a line of ``rheostat doctor``."""
+def finding_of(found: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
+    """Return it as a line of ``rheostat doctor``, with the command where state partitions bind."""
+    wanted = found.evidence.get(WANTED)
+    command = (
+        ""
+        if wanted is None
+        else f"; {wanted:.0f} state partitions would do: rheostat state rescale {checkpoint}"
+        f" --partitions {wanted:.0f}, while the query is stopped"
+    )
     return Finding(
         topic=f"what binds {found.query}",
         state="good" if found.more_help else "advice",
-        line=found.line,
+        line=found.line + command,
     )
 
 
@@ -118,6 +127,9 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
     kind = next(kind for begins, kind in _KINDS.items() if said.startswith(begins))
     if kind == "fixed cost":
         kind, said = _of_fixed_cost(said, model.model.fixed_s, recent)
+    have = recent[-1].state_partitions
+    if kind == "partitions" and have and said.startswith(f"its {have} tasks"):
+        numbers[WANTED] = proposed_count(have, max(slots, have + 1))
     return Binding(query, kind, f"more executors will not help, because {said}", numbers)
 
 

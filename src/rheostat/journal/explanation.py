@@ -90,19 +90,21 @@ def seen(observation: Observation | None) -> str:
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that ask for another size than the one that stands, once while nothing
-    changes, and the beginning of a halt.
+    """Yield the records that ask for another size than the one that stands or for something else,
+    once while nothing changes, and the beginning of a halt.
     """
     before: tuple[int | None, int | None] | None = None
     halted = False
+    also: tuple[str, ...] = ()
     for record in records:
         asked = (record.observation.size if record.observation else None, record.target)
         is_halt = record.rescaling.phase == "halted"
         if (record.target is not None and asked[0] != asked[1] and asked != before) or (
-            is_halt and not halted
+            (is_halt and not halted) or (record.actions and record.actions != also)
         ):
             yield record
         before, halted = asked, is_halt
+        also = record.actions or also
 
 
 def _number(value: float | int | str | None) -> str:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from rheostat.journal.folder import STOP_FILE
+from rheostat.journal.restart_mail import Order
 from rheostat.kafka.jars import source_jars
 from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import local_settings
@@ -24,9 +25,12 @@ from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
 from rheostat.spark import session
 from rheostat.spark.handle import Handle
+from rheostat.spark.restarting.finishing import finishing
+from rheostat.spark.restarting.one_batch import OneBatch
 from rheostat.spark.run_settings import Plan, executor_shape, planned
 from rheostat.spark.scaling_settings import CORES
 from rheostat.spark.sensing.capabilities import application_id, slots_per_executor
+from rheostat.spark.session_hook import Watching
 from rheostat.spark.settings import Settings
 from rheostat.spark.static_settings import Given, Wanted
 from rheostat.spark.user_settings import SUBMIT, with_master
@@ -47,7 +51,7 @@ class Request:
 
     ``master`` and ``local``, the room in executors of a cluster of our own, are what the command
     line says, None where it says nothing; ``given`` are the settings that the user has made before
-    the script runs.
+    the script runs. ``order`` is that of a supervisor, None where there is none.
     """
 
     script: Path
@@ -56,6 +60,14 @@ class Request:
     master: str | None = None
     local: int | None = None
     given: Mapping[str, Given] = field(default_factory=dict)
+    order: Order | None = None
+
+    @property
+    def planned_limits(self) -> Limits:
+        """The limits that Spark is told: of a supervised application its size until it ends."""
+        if self.order is None:
+            return self.settings.limits
+        return Limits.between(self.order.executors, self.order.executors)
 
     def master_of(self, own: Mapping[str, Given]) -> str | None:
         """Return the master of an application of which the script has set ``own``; None is a
@@ -97,8 +109,7 @@ def plan(
     elif request.master:
         beside = {MASTER: Wanted(request.master, "named on the command line")}
     scales = not request.shadow or master is None
-    limits = request.settings.limits
-    found = planned(limits, given, (master or LOCAL) if scales else "local", beside)
+    found = planned(request.planned_limits, given, (master or LOCAL) if scales else "local", beside)
     return replace(found, said=(*_unused(request, own), *found.said))
 
 
@@ -134,12 +145,14 @@ def _unused(request: Request, own: Mapping[str, Given]) -> tuple[str, ...]:
 class AppRun:
     """What stands around the applications of a script, as ``spark.session_hook`` asks for it.
 
-    A cluster of ours starts when an application needs it, and ends with this.
+    A cluster of ours starts when an application needs it, and ends with this. ``batches`` are those
+    of a job that only commits a planned batch.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, batches: OneBatch | None = None) -> None:
         self.applications: list[Application] = []
         self._request = request
+        self._batches = batches or OneBatch()
         self._limits = request.settings.limits
         self._said: set[str] = set()
         self._cluster: Cluster | None = None
@@ -174,13 +187,17 @@ class AppRun:
             os.environ[SUBMIT] = with_master(os.environ.get(SUBMIT), request.master)
         found = plan(request, scripts, local)
         self._say((*(_set_for(found) if local is None else ()), *found.said))
-        self._limits = found.limits
+        if request.order is None:
+            self._limits = found.limits
         return found.settings
 
-    def session(self, spark: Any) -> Handle | None:
+    def session(self, spark: Any) -> Watching | None:
         """Size or watch an application, each with a journal of its own; none once the kill switch
         was there.
         """
+        settings, order = self._request.settings, self._request.order
+        if order and order.once and settings.restarts:
+            return finishing(spark, settings.restarts, order, self._batches)
         application = application_id(spark)
         settings = replace(
             self._request.settings, limits=self._limits, journal=self._journal(application)

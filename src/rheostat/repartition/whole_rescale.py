@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 from rheostat.repartition.checkpoint import Checkpoint
 from rheostat.repartition.course import Told
@@ -11,10 +13,16 @@ from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.own_session import own_session
 from rheostat.repartition.rescale import rescale
+from rheostat.repartition.running_query import require_stopped
 from rheostat.repartition.spark_rewriter import SparkRewriter
 
 
-def rescale_here(location: str, partitions: int, told: Told) -> Story:
+def rescale_here(
+    location: str,
+    partitions: int,
+    told: Told,
+    check_stopped: Callable[[Path], None] = require_stopped,
+) -> Story:
     """Do ``rescale`` with a session on this computer, which is started after everything that can be
     refused was; raises what ``rescale`` raises.
     """
@@ -24,4 +32,4 @@ def rescale_here(location: str, partitions: int, told: Told) -> Story:
             require_repartitionable(checkpoint.operators)
             return SparkRewriter(session.enter_context(own_session()))
 
-        return rescale(location, partitions, engine, told=told)
+        return rescale(location, partitions, engine, told=told, check_stopped=check_stopped)

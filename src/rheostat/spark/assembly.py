@@ -7,9 +7,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheostat.journal.folder import FolderJournal, erase_old
+from rheostat.journal.restart_mail import Mail, Order
 from rheostat.loop import Loop
 from rheostat.machine import folders
 from rheostat.model import Capabilities
@@ -19,6 +21,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.overhead import Overhead
+from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
 from rheostat.spark.resizing.locality_wait import LocalityWait
 from rheostat.spark.resizing.patient_executors import PatientExecutors
@@ -26,6 +29,9 @@ from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
+from rheostat.spark.restarting.job_watch import JobWatch
+from rheostat.spark.restarting.restart_actuator import RestartActuator
+from rheostat.spark.restarting.session_queries import SessionQueries
 from rheostat.spark.scaling_settings import FAILURES
 from rheostat.spark.sensing.capabilities import (
     application_id,
@@ -77,6 +83,8 @@ def sizer(spark: Any, settings: Settings) -> Handle:
     if is_connect(spark):
         return _advised(spark, settings, None, found.blocking)
     internals = internals_of(spark)
+    if settings.restarts:
+        return _restarted(spark, settings, internals, settings.restarts)
     if found.blocking:
         return _advised(spark, settings, internals, (*found.blocking, *found.degrading))
     if not internals.executors.can_request:
@@ -90,6 +98,18 @@ def _advised(
 ) -> Handle:
     watched = _Watched(spark, settings, internals, None)
     return watched.handle(Adviser(Capabilities(can_scale=False, cannot=cannot)))
+
+
+def _restarted(spark: Any, settings: Settings, internals: Internals, folder: Path) -> Handle:
+    """Return what decides in a supervised job: its size is that of its last start."""
+    mail = Mail(folder)
+    order = mail.order() or Order(run=0, executors=initial_executors(spark) or 1)
+    watched = _Watched(
+        spark, settings, internals, lambda _: (internals.executors.registered(), order.executors)
+    )
+    watch = JobWatch(SessionQueries(spark, internals.queries), mail, order.run)
+    ended = internals.gateway.stopped
+    return watched.handle(RestartActuator(mail, order.run, order.executors, watch, ended))
 
 
 def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -> Handle:
@@ -148,9 +168,10 @@ class _Watched:
         self._overhead = Overhead(
             process.thread_cpu_s if process else None, process.process_id() if process else None
         )
+        self._command = partitions_command(spark, internals, settings, self._journal.folder)
         self._ended = internals.gateway.stopped if internals else lambda: has_ended(spark)
 
-    def handle(self, actuator: Adviser | SparkActuator) -> Handle:
+    def handle(self, actuator: Adviser | SparkActuator | RestartActuator) -> Handle:
         """Return the handle of the loop with this actuator; nothing runs before its start."""
         journal, offsets, overhead = self._journal, self._offsets, self._overhead
         loop = Loop(
@@ -159,6 +180,7 @@ class _Watched:
             guards=self._settings.make_guards(),
             actuator=actuator,
             journal=journal,
+            command=self._command,
         )
 
         def open_all() -> None:

@@ -25,6 +25,8 @@ class Settings:
     """How an application is to be sized; see ``settings_of`` for what each is.
 
     Without ``limits_given`` the ceiling is only a default: it rises to what is there already.
+    ``restarts`` is the folder of the mail with a supervisor that restarts the job, None where the
+    size is changed live.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -40,6 +42,7 @@ class Settings:
     retention: JournalOptions = field(default_factory=JournalOptions)
     agent: AgentOptions = field(default_factory=AgentOptions)
     replace: bool = False
+    restarts: Path | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping):

@@ -57,6 +57,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
             ["--help"],
             [
                 "run",
+                "restart",
                 "demo",
                 "replay",
                 "policies",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.doctor.binding import bindings
+from rheostat.doctor.binding import bindings, finding_of
 from rheostat.model import Observation, Stage
 
 
@@ -72,6 +72,17 @@ def test_a_fixed_cost_is_said_with_its_seconds():
     (found,) = bindings(batches(job(fixed_s=4.0), 6))
     assert found.kind == "fixed cost"
     assert "the fixed cost of a batch (4.0 of" in found.line
+
+
+def test_state_partitions_that_bind_come_with_a_number_and_the_command():
+    (found,) = bindings(batches(job(tasks=6), 8, state_partitions=6))
+    said = finding_of(found, "/data/orders").line
+    assert "rheostat state rescale /data/orders --partitions 12, while" in said
+
+
+def test_partitions_of_a_topic_that_bind_are_not_rescaled():
+    (found,) = bindings(batches(job(tasks=6), 8, state_partitions=4))
+    assert "rescale" not in finding_of(found).line
 
 
 def test_a_fixed_cost_in_the_driver_names_its_parts():

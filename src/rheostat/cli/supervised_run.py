@@ -1,0 +1,69 @@
+"""``rheostat run --actuator restart``: the supervisor, and the same command again as the job it
+starts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rheostat.errors import BadInput
+from rheostat.machine.orderly_end import orderly_end
+
+if TYPE_CHECKING:
+    from rheostat.cli.run_options import Telling
+    from rheostat.config import RestartOptions
+    from rheostat.local.app_run import Request
+
+
+def run_supervised(
+    request: Request, arguments: list[str], restarts: RestartOptions, telling: Telling
+) -> int:
+    """Supervise the job, or be the job where a supervisor has started this process; raises BadInput
+    for what restarts exclude.
+    """
+    from rheostat.journal.restart_mail import VARIABLE
+
+    # Out of the environment, so that what the script starts is not taken for a supervised job.
+    folder = os.environ.pop(VARIABLE, None)
+    if folder:
+        return _job(request, arguments, telling, Path(folder))
+    return _supervisor(request, restarts)
+
+
+def _supervisor(request: Request, restarts: RestartOptions) -> int:
+    from rheostat.restart.supervised import journal_of_script, supervise
+
+    if request.shadow:
+        raise BadInput("--shadow and --actuator restart exclude each other")
+    journal = request.settings.journal or journal_of_script(request.script)
+    with orderly_end():
+        return supervise(sys.argv[1:], request.settings.limits, restarts, journal.resolve())
+
+
+def _job(request: Request, arguments: list[str], telling: Telling, folder: Path) -> int:
+    from rheostat.cli.run_report import hand_out
+    from rheostat.journal.restart_mail import Mail
+    from rheostat.local.app_run import AppRun
+    from rheostat.spark.launch import run_script
+    from rheostat.spark.restarting.job_watch import own_report
+    from rheostat.spark.restarting.one_batch import OneBatch
+
+    mail = Mail(folder)
+    order = mail.order()
+    if order is None:
+        raise BadInput(f"{folder} has no order of a supervisor")
+    mail.tell(own_report(order.run))
+    settings = replace(request.settings, journal=folder.parent, restarts=folder)
+    request, batches = replace(request, settings=settings, order=order), OneBatch()
+    with orderly_end(with_parent=True), ExitStack() as stack:
+        if order.once:
+            stack.enter_context(batches.installed())
+        around = stack.enter_context(AppRun(request, batches))
+        code = run_script(request.script, arguments, around)
+    hand_out(request, around.applications, code, telling.as_json, telling.out)
+    return code

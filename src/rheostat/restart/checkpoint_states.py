@@ -1,0 +1,59 @@
+"""The state in checkpoints of this computer, rescaled by a process of its own."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.machine.process import Child
+from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.disk import Disk
+from rheostat.repartition.files import LocalFiles, is_local, local_path
+from rheostat.repartition.own_journal import OwnJournal
+from rheostat.repartition.preflight import UNFINISHED
+
+RESCALE_LIMIT_S = 24 * 3600.0
+
+
+class CheckpointStates:
+    """Looks into checkpoints; those elsewhere, and those without state, have none."""
+
+    def partitions(self, checkpoints: Sequence[str]) -> list[int]:
+        """Return the state partitions of each checkpoint that has state."""
+        return [each.partitions for each in _read(checkpoints)]
+
+    def uncommitted(self, checkpoint: str) -> bool:
+        """Tell whether a batch is planned that is not committed; that of a repartition which was
+        begun is none, its own protocol ends it.
+        """
+        story = OwnJournal(local_path(checkpoint), Disk()).read()
+        if story is not None and story.phase in UNFINISHED:
+            return False
+        return any(each.uncommitted for each in _read([checkpoint]))
+
+    def rescale(self, checkpoint: str, partitions: int) -> str:
+        """Rescale in a process of its own, whose Spark session ends with it; return why that was
+        not possible, or nothing.
+        """
+        command = [sys.executable, "-m", "rheostat.restart.rescale_process"]
+        with tempfile.TemporaryDirectory(prefix="rheostat-rescale-") as folder:
+            log = Path(folder) / "log"
+            with Child([*command, checkpoint, str(partitions)], log=log) as child:
+                code = child.wait(RESCALE_LIMIT_S)
+            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        own = [line.removeprefix("rheostat: ") for line in said if line.startswith("rheostat: ")]
+        if code == 0:
+            return ""
+        return own[-1] if own else f"the process ended with {code}: {' '.join(said[-2:])}"
+
+
+def _read(checkpoints: Sequence[str]) -> Iterator[Checkpoint]:
+    for location in checkpoints:
+        if is_local(location):
+            try:
+                yield read_checkpoint(location, LocalFiles())
+            except BadInput:  # no state, or an older Spark's: nothing to be rescaled
+                continue

@@ -1,0 +1,76 @@
+"""Which wish is carried out now: a pure function of wishes, the size that stands, and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rheostat.journal.restart_mail import Wish
+from rheostat.restart.story import Story
+from rheostat.restart.window import Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """When a restart that the loop wants may be made, and how long its phases may last, in seconds.
+
+    ``pause_s`` is the least time from a start to the next restart. State is rescaled unasked only
+    with ``allow_repartition``, and only while ``window`` is open (None: never).
+    """
+
+    pause_s: float = 300.0
+    drain_limit_s: float = 120.0
+    allow_repartition: bool = False
+    window: Window | None = None
+
+
+def due(
+    story: Story,
+    partitions: int | None,
+    loop: Wish | None,
+    person: Wish | None,
+    now: float,
+    terms: Terms,
+) -> Story | None:
+    """Return the story with what is to be carried out now, None where nothing is.
+
+    ``partitions`` are the state partitions that are there, None if unknown or without state. A
+    person's wish waits for nothing; the loop's waits for the pause, and its state partitions for
+    the window.
+    """
+    if person is not None and person.t_s > story.asked_s:
+        return _taken(story, partitions, person)
+    if loop is None or loop.run != story.run or now - story.since_s < terms.pause_s:
+        return None
+    if not may_repartition(terms, now):
+        loop = replace(loop, partitions=None)
+    if loop.partitions == story.partitions and story.refusal:
+        loop = replace(loop, partitions=None)  # it was tried, and cannot be had
+    return _taken(story, partitions, loop)
+
+
+def may_repartition(terms: Terms, now: float) -> bool:
+    """Tell whether state may be rescaled now without a person's word."""
+    return terms.allow_repartition and terms.window is not None and terms.window.holds(now)
+
+
+def _taken(story: Story, partitions: int | None, wish: Wish) -> Story | None:
+    executors = wish.executors or story.executors
+    wanted = None if partitions is None else wish.partitions
+    if executors == story.executors and wanted in (None, partitions):
+        return None
+    return replace(
+        story,
+        number=story.restarts + 1,
+        restarts=story.restarts + 1,
+        executors=executors,
+        executors_before=story.executors,
+        partitions=wanted,
+        partitions_before=partitions,
+        reason=wish.reason,
+        asked_s=wish.t_s,
+        drained_s=None,
+        down_s=None,
+        spent_s={},
+        refusal="",
+        finishes=0,
+    )

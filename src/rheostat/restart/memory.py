@@ -1,0 +1,83 @@
+"""The in-memory twins of a job and of its state, for tests and simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rheostat.journal.restart_mail import Mail, Order, Report
+from rheostat.restart.conditions import ALIVE, LEFT, NONE
+
+
+class MemoryJob:
+    """A job that works at once, drains at once and ends by itself when it has drained; with
+    ``stays`` it has to be stopped, with ``hangs`` it never drains.
+    """
+
+    def __init__(self, mail: Mail, *, checkpoints: tuple[str, ...] = ()) -> None:
+        self.orders: list[Order] = []
+        self.stays = self.hangs = False
+        self.code = 0
+        self._mail = mail
+        self._checkpoints = checkpoints
+        self._state = NONE
+
+    def start(self, order: Order) -> None:
+        """Start it with an order."""
+        self.orders.append(order)
+        self._mail.give(order)
+        self._state = ALIVE
+
+    def process(self) -> str:
+        """Tell whether it was started by this supervisor and runs: none, alive, left."""
+        return self._state
+
+    def stop(self) -> int:
+        """End it if it runs, and return its exit code."""
+        self._state = NONE if self._state == NONE else LEFT
+        return self.code
+
+    def go_on(self, now: float) -> None:
+        """Let it do what it would do by now."""
+        order = self._mail.order()
+        if order is None or self._state != ALIVE:
+            return
+        drained = (order.drain or order.once) and not self.hangs
+        self._mail.tell(
+            Report(
+                run=order.run,
+                pid=0,
+                began="",
+                works_s=now,
+                drained_s=now if drained else None,
+                checkpoints=self._checkpoints,
+            )
+        )
+        if drained and not self.stays:
+            self._state = LEFT
+
+
+class MemoryStates:
+    """Checkpoints as a mapping of names to state partitions; ``planned`` are those with a batch
+    that is planned and not committed, ``refusal`` is what a rescale is refused with.
+    """
+
+    def __init__(self, partitions: dict[str, int]) -> None:
+        self.by_checkpoint = partitions
+        self.planned: set[str] = set()
+        self.refusal = ""
+        self.rescaled: list[tuple[str, int]] = []
+
+    def partitions(self, checkpoints: Sequence[str]) -> list[int]:
+        """Return the state partitions of each checkpoint that has state."""
+        return [self.by_checkpoint[each] for each in checkpoints if each in self.by_checkpoint]
+
+    def uncommitted(self, checkpoint: str) -> bool:
+        """Tell whether a batch is planned that is not committed."""
+        return checkpoint in self.planned
+
+    def rescale(self, checkpoint: str, partitions: int) -> str:
+        """Give it so many state partitions; return why that was not possible, or nothing."""
+        if not self.refusal:
+            self.rescaled.append((checkpoint, partitions))
+            self.by_checkpoint[checkpoint] = partitions
+        return self.refusal

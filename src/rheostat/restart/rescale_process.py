@@ -1,0 +1,32 @@
+"""What ``rheostat state rescale`` does, for a job that its supervisor has stopped: ``python -m
+rheostat.restart.rescale_process CHECKPOINT M``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rheostat.errors import RheostatError
+from rheostat.repartition.course import quiet
+from rheostat.repartition.whole_rescale import rescale_here
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Rescale, and return the exit code; a refusal is one line on standard error."""
+    checkpoint, partitions = arguments
+    try:
+        rescale_here(checkpoint, int(partitions), quiet, check_stopped=_stopped)
+    except RheostatError as refused:
+        sys.stderr.write(f"rheostat: {refused}\n")
+        return refused.exit_code
+    return 0
+
+
+def _stopped(_: Path) -> None:
+    """Watch no logs: the supervisor has ended the process of the query."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,141 @@
+"""A script under a supervisor: what ``rheostat run --actuator restart`` does."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from rheostat.config import RestartOptions
+from rheostat.errors import BadInput
+from rheostat.journal.folder import STOP_FILE
+from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
+from rheostat.machine.folders import state_folder
+from rheostat.model import Limits
+from rheostat.restart.checkpoint_states import CheckpointStates
+from rheostat.restart.due import Terms
+from rheostat.restart.process_job import ProcessJob
+from rheostat.restart.story import Story, told
+from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.supervisor import Supervisor
+from rheostat.restart.window import window_of
+
+_log = logging.getLogger("rheostat")
+
+SAID = {
+    "draining": "its queries end their batches",
+    "stopping": "its queries have been stopped",
+    "finishing": "a planned batch is committed first",
+    "rescaling": "the state is rescaled",
+    "starting": "the script starts",
+}
+"""What is logged of each phase."""
+
+
+def supervise(
+    arguments: Sequence[str], limits: Limits, options: RestartOptions, journal: Path
+) -> int:
+    """Run the job of these ``arguments`` of ``rheostat`` under a supervisor, from where an earlier
+    one has left it, and return the job's exit code.
+
+    Raises BadInput where another supervisor has the same journal.
+    """
+    terms = terms_of(options)
+    mail = Mail(journal / FOLDER)
+    with _alone(mail.folder, journal):
+        kept = StoryJournal(mail.folder)
+        story = story_of(kept.last(), limits, options.partitions)
+        if options.partitions:
+            wish = Wish(t_s=time.time(), reason="--partitions", partitions=options.partitions)
+            mail.leave(PERSON, wish)
+        _log.info(
+            "rheostat: restarts this job to change its size; its journal is %s; another size at"
+            " once: rheostat restart %s --executors N",
+            journal,
+            journal,
+        )
+        return Supervisor(
+            story,
+            mail=mail,
+            journal=kept,
+            job=ProcessJob(arguments, mail),
+            states=CheckpointStates(),
+            terms=terms,
+            halted=(journal / STOP_FILE).exists,
+            told=_say,
+        ).run()
+
+
+def terms_of(options: RestartOptions) -> Terms:
+    """Return the terms; raises BadInput for a window that is none."""
+    return Terms(
+        pause_s=options.restart_pause_s,
+        drain_limit_s=options.drain_limit_s,
+        allow_repartition=options.allow_repartition,
+        window=window_of(options.maintenance_window),
+    )
+
+
+def story_of(last: Story | None, limits: Limits, partitions: int) -> Story:
+    """Return where to begin: where an earlier supervisor was killed, at the size of a job that has
+    ended by itself, or at the floor.
+    """
+    if last is None:
+        return Story(executors=limits.min_executors, partitions=partitions or None)
+    executors = min(max(last.executors, limits.min_executors), limits.max_executors)
+    if last.phase != "ended":
+        return replace(last, executors=executors)
+    return Story(
+        executors=executors,
+        restarts=last.restarts,
+        run=last.run,
+        asked_s=last.asked_s,
+        partitions=partitions or None,
+        checkpoints=last.checkpoints,
+    )
+
+
+def journal_of_script(script: Path) -> Path:
+    """Return where the journal of a supervised script is if none is named: in the user's state
+    folder.
+    """
+    return state_folder() / "supervised" / script.resolve().stem
+
+
+def is_supervised(journal: Path) -> bool:
+    """Tell whether a supervisor has this journal now."""
+    try:
+        with _alone(journal / FOLDER, journal):
+            return False
+    except BadInput:
+        return True
+
+
+@contextmanager
+def _alone(folder: Path, journal: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which goes with this process however it ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise BadInput(f"the journal folder {journal} cannot be made: {error.strerror}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInput(
+                f"the job with the journal {journal} has a supervisor already: end that one, or"
+                " name another --journal"
+            ) from None
+        yield
+
+
+def _say(story: Story) -> None:
+    if story.number and story.phase == "running" and story.down_s is not None:
+        _log.info("rheostat: %s", told(story))
+    elif story.number and story.phase in SAID:
+        _log.info("rheostat: restart %d: %s", story.number, SAID[story.phase])

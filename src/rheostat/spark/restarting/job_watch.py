@@ -1,0 +1,115 @@
+"""What a supervised job does between its decisions: it reports that it works, and stops its queries
+after their batches when it is told to drain.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Protocol
+
+from rheostat.journal.restart_mail import Mail, Report
+
+CALM_S = 0.2
+DRAINING_S = 0.02
+"""A query that runs batches back to back plans the next one within some 50 ms of the last."""
+
+
+class JobQueries(Protocol):
+    """The queries of the job that run now."""
+
+    def active(self) -> Collection[str]:
+        """Return the run ids of the queries that run now."""
+        ...
+
+    def last_batch(self, run_id: str) -> int:
+        """Return the number of a query's last finished batch, -1 for none."""
+        ...
+
+    def rests(self, run_id: str) -> bool:
+        """Tell whether a query runs no batch now."""
+        ...
+
+    def checkpoint(self, run_id: str) -> str | None:
+        """Return where a query's checkpoint is; None if it cannot be told."""
+        ...
+
+    def stop(self, run_id: str) -> None:
+        """Stop a query, and wait for its end."""
+        ...
+
+
+class JobWatch:
+    """Looks at the job's queries and at what its supervisor orders; ``started`` tells how many
+    queries the script has started, where that is known.
+    """
+
+    def __init__(
+        self,
+        queries: JobQueries,
+        mail: Mail,
+        run: int,
+        started: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._queries = queries
+        self._mail = mail
+        self._started = started
+        self._report = own_report(run)
+        self._met: dict[str, int] = {}
+        self._draining = False
+
+    def pause_s(self, now: float) -> float:
+        """Return how long to wait until the next look."""
+        return DRAINING_S if self._draining else CALM_S
+
+    def look(self, now: float) -> None:
+        """Report what is new, and stop each query that has ended a batch since it was asked to, or
+        rests.
+        """
+        active = self._queries.active()
+        self._learn(active, now)
+        order = self._mail.order()
+        if order is None or order.run != self._report.run:
+            return
+        if order.drain:
+            self._draining = True
+            self._drain(active, now)
+        elif order.once and self._started() and not active:
+            self._tell(drained_s=now)
+
+    def _learn(self, active: Collection[str], now: float) -> None:
+        if self._report.works_s is not None:
+            return
+        if any(self._queries.last_batch(run_id) >= 0 for run_id in active):
+            found = [self._queries.checkpoint(run_id) for run_id in active]
+            checkpoints = tuple(sorted(each for each in found if each))
+            self._tell(works_s=now, checkpoints=checkpoints)
+
+    def _drain(self, active: Collection[str], now: float) -> None:
+        for run_id in active:
+            last = self._queries.last_batch(run_id)
+            if last != self._met.setdefault(run_id, last) or self._queries.rests(run_id):
+                self._queries.stop(run_id)
+        if not self._queries.active():
+            self._tell(drained_s=now)
+
+    def _tell(self, **news: Any) -> None:
+        told = replace(self._report, **news)
+        if news.get("drained_s") is None or self._report.drained_s is None:
+            self._report = told
+            self._mail.tell(told)
+
+
+def own_report(run: int) -> Report:
+    """Return the first report of this process: that it is there."""
+    return Report(run=run, pid=os.getpid(), began=_began())
+
+
+def _began() -> str:
+    with suppress(ImportError):
+        import psutil
+
+        return str(psutil.Process().create_time())
+    return ""

@@ -1,0 +1,46 @@
+"""Lets an unchanged script run one batch of each query and end: so a batch that was planned and not
+committed is committed before state is rescaled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+_WAYS = ("start", "toTable")
+
+
+class OneBatch:
+    """Gives every query that the script starts the trigger ``once``, and counts them."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Stand there as long as this lasts."""
+        from pyspark.sql.streaming import DataStreamWriter
+
+        before = {name: getattr(DataStreamWriter, name) for name in _WAYS}
+        for name, original in before.items():
+            setattr(DataStreamWriter, name, self._counted(original))
+        try:
+            yield
+        finally:
+            for name, original in before.items():
+                setattr(DataStreamWriter, name, original)
+
+    def _counted(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def begin(writer: Any, *positional: Any, **named: Any) -> Any:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Spark advises against it: it means another use
+                writer.trigger(once=True)
+            query = original(writer, *positional, **named)
+            self.started += 1
+            return query
+
+        return begin

@@ -1,0 +1,112 @@
+"""``rheostat restart`` and the options of restarts: what is told, and what is refused in a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rheostat.cli.app import run
+from rheostat.journal.restart_mail import FOLDER, PERSON, Mail
+from rheostat.model import Limits
+from rheostat.restart import supervised
+from rheostat.restart.story import Story
+from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.supervised import story_of
+
+DONE = Story(
+    phase="running",
+    number=1,
+    restarts=1,
+    run=2,
+    executors=2,
+    executors_before=1,
+    partitions=6,
+    partitions_before=3,
+    reason="ordered by hand",
+    down_s=9.5,
+    spent_s={"draining": 0.5, "rescaling": 4.0, "starting": 5.0},
+)
+LINE = (
+    "restart 1: 1 -> 2 executors, 3 -> 6 state partitions: downtime 9.5 s (draining 0.5 s,"
+    " rescaling 4.0 s, starting 5.0 s); ordered by hand\n"
+)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    StoryJournal(tmp_path / FOLDER).note(DONE)
+    return tmp_path
+
+
+def test_the_restarts_are_told_with_their_downtime(
+    capsys: pytest.CaptureFixture[str], journal: Path
+) -> None:
+    assert run(["restart", str(journal)]) == 0
+    assert capsys.readouterr().out == LINE
+    assert run(["restart", str(journal), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["restarts"][0]["down_s"] == 9.5
+
+
+def test_an_order_needs_a_supervisor(capsys: pytest.CaptureFixture[str], journal: Path) -> None:
+    assert run(["restart", str(journal), "--executors", "2"]) == 2
+    assert "no supervisor runs for the journal" in capsys.readouterr().err
+    assert Mail(journal / FOLDER).wish(PERSON) is None
+
+
+def test_an_order_is_left_for_the_supervisor(
+    capsys: pytest.CaptureFixture[str], journal: Path
+) -> None:
+    with supervised._alone(journal / FOLDER, journal):
+        assert run(["restart", str(journal), "--executors", "2", "--partitions", "9"]) == 0
+    wish = Mail(journal / FOLDER).wish(PERSON)
+    assert wish is not None
+    assert (wish.executors, wish.partitions) == (2, 9)
+    assert "The restart is ordered" in capsys.readouterr().out
+
+
+def test_a_journal_of_no_supervised_job_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["restart", str(tmp_path)]) == 2
+    assert "is no journal of a supervised job" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--partitions", "8"], "--partitions need --actuator restart"),
+        (["--actuator", "rolling"], "must be one of live, restart, but it is 'rolling'"),
+        (["--actuator", "restart", "--partitions", "-1"], "from 1 to 32768, but it is -1"),
+        (["--actuator", "restart", "--allow-repartition"], "needs --maintenance-window"),
+        (
+            ["--actuator", "restart", "--maintenance-window", "02:00-04:00"],
+            "needs --allow-repartition",
+        ),
+        (
+            ["--actuator", "restart", "--allow-repartition", "--maintenance-window", "2-4"],
+            "a period is HH:MM-HH:MM",
+        ),
+        (["--actuator", "restart", "--restart-pause", "-1"], "at least 0, but it is -1"),
+        (["--actuator", "restart", "--shadow"], "exclude each other"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, given: list[str], said: str
+) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("")
+    assert run(["run", *given, "--journal", str(tmp_path / "journal"), str(script)]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_supervisor_begins_where_an_earlier_one_was_killed() -> None:
+    assert story_of(DONE, Limits.between(1, 8), 0) == DONE
+
+
+def test_a_job_that_has_ended_begins_anew_at_its_size_within_the_limits() -> None:
+    story = story_of(Story(phase="ended", executors=6, restarts=3, run=5), Limits.between(1, 4), 0)
+    assert (story.phase, story.executors, story.number, story.restarts) == ("stopped", 4, 0, 3)

@@ -1,0 +1,244 @@
+"""The supervisor goes through its table, remembers nothing but its story, and loses no step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order, Wish
+from rheostat.restart.conditions import CONDITIONS
+from rheostat.restart.due import Terms
+from rheostat.restart.memory import MemoryJob, MemoryStates
+from rheostat.restart.protocol import EVENTS, ORDERS, RESTART
+from rheostat.restart.story import Story, told
+from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.supervisor import Supervisor
+from rheostat.restart.window import window_of
+
+CHECKPOINT = "/cp"
+
+
+class Killed(BaseException):
+    """The supervisor is killed here."""
+
+
+class World:
+    """A job, its state and a clock; supervisors come and go."""
+
+    def __init__(self, folder: Path, partitions: int = 4, terms: Terms | None = None) -> None:
+        self.folder = folder
+        self.now = 1000.0
+        self.mail = Mail(folder)
+        self.states = MemoryStates({CHECKPOINT: partitions})
+        self.terms = terms or Terms(pause_s=0)
+        self.phases: list[str] = []
+        self.killed_at = -1
+        self.steps = 0
+        self.supervise(Story(executors=1))
+
+    def supervise(self, story: Story | None = None) -> None:
+        self.job = MemoryJob(self.mail, checkpoints=(CHECKPOINT,))
+        self.kept = StoryJournal(self.folder)
+        self.supervisor = Supervisor(
+            story or self.kept.last() or Story(executors=1),
+            mail=self.mail,
+            journal=self.kept,
+            job=self.job,
+            states=self.states,
+            terms=self.terms,
+            clock=lambda: self.now,
+            told=self._note,
+        )
+
+    def _note(self, story: Story) -> None:
+        self.phases.append(story.phase)
+        self.steps += 1
+        if self.steps == self.killed_at:
+            raise Killed
+
+    def go(self, looks: int = 30) -> Story:
+        for _ in range(looks):
+            self.job.go_on(self.now)
+            self.now += 1
+            self.supervisor.step()
+        return self.supervisor.story
+
+    def wish(self, by: str = PERSON, **wanted: int) -> None:
+        run = self.supervisor.story.run if by == LOOP else None
+        self.mail.leave(by, Wish(t_s=self.now, reason="more rows", run=run, **wanted))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    assert world.go().phase == "running"
+    world.phases.clear()
+    return world
+
+
+def test_every_event_has_a_condition_and_a_meaning_and_every_order_a_text() -> None:
+    assert set(RESTART.events) == set(EVENTS) == set(CONDITIONS)
+    assert {each.order for each in RESTART.transitions} - {""} == set(ORDERS)
+
+
+def test_another_number_of_executors_is_a_drain_a_stop_and_a_start(world: World) -> None:
+    world.wish(executors=3)
+    story = world.go()
+    assert world.phases == ["draining", "stopped", "starting", "running"]
+    assert world.job.orders[-1] == Order(run=2, executors=3)
+    assert (story.executors_before, story.executors, story.restarts) == (1, 3, 1)
+    assert world.states.rescaled == []
+
+
+def test_state_partitions_are_rescaled_between_stop_and_start(world: World) -> None:
+    world.wish(executors=2, partitions=8)
+    story = world.go()
+    assert world.phases == [
+        "draining", "stopped", "rescaling", "stopped", "starting", "running",
+    ]  # fmt: skip
+    assert world.states.by_checkpoint == {CHECKPOINT: 8}
+    assert (story.partitions_before, story.partitions) == (4, 8)
+
+
+def test_a_planned_batch_is_committed_before_the_state_is_rescaled(world: World) -> None:
+    world.states.planned = {CHECKPOINT}
+    world.wish(partitions=8)
+    world.go(3)
+    assert world.phases[-1] == "finishing"
+    world.states.planned.clear()
+    world.go()
+    assert world.job.orders[-2] == Order(run=2, executors=1, once=True)
+    assert world.states.by_checkpoint == {CHECKPOINT: 8}
+
+
+def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
+    world: World,
+) -> None:
+    world.states.planned = {CHECKPOINT}
+    world.wish(executors=2, partitions=8)
+    story = world.go()
+    assert story.phase == "running"
+    assert [each.once for each in world.job.orders] == [False, True, True, False]
+    assert world.states.rescaled == []
+    assert "planned" in story.refusal
+
+
+def test_a_refused_rescale_is_said_and_the_job_starts_at_its_new_size(world: World) -> None:
+    world.states.refusal = "limit cannot be rescaled"
+    world.wish(executors=2, partitions=8)
+    story = world.go()
+    assert (story.phase, story.executors) == ("running", 2)
+    assert "the state was not rescaled: limit cannot be rescaled" in told(story)
+
+
+def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: World) -> None:
+    world.job.stays = True
+    world.wish(executors=2)
+    world.go()
+    assert world.phases == ["draining", "stopping", "stopping", "stopped", "starting", "running"]
+
+
+def test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path: Path) -> None:
+    world = World(tmp_path, terms=Terms(pause_s=0, drain_limit_s=10))
+    world.go()
+    world.job.hangs = True
+    world.wish(executors=2)
+    began_s = world.now
+    assert world.go(40).executors == 2
+    assert world.kept.restarts()[0].spent_s["draining"] > 10
+    assert world.now > began_s
+
+
+def test_a_job_that_ends_by_itself_ends_its_supervisor_with_its_exit_code(world: World) -> None:
+    world.job.code = 3
+    world.job.stop()
+    assert world.supervisor.run(sleep=lambda _: None) == 3
+    assert world.phases == ["ended"]
+
+
+def test_the_downtime_is_from_the_last_querys_end_to_the_first_batch(world: World) -> None:
+    world.wish(executors=2)
+    story = world.go()
+    assert story.down_s == 2.0  # the clock goes on by a second a step: stopped, starting
+    assert list(story.spent_s) == ["draining", "stopped", "starting"]
+    assert "restart 1: 1 -> 2 executors: downtime 2.0 s (draining" in told(story)
+
+
+def test_the_loop_waits_for_the_pause_and_a_person_does_not(tmp_path: Path) -> None:
+    world = World(tmp_path, terms=Terms(pause_s=100))
+    world.go(5)
+    world.wish(LOOP, executors=2)
+    assert world.go(10).executors == 1
+    world.wish(PERSON, executors=3)
+    assert world.go(10).executors == 3
+    world.wish(LOOP, executors=2)
+    assert world.go(120).executors == 2
+
+
+def test_a_wish_of_an_earlier_process_is_no_wish(world: World) -> None:
+    world.wish(LOOP, executors=2)
+    world.go()
+    assert world.go().restarts == 1
+    world.mail.leave(LOOP, Wish(t_s=world.now, reason="old", executors=5, run=1))
+    assert world.go().executors == 2
+
+
+def test_an_order_that_is_fulfilled_already_does_not_come_back_later(world: World) -> None:
+    world.wish(PERSON, executors=1)
+    world.go(2)
+    world.wish(LOOP, executors=4)
+    assert world.go().executors == 4
+    assert world.go().restarts == 1
+
+
+def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
+    window = window_of("00:20-00:30")  # from 1200 s after midnight
+    world = World(tmp_path, terms=Terms(pause_s=0, allow_repartition=True, window=window))
+    world.go(3)
+    world.wish(LOOP, partitions=8)
+    world.go(50)
+    assert world.states.rescaled == []
+    world.now = 1200.0
+    world.go()
+    assert world.states.rescaled == [(CHECKPOINT, 8)]
+
+
+@pytest.mark.parametrize("terms", [Terms(pause_s=0), Terms(pause_s=0, allow_repartition=True)])
+def test_the_loops_partitions_wait_for_ever_where_they_are_not_allowed(
+    tmp_path: Path, terms: Terms
+) -> None:
+    world = World(tmp_path, terms=terms)
+    world.go(3)
+    world.wish(LOOP, partitions=8)
+    world.go()
+    assert world.states.rescaled == []
+
+
+@pytest.mark.parametrize("point", range(1, 13))
+def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, point: int) -> None:
+    world = World(tmp_path)
+    world.go()
+    world.job.stays = True
+    world.states.planned = {CHECKPOINT}
+    world.wish(executors=2, partitions=8)
+    world.steps, world.killed_at = 0, point
+    killed = False
+    for _ in range(60):
+        if world.supervisor.story.phase == "finishing":
+            world.states.planned.clear()
+        try:
+            world.go(1)
+        except Killed:
+            killed = True
+            world.supervise()
+    assert killed
+    assert world.supervisor.story.phase == "running"
+    assert (world.supervisor.story.executors, world.states.by_checkpoint) == (2, {CHECKPOINT: 8})
+    assert world.job.orders[-1].executors == 2
+
+
+def test_a_torn_last_line_is_left_out(world: World) -> None:
+    with world.kept.path.open("a") as file:
+        file.write('{"phase":"dra')
+    assert world.kept.last() == world.supervisor.story

@@ -1,0 +1,125 @@
+"""The job's half of a restart: it wishes, reports, and stops its queries after their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from rheostat.journal.restart_mail import LOOP, Mail, Order
+from rheostat.model import Decision
+from rheostat.rescaling.partition_bound import WANTED
+from rheostat.spark.restarting.job_watch import CALM_S, DRAINING_S, JobWatch
+from rheostat.spark.restarting.restart_actuator import RestartActuator
+
+
+class Queries:
+    """Queries by their last batch; ``resting`` run none now."""
+
+    def __init__(self, **batches: int) -> None:
+        self.batches = batches
+        self.resting: set[str] = set()
+
+    def active(self) -> Collection[str]:
+        return list(self.batches)
+
+    def last_batch(self, run_id: str) -> int:
+        return self.batches[run_id]
+
+    def rests(self, run_id: str) -> bool:
+        return run_id in self.resting
+
+    def checkpoint(self, run_id: str) -> str | None:
+        return f"/cp/{run_id}"
+
+    def stop(self, run_id: str) -> None:
+        del self.batches[run_id]
+
+
+@pytest.fixture
+def mail(tmp_path: Path) -> Mail:
+    mail = Mail(tmp_path / "restart")
+    mail.give(Order(run=2, executors=1))
+    return mail
+
+
+def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: Mail) -> None:
+    queries = Queries(a=-1, b=-1)
+    watch = JobWatch(queries, mail, run=2)
+    watch.look(10.0)
+    assert mail.report() is None
+    queries.batches["b"] = 0
+    watch.look(11.0)
+    report = mail.report()
+    assert report is not None
+    assert (report.run, report.works_s, report.checkpoints) == (2, 11.0, ("/cp/a", "/cp/b"))
+
+
+def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: Mail) -> None:
+    queries = Queries(a=5, b=7)
+    watch = JobWatch(queries, mail, run=2)
+    watch.look(10.0)
+    assert watch.pause_s(10.0) == CALM_S
+    mail.give(Order(run=2, executors=1, drain=True))
+    watch.look(11.0)
+    assert queries.batches == {"a": 5, "b": 7}
+    assert watch.pause_s(11.0) == DRAINING_S
+    queries.batches["a"] = 6
+    watch.look(12.0)
+    assert queries.batches == {"b": 7}
+    queries.resting = {"b"}
+    watch.look(13.0)
+    watch.look(14.0)
+    report = mail.report()
+    assert report is not None
+    assert report.drained_s == 13.0
+
+
+def test_an_order_for_another_process_is_not_obeyed(mail: Mail) -> None:
+    queries = Queries(a=5)
+    queries.resting = {"a"}
+    mail.give(Order(run=1, executors=1, drain=True))
+    JobWatch(queries, mail, run=2).look(10.0)
+    assert queries.batches == {"a": 5}
+
+
+def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(mail: Mail) -> None:
+    mail.give(Order(run=2, executors=1, once=True))
+    started = 0
+    watch = JobWatch(Queries(), mail, run=2, started=lambda: started)
+    watch.look(10.0)
+    assert mail.report() is None
+    started = 1
+    watch.look(11.0)
+    report = mail.report()
+    assert report is not None
+    assert report.drained_s == 11.0
+
+
+def actuator(mail: Mail) -> RestartActuator:
+    return RestartActuator(mail, 2, 1, JobWatch(Queries(), mail, 2), lambda: False)
+
+
+def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(mail: Mail) -> None:
+    job = actuator(mail)
+    assert job.rescale(Decision(target=3, reason="lag"), 10.0).phase == "growing"
+    wish = mail.wish(LOOP)
+    assert wish is not None
+    assert (wish.run, wish.executors, wish.partitions, wish.reason) == (2, 3, None, "lag")
+    assert job.rescale(Decision(target=1, reason=""), 11.0).phase == "steady"
+    assert mail.wish(LOOP) is None
+
+
+def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: Mail) -> None:
+    decision = Decision(target=1, reason="size kept", evidence={WANTED: 8}, actions=("8 would do",))
+    stands = actuator(mail).rescale(decision, 10.0)
+    wish = mail.wish(LOOP)
+    assert wish is not None
+    assert (wish.executors, wish.partitions, wish.reason) == (1, 8, "size kept; 8 would do")
+    assert stands.detail == "8 state partitions are wanted"
+
+
+def test_a_mail_that_cannot_be_read_is_none(mail: Mail) -> None:
+    (mail.folder / "order.json").write_text('{"run": ')
+    assert mail.order() is None
