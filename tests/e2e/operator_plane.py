@@ -31,7 +31,7 @@ GROUP = "/apis/rheostat.dev/v1alpha1/namespaces/default/streamingapplications"
 
 
 class Plane(ControlPlane):
-    """Without scheduler and nodes; with the aggregation layer and an HPA that looks each second."""
+    """Without scheduler and nodes; with an HPA that looks each second."""
 
     def _child(self, name: str, words: Any) -> None:
         if name == "kube-scheduler":
@@ -42,31 +42,7 @@ class Plane(ControlPlane):
             words = [*kept, f"--controllers={wanted}"]
             words += ["--horizontal-pod-autoscaler-sync-period=1s"]
             words += ["--horizontal-pod-autoscaler-initial-readiness-delay=0s"]
-        if name == "kube-apiserver":
-            words = [*words, *self._aggregation()]
         super()._child(name, words)
-
-    def _aggregation(self) -> list[str]:
-        made = [
-            "req -x509 -newkey rsa:2048 -nodes -days 9 -keyout front-ca.key -out front-ca.crt"
-            " -subj /CN=front-ca",
-            "req -newkey rsa:2048 -nodes -keyout front.key -out front.csr -subj /CN=front",
-            "x509 -req -in front.csr -CA front-ca.crt -CAkey front-ca.key -CAcreateserial"
-            " -out front.crt -days 9",
-        ]
-        for words in made:
-            subprocess.run(
-                ["openssl", *words.split()], cwd=self.folder, check=True, capture_output=True
-            )
-        return [
-            "--proxy-client-cert-file=front.crt",
-            "--proxy-client-key-file=front.key",
-            "--requestheader-client-ca-file=front-ca.crt",
-            "--requestheader-allowed-names=front",
-            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-            "--requestheader-group-headers=X-Remote-Group",
-            "--requestheader-username-headers=X-Remote-User",
-        ]
 
     def kubectl(self, *words: str, told: str | None = None, check: bool = True) -> str:
         """Run kubectl as somebody who may do everything."""
@@ -94,8 +70,8 @@ def environment(**more: str) -> dict[str, str]:
 class Operator:
     """The operator as a process, with the rights of its own service account."""
 
-    def __init__(self, plane: Plane, *, every_s: float = 1.0, crash: str = "") -> None:
-        self._plane, self._every_s = plane, every_s
+    def __init__(self, plane: Plane, *extra: str, every_s: float = 1.0) -> None:
+        self._plane, self._every_s, self._extra = plane, every_s, extra
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self.log = plane.folder / f"operator-{self.port}.log"
@@ -124,7 +100,7 @@ class Operator:
         command += [f"--every={self._every_s}", f"--metrics=127.0.0.1:{self.port}"]
         command += ["--metrics-name=localhost", "--metrics-name=rheostat-operator.rheostat.svc"]
         self.process = subprocess.Popen(
-            command,
+            [*command, *self._extra],
             env=environment(
                 KUBECONFIG=str(self._plane.folder / "operator-kubeconfig"),
                 RHEOSTAT_AGENT_TOKEN=TOKEN,

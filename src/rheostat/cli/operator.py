@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -59,18 +60,21 @@ def run(
     from kubernetes import config
 
     from rheostat.operator.handlers import Terms, registry_of
-    from rheostat.operator.leadership import lead
+    from rheostat.operator.leadership import Leadership
 
     if not every > 0:
         raise BadInput(f"--every must be above 0 seconds, but it is {every:g}")
     names = tuple(metrics_name or ["rheostat-operator.rheostat.svc"])
     terms = Terms(token=_token(token_file), round_s=every, metrics=_address(metrics), names=names)
+    place = _lease(lease) if lease else None
     try:
         config.load_config()
     except config.ConfigException as fault:
         raise BadInput(f"no cluster: neither in a pod nor a usable KUBECONFIG: {fault}") from None
-    if lease:
-        lead(*_lease(lease), me=f"{socket.gethostname()}-{os.getpid()}")
+    led = Leadership(*place, me=f"{socket.gethostname()}-{os.getpid()}") if place else None
+    if led:
+        led.await_turn()
+        terms = replace(terms, leads=led.leads)
     try:
         kopf.run(
             registry=registry_of(terms),
@@ -80,6 +84,9 @@ def run(
         )
     except kopf.LoginError as fault:
         raise RheostatError(f"the cluster does not let us in: {fault}") from None
+    finally:
+        if led:
+            led.release()
 
 
 def _token(file: Path | None) -> str | None:

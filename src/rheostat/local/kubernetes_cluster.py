@@ -18,7 +18,7 @@ from rheostat.errors import RheostatError
 from rheostat.local import kubernetes_build
 from rheostat.local.cluster_logs import trouble
 from rheostat.local.executor_processes import executors_under
-from rheostat.local.kubernetes_plane import NAMESPACE, ControlPlane
+from rheostat.local.kubernetes_plane import HPA_S, NAMESPACE, ControlPlane
 from rheostat.local.spark_defaults import write_defaults
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.local.yarn_cluster import check_nodes
@@ -43,8 +43,8 @@ class KubernetesCluster:
     with this process, pods and files included.
 
     ``folder`` is where it lives (default: a temporary folder, which goes with it). ``tell`` is told
-    what is built at the first use. Raises ``BadInput`` for no PySpark, no Java, or no Go at the
-    first use; ``RheostatError`` if a part does not start.
+    what is built at the first use; ``hpa_s`` as in ``ControlPlane``. Raises ``BadInput`` for no
+    PySpark, no Java, or no Go at the first use; ``RheostatError`` if a part does not start.
     """
 
     def __init__(
@@ -54,8 +54,10 @@ class KubernetesCluster:
         memory_mib: int = MEMORY_MIB,
         folder: Path | None = None,
         tell: Callable[[str], None] = lambda _: None,
+        hpa_s: float = HPA_S,
     ) -> None:
         check_nodes(cores, nodes)
+        self._hpa_s = hpa_s
         self.cores, self.nodes, self.memory_mib = cores, nodes, memory_mib
         self._home = find_spark_home()
         self._given = folder
@@ -127,7 +129,7 @@ class KubernetesCluster:
             programs = kubernetes_build.build(self._tell)
             folder = self.folder
             holds = [self._scratch.lock] if self._scratch else []
-            self._plane = ControlPlane(folder, programs, holds)
+            self._plane = ControlPlane(folder, programs, holds, self._hpa_s)
             self._plane.start()
             self._kubelet = Child(
                 nodes_command(self._plane.kubeconfig, self._home, self),

@@ -46,17 +46,30 @@ def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
         "metadata.name": pod.metadata.name,
         "metadata.namespace": pod.metadata.namespace,
     }
-    found = {}
+    found: dict[str, str] = {}
     for each in container.env or []:
         source = each.value_from.field_ref if each.value_from else None
-        found[each.name] = known.get(source.field_path, "") if source else (each.value or "")
+        value = known.get(source.field_path, "") if source else _expanded(each.value or "", found)
+        found[each.name] = value
     return found
+
+
+def _expanded(text: str, given: Mapping[str, str]) -> str:
+    """Return a text with the variables in it, as Kubernetes has them: ``$(NAME)`` where NAME is
+    known, ``$$(NAME)`` for the text ``$(NAME)``.
+    """
+    return re.sub(
+        r"\$\$|\$\(([^()]+)\)",
+        lambda found: given.get(found[1], found[0]) if found[1] else "$",
+        text,
+    )
 
 
 def command(container: Any, given: Mapping[str, str], means: Means) -> list[str]:
     """Return what a container runs."""
     if (container.args or [""])[0] != "executor":
-        return [*(container.command or []), *(container.args or [])]
+        words = [*(container.command or []), *(container.args or [])]
+        return [_expanded(word, given) for word in words]
     numbered = [name for name in given if re.fullmatch(r"SPARK_JAVA_OPT_\d+", name)]
     options = [given[name] for name in sorted(numbered, key=lambda name: int(name.split("_")[-1]))]
     memory = given["SPARK_EXECUTOR_MEMORY"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import secrets
 import ssl
-import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -16,8 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from rheostat.errors import BadInput, RheostatError
+from rheostat.errors import RheostatError
 from rheostat.local.cluster_logs import trouble
+from rheostat.local.kubernetes_keys import aggregation_flags, make_keys
 from rheostat.machine.free_ports import LOOPBACK, free_port
 from rheostat.machine.process import Child
 
@@ -31,6 +31,8 @@ _LOST_S = 20
 """A node that has not been heard of for so long is lost; its pods are deleted ``_EVICTED_S``
 later."""
 _EVICTED_S = 10
+HPA_S = 15.0
+"""Kubernetes' own default, seconds between two looks of its HorizontalPodAutoscaler."""
 
 RULES: Sequence[dict[str, list[str]]] = (
     {
@@ -63,12 +65,15 @@ _AUDIT = {
 
 class ControlPlane:
     """The parts of a control plane in ``folder``, whose programs are in ``programs``; all end with
-    this process. ``holds`` as in ``Child``.
+    this process. ``holds`` as in ``Child``. The HPA's controller looks every ``hpa_s`` seconds.
     """
 
-    def __init__(self, folder: Path, programs: Path, holds: Sequence[int] = ()) -> None:
+    def __init__(
+        self, folder: Path, programs: Path, holds: Sequence[int] = (), hpa_s: float = HPA_S
+    ) -> None:
         self.folder = folder
         self.port = free_port()
+        self._hpa_s = hpa_s
         self._programs = programs
         self._holds = holds
         self._children: list[Child] = []
@@ -101,7 +106,7 @@ class ControlPlane:
 
     def start(self) -> None:
         """Start all parts and wait until pods can be made."""
-        _keys(self.folder)
+        make_keys(self.folder)
         tokens = (
             f'{self._tokens["admin"]},admin,1,"system:masters"\n{self.driver_token},{DRIVER},2\n'
         )
@@ -114,7 +119,7 @@ class ControlPlane:
         self.kubeconfig.write_text(json.dumps(self._kubeconfig()))
         known = ["--kubeconfig", str(self.kubeconfig), "--leader-elect=false", "--secure-port=0"]
         self._child("kube-scheduler", known)
-        self._child("kube-controller-manager", [*known, *_controllers()])
+        self._child("kube-controller-manager", [*known, *_controllers(self._hpa_s)])
         self._allow_driver()
         account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
         self._wait("kube-controller-manager", lambda: self._answers(account))
@@ -153,6 +158,7 @@ class ControlPlane:
             "--audit-log-path=audit.log",
             f"--default-not-ready-toleration-seconds={_EVICTED_S}",
             f"--default-unreachable-toleration-seconds={_EVICTED_S}",
+            *aggregation_flags(),
         ]
 
     def _kubeconfig(self) -> dict[str, Any]:
@@ -229,22 +235,11 @@ def _etcd(clients: str, peers: str) -> list[str]:
     ]
 
 
-def _controllers() -> list[str]:
+def _controllers(hpa_s: float) -> list[str]:
     return [
+        f"--horizontal-pod-autoscaler-sync-period={hpa_s:g}s",
         "--service-account-private-key-file=sa.key",
         "--controllers=*",
         f"--node-monitor-grace-period={_LOST_S}s",
         "--node-monitor-period=2s",
     ]
-
-
-def _keys(folder: Path) -> None:
-    """Make the keys that service accounts' tokens are signed with."""
-    for words in (
-        ["genrsa", "-out", "sa.key", "2048"],
-        ["rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub"],
-    ):
-        try:
-            subprocess.run(["openssl", *words], cwd=folder, capture_output=True, check=True)
-        except (OSError, subprocess.CalledProcessError) as fault:
-            raise BadInput(f"a Kubernetes here needs the program openssl: {fault}") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from kubernetes import client
 from rheostat.operator.agent_client import AgentClient
 from rheostat.operator.application import GROUP, PLURAL, ROLE, VERSION
 from rheostat.operator.cluster import ApiCluster
+from rheostat.operator.fence import FencedAgents, FencedCluster
 from rheostat.operator.keeper import Keeper
 from rheostat.operator.metrics_server import certificate, context, serve
 
@@ -26,12 +28,15 @@ _APISERVICE = "v1beta1.external.metrics.k8s.io"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How an operator works: ``metrics`` is host and port of the metrics server, None for none."""
+    """How an operator works: ``metrics`` is host and port of the metrics server, None for none;
+    ``leads`` tells whether it leads at this moment.
+    """
 
     token: str | None
     round_s: float
     metrics: tuple[str, int] | None
     names: tuple[str, ...]
+    leads: Callable[[], bool] = lambda: True
 
 
 def registry_of(terms: Terms) -> kopf.OperatorRegistry:
@@ -51,7 +56,9 @@ def registry_of(terms: Terms) -> kopf.OperatorRegistry:
         settings.watching.client_timeout = 300
         settings.watching.connect_timeout = 10
         kept["agents"] = AgentClient(terms.token)
-        kept["keeper"] = Keeper(ApiCluster(), kept["agents"], terms.round_s)
+        cluster = FencedCluster(ApiCluster(), terms.leads)
+        agents = FencedAgents(kept["agents"], terms.leads)
+        kept["keeper"] = Keeper(cluster, agents, terms.round_s)
         if terms.metrics:
             kept["metrics"] = await _serve(terms, kept["keeper"])
 

@@ -2,34 +2,109 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import os
 import threading
+import time
 
-from kubernetes.leaderelection import electionconfig, leaderelection
-from kubernetes.leaderelection.resourcelock.leaselock import LeaseLock
+import urllib3
+from kubernetes import client
+
+from rheostat.operator.candidate import LEASE_S, TURN_S, Candidate, Held
 
 _log = logging.getLogger("rheostat")
+_ANSWER_S = 4.0
+_GONE, _CONFLICT = 404, 409
 
 
-def lead(namespace: str, name: str, me: str) -> None:
-    """Return once we lead; who loses the lease afterwards ends its process at once, so that never
-    two lead.
-    """
-    leads = threading.Event()
+def passed_s() -> float:
+    """Return seconds of a clock that nobody can set, and that goes on while a computer sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
-    def lost() -> None:
-        _log.warning("rheostat: the lease %s/%s is lost; another operator goes on", namespace, name)
+
+class Leadership:
+    """Leads, or waits to; who loses the lease ends its process at once."""
+
+    def __init__(self, namespace: str, name: str, me: str) -> None:
+        self._place = f"{namespace}/{name}"
+        self._candidate = Candidate(me, ApiLease(namespace, name))
+
+    def await_turn(self) -> None:
+        """Return once we lead; from then on the lease is renewed in a thread."""
+        while not self._turned():
+            time.sleep(TURN_S)
+        threading.Thread(target=self._stay, name="rheostat-lease", daemon=True).start()
+
+    def leads(self) -> bool:
+        """Tell whether we lead: ask this before each thing that is done."""
+        return self._candidate.leads(passed_s())
+
+    def release(self) -> None:
+        """Let another one lead at once."""
+        try:
+            self._candidate.release(passed_s())
+        except OSError as fault:
+            _log.debug("rheostat: the lease %s is not given back: %s", self._place, fault)
+
+    def _turned(self) -> bool:
+        try:
+            self._candidate.turn(passed_s())
+        except OSError as fault:
+            _log.warning("rheostat: the lease %s: %s", self._place, fault)
+        return self.leads()
+
+    def _stay(self) -> None:
+        while self._turned():
+            time.sleep(TURN_S)
+        _log.warning("rheostat: the lease %s is lost; another operator goes on", self._place)
         os._exit(1)
 
-    terms = electionconfig.Config(
-        LeaseLock(name, namespace, me),
-        lease_duration=15,
-        renew_deadline=10,
-        retry_period=2,
-        onstarted_leading=leads.set,
-        onstopped_leading=lost,
-    )
-    election = leaderelection.LeaderElection(terms)
-    threading.Thread(target=election.run, name="rheostat-lease", daemon=True).start()
-    leads.wait()
+
+class ApiLease:
+    """The lease of a cluster."""
+
+    def __init__(self, namespace: str, name: str) -> None:
+        self._namespace, self._name = namespace, name
+        self._api = client.CoordinationV1Api()
+
+    def read(self) -> Held | None:
+        """Return it, None where there is none."""
+        try:
+            read = self._api.read_namespaced_lease(
+                self._name, self._namespace, _request_timeout=_ANSWER_S
+            )
+        except client.ApiException as refused:
+            if refused.status == _GONE:
+                return None
+            raise OSError(_said(refused)) from None
+        except urllib3.exceptions.HTTPError as fault:
+            raise OSError(str(fault)) from None
+        return Held(read.spec.holder_identity or "", read.metadata.resource_version)
+
+    def write(self, holder: str, version: str | None) -> bool:
+        """Write a holder over a version; tell whether nobody else has written in between."""
+        now = dt.datetime.now(dt.timezone.utc)  # for people only
+        spec = client.V1LeaseSpec(
+            holder_identity=holder, lease_duration_seconds=LEASE_S, renew_time=now
+        )
+        meta = client.V1ObjectMeta(name=self._name, resource_version=version)
+        body = client.V1Lease(metadata=meta, spec=spec)
+        try:
+            if version is None:
+                self._api.create_namespaced_lease(self._namespace, body, _request_timeout=_ANSWER_S)
+            else:
+                self._api.replace_namespaced_lease(
+                    self._name, self._namespace, body, _request_timeout=_ANSWER_S
+                )
+        except client.ApiException as refused:
+            if refused.status in (_GONE, _CONFLICT):
+                return False
+            raise OSError(_said(refused)) from None
+        except urllib3.exceptions.HTTPError as fault:
+            raise OSError(str(fault)) from None
+        return True
+
+
+def _said(refused: client.ApiException) -> str:
+    return f"the API server says {refused.status}: {refused.reason}"

@@ -41,6 +41,16 @@ def test_any_other_container_is_its_command() -> None:
     assert node.command(container(command=["sleep"], args=["9"]), {}, MEANS) == ["sleep", "9"]
 
 
+def test_variables_in_words_and_in_later_variables_are_filled_in() -> None:
+    names = {"N": "5", "WORDS": "--most=$(N) --other=$(LATER)", "LATER": "1"}
+    env = [Made(name=name, value=value, value_from=None) for name, value in names.items()]
+    pod = Made(metadata=Made(name="a", namespace="b"))
+    given = node.environment(container(env=env), "127.1.0.1", pod)
+    assert given["WORDS"] == "--most=5 --other=$(LATER)"
+    words = node.command(container(command=["run", "$(N)"], args=["$$(N)", "$(NO)"]), given, MEANS)
+    assert words == ["run", "5", "$(N)", "$(NO)"]
+
+
 def test_what_refers_to_the_pod_is_looked_up() -> None:
     pod = Made(metadata=Made(name="a", namespace="b"))
     fields = ["status.podIP", "metadata.name", "spec.other"]

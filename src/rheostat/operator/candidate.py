@@ -1,0 +1,71 @@
+"""Who leads, by a Lease: one operator at a time, whatever any computer's clock shows.
+
+A candidate measures time only by how long ago *it* saw the lease change, on a clock that cannot be
+set. It leads for ``LEADS_S`` from the moment before it wrote the lease, and takes another's over
+when that has not changed for ``LEASE_S``: the seconds between are what clocks that run at
+different speeds may differ by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+LEASE_S = 15
+LEADS_S = 10.0
+TURN_S = 2.0
+"""Seconds between two turns of a candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lease as it was read: its holder, empty for none, and the version of the object."""
+
+    holder: str
+    version: str
+
+
+class Lease(Protocol):
+    """The lease in the cluster's API; raises ``OSError`` where that does not answer."""
+
+    def read(self) -> Held | None:
+        """Return it, None where there is none."""
+        ...
+
+    def write(self, holder: str, version: str | None) -> bool:
+        """Write a holder over this version, None where there is no lease; tell whether nobody else
+        has written in between.
+        """
+        ...
+
+
+class Candidate:
+    """An operator that leads or waits; times are seconds of a clock that is never set."""
+
+    def __init__(self, me: str, lease: Lease) -> None:
+        self._me, self._lease = me, lease
+        self._seen: Held | None = None
+        self._seen_s = 0.0
+        self._until_s: float | None = None
+
+    def leads(self, now: float) -> bool:
+        """Tell whether this one leads at this moment."""
+        return self._until_s is not None and now < self._until_s
+
+    def turn(self, now: float) -> None:
+        """Renew the lease, take it, or wait; raises ``OSError`` as ``Lease`` does."""
+        held = self._lease.read()
+        if held != self._seen:
+            self._seen, self._seen_s = held, now
+        if held and held.holder not in ("", self._me):
+            self._until_s = None
+            if now - self._seen_s < LEASE_S:
+                return
+        if self._lease.write(self._me, held.version if held else None):
+            self._until_s = now + LEADS_S
+
+    def release(self, now: float) -> None:
+        """Give the lease to whoever comes next, where it is ours."""
+        if self.leads(now) and (held := self._lease.read()) and held.holder == self._me:
+            self._lease.write("", held.version)
+        self._until_s = None

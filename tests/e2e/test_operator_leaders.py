@@ -1,0 +1,93 @@
+"""Of two operators on a real API server one acts, and the other takes over when it is killed."""
+
+# mypy: disallow-untyped-calls=False
+
+import signal
+import sys
+import time
+
+import pytest
+
+from rheostat.local import kubernetes_build
+
+pytest.importorskip("kopf", reason="comes with the extra operator")
+pytest.importorskip("kubernetes", reason="comes with the extra operator")
+pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+
+from tests.e2e.operator_plane import GROUP, Driver, Operator, Plane, resource, until
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not kubernetes_build.are_built(),
+        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
+    ),
+]
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/rheostat/leases/rheostat-operator"
+KILLS = 3
+
+
+@pytest.fixture
+def plane(tmp_path):
+    made = Plane(tmp_path, kubernetes_build.programs_folder())
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+def leader(plane, operators):
+    """The operator that the lease names."""
+    try:
+        holder = plane.request("GET", LEASE)["spec"]["holderIdentity"]
+    except OSError:
+        return None
+    found = [each for each in operators if holder.endswith(f"-{each.process.pid}")]
+    return found[0] if found else None
+
+
+def scaled(plane, driver, size):
+    read = plane.request("GET", f"{GROUP}/led/scale")
+    read["spec"]["replicas"] = size
+    plane.request("PUT", f"{GROUP}/led/scale", read)
+    return until(lambda: driver.size == size, f"{size} executors", 90)
+
+
+def test_one_acts_and_the_other_takes_over_when_it_is_killed_or_was_away_too_long(plane):
+    operators = [Operator(plane, "--lease=rheostat/rheostat-operator") for _ in range(2)]
+    operators[0].deploy()
+    driver = Driver(2)
+    driver.pod(plane, "led")
+    plane.apply(resource("led", driver.port, mode="external"))
+    for each in operators:
+        each.start()
+    try:
+        until(lambda: leader(plane, operators), "one leads")
+        until(lambda: plane.request("GET", f"{GROUP}/led")["spec"].get("replicas"), "found")
+        wanted = [3, 4, 5]
+        for size in wanted:
+            scaled(plane, driver, size)
+        took = []
+        for number in range(KILLS):
+            was = leader(plane, operators)
+            was.kill()
+            wanted.append(6 + number % 2)
+            took.append(scaled(plane, driver, wanted[-1]))
+            assert leader(plane, operators) not in (None, was)
+            was.start()
+        sys.stderr.write(f"killed, to the next size decided, n={KILLS}: {sorted(took)} s\n")
+        assert driver.asked == wanted
+        away = leader(plane, operators)
+        away.process.send_signal(signal.SIGSTOP)
+        wanted.append(2)
+        scaled(plane, driver, 2)
+        away.process.send_signal(signal.SIGCONT)
+        until(lambda: away.process.poll() is not None, "who has lost the lease ends")
+        time.sleep(2)
+        assert driver.asked == wanted
+    finally:
+        for each in operators:
+            each.kill()
+        driver.close()

@@ -1,0 +1,95 @@
+# mypy: disallow-untyped-calls=False
+"""Leaders over a lease that several candidates write."""
+
+import contextlib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.operator.candidate import LEADS_S, LEASE_S, Candidate, Held
+
+
+class OneLease:
+    """A lease as the API server has it: who writes an old version is refused."""
+
+    def __init__(self):
+        self.held: Held | None = None
+        self.writes, self.down = 0, False
+
+    def read(self):
+        if self.down:
+            raise OSError("no answer")
+        return self.held
+
+    def write(self, holder, version):
+        if version != (self.held.version if self.held else None):
+            return False
+        self.writes += 1
+        self.held = Held(holder, str(self.writes))
+        return True
+
+
+def test_the_first_leads_and_the_second_waits_as_long_as_it_renews():
+    lease = OneLease()
+    first, second = Candidate("a", lease), Candidate("b", lease)
+    for now in range(0, 100, 2):
+        first.turn(now)
+        second.turn(now)
+        assert first.leads(now)
+        assert not second.leads(now)
+
+
+def test_the_second_takes_over_when_the_first_is_silent_and_not_before():
+    lease = OneLease()
+    first, second = Candidate("a", lease), Candidate("b", lease)
+    first.turn(0.0)
+    led = []
+    for now in range(1, 30):
+        second.turn(float(now))
+        led += [now] if second.leads(now) else []
+    assert led[0] == 1 + LEASE_S
+    assert not first.leads(LEADS_S)
+    first.turn(30.0)
+    assert not first.leads(30.0)
+
+
+def test_a_lease_that_was_given_back_is_taken_at_once():
+    lease = OneLease()
+    first, second = Candidate("a", lease), Candidate("b", lease)
+    first.turn(0.0)
+    second.turn(1.0)
+    first.release(2.0)
+    second.turn(3.0)
+    assert second.leads(3.0)
+    assert not first.leads(3.0)
+
+
+def test_who_does_not_reach_the_api_server_leads_no_longer_than_it_said():
+    lease = OneLease()
+    only = Candidate("a", lease)
+    only.turn(0.0)
+    lease.down = True
+    for now in (2.0, 4.0):
+        with contextlib.suppress(OSError):
+            only.turn(now)
+    assert only.leads(LEADS_S - 0.1)
+    assert not only.leads(LEADS_S)
+
+
+turns = st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20), st.floats(-900, 900)), max_size=80)
+
+
+@given(turns)
+def test_never_two_lead_however_they_are_delayed_and_wherever_their_clocks_begin(steps):
+    """Each has a clock of its own, with its own origin; turns come in any order and any late."""
+    lease = OneLease()
+    candidates = [Candidate(name, lease) for name in "abc"]
+    offsets = [steps[n][2] if n < len(steps) else 0.0 for n in range(3)]
+    now = 0.0
+    for who, later_s, _ in steps:
+        now += later_s
+        candidates[who].turn(now + offsets[who])
+        leading = [
+            each.leads(now + offset) for each, offset in zip(candidates, offsets, strict=True)
+        ]
+        assert sum(leading) <= 1

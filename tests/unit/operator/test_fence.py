@@ -1,0 +1,54 @@
+# mypy: disallow-untyped-calls=False
+import asyncio
+
+import pytest
+
+from rheostat.agent.report import Report
+from rheostat.agent.sizing import Sizing
+from rheostat.operator.fence import FencedAgents, FencedCluster, NotLeading
+
+
+class Kept:
+    """A cluster and agents that keep what they were asked to do."""
+
+    def __init__(self):
+        self.done = []
+
+    def __getattr__(self, name):
+        async def call(*given):
+            self.done.append((name, given))
+            return Report()
+
+        return call
+
+
+WRITES = [
+    (FencedCluster, "write_status", ("ns", "etl", {})),
+    (FencedCluster, "write_scale", ("ns", "etl", 3)),
+    (FencedCluster, "start", ({},)),
+    (FencedCluster, "stop", ("ns", "pod", "uid")),
+    (FencedCluster, "tell", ({}, "Normal", "Sized", "")),
+    (FencedAgents, "direct", ("host:1", Sizing())),
+    (FencedAgents, "drain", ("host:1",)),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "given"), WRITES)
+def test_who_does_not_lead_does_nothing(kind, name, given):
+    kept = Kept()
+    with pytest.raises(NotLeading):
+        asyncio.run(getattr(kind(kept, lambda: False), name)(*given))
+    assert kept.done == []
+
+
+@pytest.mark.parametrize(("kind", "name", "given"), WRITES)
+def test_who_leads_does_it(kind, name, given):
+    kept = Kept()
+    asyncio.run(getattr(kind(kept, lambda: True), name)(*given))
+    assert kept.done == [(name, given)]
+
+
+def test_anybody_may_ask():
+    kept = Kept()
+    asyncio.run(FencedAgents(kept, lambda: False).ask("host:1"))
+    assert kept.done == [("ask", ("host:1",))]
