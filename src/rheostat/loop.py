@@ -42,6 +42,8 @@ class Loop:
         self._journal = journal
         self._command = command
         self._memory: Memory = journal.restore()
+        # Set from another thread: one tuple, so that a tick never mixes an old policy and new
+        # guards.
         self._directed: tuple[Policy, tuple[Guard, ...]] = (policy, guards)
         self.halted = False
 
@@ -55,19 +57,23 @@ class Loop:
         """Do one tick and return its record; after the kill switch nothing is decided and nothing
         is changed.
         """
+        # Asked before anything else: the kill switch must work also where observing fails.
         if self._journal.halted():
             self.halted = True
             return self._keep(_nothing(now, "halted", "the kill switch was pulled; the size stays"))
+        # Once at the start of a tick, so that a whole tick is decided by one policy.
         self._take_direction()
         queries = tuple(self._sensor.observe(now))
         observation = combine(queries)
         if observation is None:
             return self._keep(_nothing(now, "idle", "no query is running"))
+        # Without a size there is nothing to compare a target with; 0 executors are no size either.
         if not observation.size:
             unknown = "the number of executors is not known yet"
             return self._keep(_nothing(now, "idle", unknown, observation, queries))
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
         guarded = guard(self._guards, raw, observation, self._memory.get("guards", {}), now)
+        # Kept before the actuator is asked: if that fails, the decision is still remembered.
         self._memory = {**self._memory, "policy": policy_memory, "guards": guarded.memory}
         decision = guarded.decision
         if self._command:
@@ -83,12 +89,15 @@ class Loop:
                 guards=guarded.changes,
                 target=decision.target,
                 actions=decision.actions,
+                # The memory is journalled beside the record, once, and not inside it again.
                 rescaling=replace(rescaling, memory={}),
             )
         )
 
     def _take_direction(self) -> None:
         policy, self._guards = self._directed
+        # Memory is in the terms of its policy; guards keep theirs, because cooldowns outlive
+        # policies.
         if policy != self._policy:
             self._policy, self._memory = policy, {**self._memory, "policy": {}}
 
@@ -113,11 +122,14 @@ class Loop:
                     seen(record)
             except Exception as fault:
                 faults.say(fault)
+            # Waits out the interval also after a fault: a broken sensor must not be asked in a hot
+            # loop.
             stop.wait(interval_s)
 
     def _failed(self, fault: Exception, faults: FaultLog) -> Record:
         """Say what failed, and record it where that is possible."""
         kind = faults.say(fault)
+        # No observation: the one of this tick may be what has failed.
         record = _nothing(time.time(), "failed", f"{kind}; the size stays")
         try:
             return self._keep(record)

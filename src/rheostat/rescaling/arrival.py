@@ -58,6 +58,7 @@ def _lives(memory: Memory, facts: Facts) -> dict[str, Life]:
 def _is_boundary(memory: Memory, facts: Facts, waits: Waits) -> bool:
     if memory.boundary_s is None:
         return False  # the first look falls anywhere into a batch
+    # Any other number is a boundary, None as well: with the last query its batches end.
     return facts.batch != memory.batch or (
         facts.batch is None and facts.now_s - memory.boundary_s >= waits.idle_s
     )
@@ -72,6 +73,8 @@ def _replacing(
     known = {
         executor: min(since_s, facts.now_s)
         for executor, since_s in memory.replacing.items()
+        # Once the time to replace, in which it is waited for; then as long again, in which it is
+        # given up.
         if executor in facts.registered and facts.now_s - since_s < 2 * waits.replace_s
     }
     new = [executor for executor in asked if executor in facts.registered]
@@ -80,6 +83,7 @@ def _replacing(
 
 def _progressed(roster: Roster, executor: str, life: Life) -> Life:
     """Waiting begins anew for a leaving executor whenever it holds fewer units than before."""
+    # No progress: the clock runs on, so that state which never moves cannot hold a victim for ever.
     if life.phase not in KEEPABLE or roster.held(executor) >= life.left:
         return life
     return replace(life, since_s=roster.facts.now_s, left=roster.held(executor))
@@ -92,6 +96,7 @@ def _verified(roster: Roster, sent: Mapping[Unit, str], executor: str, life: Lif
     if not roster.boundary or executor not in sent.values():
         return life
     holders = roster.facts.holders
+    # Units of a query that has ended since are neither kept nor lost.
     theirs = [unit for unit, to in sent.items() if to == executor and unit in holders]
     stayed = all(holders[unit] == executor for unit in theirs)
     return replace(life, tries=0 if stayed else life.tries + 1)

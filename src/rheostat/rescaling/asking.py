@@ -24,6 +24,7 @@ def asked_for(wanted: int, there: int, *, refused: bool, bears: int) -> int:
     ``there`` are executors that run or wait for room, ``refused`` tells whether the manager would
     refuse another one now, ``bears`` how many failed executors the application bears.
     """
+    # Less is always granted: only what is added can be refused.
     if wanted <= there:
         return wanted
     if refused:
@@ -37,4 +38,5 @@ def bearable(failures: str | None, initial: int) -> int:
     """
     if failures and failures.strip().isdecimal():
         return int(failures)
+    # Spark's own default, with the number of executors at the start (ExecutorFailureTracker).
     return max(3, 2 * initial)

@@ -19,6 +19,7 @@ def _is_gone(roster: Roster, executor: str) -> bool:
 
 
 def _is_warm(roster: Roster, executor: str) -> bool:
+    # Who holds state has run tasks of the query: no rehearsal adds to that.
     return executor in roster.facts.warm or roster.held(executor) > 0
 
 
@@ -27,6 +28,7 @@ def _is_spent(roster: Roster, executor: str) -> bool:
 
 
 def _is_whole(roster: Roster, plan: StatePlan, executor: str) -> bool:
+    # Only at a boundary: in the middle of a batch a task may still report the state elsewhere.
     return _has_no_state_to_place(roster) or (
         roster.boundary and not plan.missing(executor, roster.facts.holders)
     )
@@ -50,6 +52,7 @@ def _is_retained(roster: Roster, executor: str) -> bool:
 
 
 def _is_unseen(roster: Roster, executor: str) -> bool:
+    # A batch that was planned before the hiding may still have put a task here.
     return roster.boundary and not (roster.facts.placing and roster.held(executor))
 
 

@@ -65,6 +65,7 @@ def spare(roster: Roster) -> tuple[str, ...]:
         for executor in others
         if roster.phase(executor) == phase and _is_free(roster, executor)
     ]
+    # Those that work already fill the target first: their state need not move.
     return tuple(free[max(0, roster.target - (len(others) - len(free))) :])
 
 
@@ -80,11 +81,14 @@ def _leaving(roster: Roster) -> tuple[str, ...]:
     others = [executor for executor in roster.staying if executor not in replaced]
     working = [executor for executor in others if executor not in idle]
     surplus = (
+        # The first of the idle stand by, so those that could begin to work last are the ones to go.
         *idle[roster.standby :],
         *_least_state_first(roster, working)[: max(0, len(working) - roster.target)],
     )
+    # More than the target are there, so the replaced ones have their successors and may all go.
     if surplus or not replaced:
         return (*replaced, *surplus)
+    # As many may go as others have settled: state never lies on fewer executors than the target.
     settled = sum(roster.phase(executor) in DONE for executor in others)
     return tuple(replaced[: max(0, settled + len(replaced) - roster.target)])
 
@@ -99,6 +103,7 @@ def _kept(roster: Roster) -> tuple[str, ...]:
         0, roster.target - sum(roster.phase(executor) != "standby" for executor in roster.staying)
     )
     leaving = _least_state_first(roster, roster.those_in(KEEPABLE))[::-1]
+    # A stable sort: among those not to be replaced the most state stays first.
     return tuple(sorted(leaving, key=lambda executor: executor in roster.replacing)[:lacking])
 
 
@@ -106,6 +111,7 @@ def request_total(roster: Roster) -> int:
     """Return how many executors the cluster should run: the target, one more for each that waits to
     be replaced, and the standby.
     """
+    # The successor is asked for before its predecessor goes, so one more is there for a while.
     return roster.target + len(roster.replaced) + roster.standby
 
 
@@ -122,8 +128,10 @@ def _least_state_first(roster: Roster, executors: list[str]) -> list[str]:
 
     def key(executor: str) -> tuple[int, int]:
         node = roster.facts.nodes.get(executor)
+        # Rounded to whole partitions, or a few bytes would decide before the node and the age do.
         return round(roster.weight(executor) / unit), crowd[node] if node else 0
 
+    # A stable sort keeps this order among equals: the youngest goes, the oldest is the warmest.
     youngest_first = executors[::-1]
     return sorted(youngest_first, key=key)
 

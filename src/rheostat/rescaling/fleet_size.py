@@ -88,6 +88,7 @@ def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
     """Return the rows per second that one receiver can take: the median, over samples of (rows per
     second, busy share), of rows per busy second; None where none was busy enough.
     """
+    # A sample may count busy time that began before it: above 1 it would lower the ceiling.
     told = [rate / min(1.0, busy) for rate, busy in samples if busy >= BUSY and rate > 0]
     return statistics.median(told) if told else None
 
@@ -106,6 +107,8 @@ def asked_receivers(
         return min(count, most), None
     up = receivers_for(facts.rows_per_s, facts.ceiling, UP_SHARE)
     down = receivers_for(facts.rows_per_s, facts.ceiling, DOWN_SHARE)
+    # More comes at once, less after a minute: rows that nobody takes in may be lost, an idle core
+    # is not.
     if up > count:
         return min(up, most), None
     if down < count and count > limits.least:
@@ -133,22 +136,27 @@ def fleet_step(
         if executor not in facts.executors and receiver not in replaced
     ]
     orders: list[FleetOrder] = [Stop(each) for each in _gone(facts, replaced)]
+    # Those on the way out still serve, but their successors are what counts.
     staying = {each: at for each, at in facts.receivers.items() if each not in replaced}
     there, since_s = len(staying), memory.get("low_since_s")
     asked, low_since_s = asked_receivers(facts, there, limits, since_s, now)
+    # What the load asks for is kept as well: the sensor shows it, and executors come for it.
     wanted = min(asked, receivers_held(len(facts.executors), facts.cores))
     counts = Counter(staying.values())
     orders += _start_missing(facts, wanted - len(staying), counts)
     starts = len(orders)
+    # Nobody is stopped before all successors serve: between the two there are rather too many.
     served = facts.running >= staying.keys() and len(staying) >= min(wanted, 1) and not starts
     if served:
         orders += [Stop(each) for each in replaced]
         orders += _stop_surplus(len(staying) - wanted, staying, facts.executors)
     balanced_s = memory.get("balanced_s", now)
+    # Balance waits until nothing else is under way: a receiver moves for one reason at a time.
     if now - balanced_s >= BALANCE_S and not orders and not replaced and served:
         moved = _rebalanced(facts, staying, counts)
         replaced += [receiver for receiver, _ in moved]
         orders += [start for _, start in moved]
+        # A minute counts from the last look, balanced or not: the document's rule is once a minute.
         balanced_s = now
     kept = {
         "low_since_s": low_since_s,
@@ -185,6 +193,7 @@ def _stop_surplus(
     if surplus <= 0:
         return []
     counts = Counter(staying.values())
+    # Of equally full ones the youngest executor: it is the next to leave.
     fullest = max(reversed(executors), key=lambda executor: counts[executor])
     return [Stop(max(each for each, executor in staying.items() if executor == fullest))]
 

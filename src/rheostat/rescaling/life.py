@@ -103,6 +103,7 @@ LIFE = Table(
     transitions=(
         Transition("requested", "registered", "registered"),
         Transition("registered", "lost", "gone"),
+        # An executor that is not wanted is never warmed: the choice is the look before readiness.
         Transition("registered", "chosen", "victim"),
         Transition("registered", "as it is", "warm"),
         Transition("registered", "needed", "warm"),
@@ -120,6 +121,7 @@ LIFE = Table(
         Transition("warm", "whole", "settled"),
         Transition("standby", "lost", "gone"),
         Transition("standby", "chosen", "victim"),
+        # No "given" in standby: state comes only to executors that the target has called.
         Transition("standby", "called", "warm"),
         Transition("assigned", "lost", "gone"),
         Transition("assigned", "chosen", "victim"),
@@ -128,6 +130,7 @@ LIFE = Table(
         Transition("assigned", "whole", "settled"),
         Transition("settled", "lost", "gone"),
         Transition("settled", "chosen", "victim"),
+        # A settled executor keeps working meanwhile, so its new state is no growth.
         Transition("settled", "given", "rebalancing", "Assign"),
         Transition("rebalancing", "lost", "gone"),
         Transition("rebalancing", "chosen", "victim"),
@@ -136,10 +139,12 @@ LIFE = Table(
         Transition("rebalancing", "whole", "settled"),
         Transition("stuck", "lost", "gone"),
         Transition("stuck", "chosen", "victim"),
+        # Given again once it has rested: Spark may have stopped pulling the state elsewhere.
         Transition("stuck", "given", "rebalancing", "Assign"),
         Transition("stuck", "whole", "settled"),
         Transition("victim", "lost", "gone"),
         Transition("victim", "kept", "warm"),
+        # Before "empty": whoever may still stand by is not hidden, which cannot be undone.
         Transition("victim", "retained", "standby"),
         Transition("victim", "empty", "hidden", "Hide"),
         Transition("victim", "late", "hidden", "Hide"),
@@ -149,14 +154,17 @@ LIFE = Table(
         Transition("emptying", "retained", "standby"),
         Transition("emptying", "empty", "hidden", "Hide"),
         Transition("emptying", "late", "hidden", "Hide"),
+        # No "kept" from here on: a block manager that was hidden cannot be shown again.
         Transition("hidden", "lost", "gone"),
         Transition("hidden", "unseen", "leaving", "Decommission"),
         Transition("hidden", "late", "leaving", "Decommission"),
         Transition("leaving", "left", "gone"),
+        # Asked once more before it is killed: a kill costs the tasks that it still runs.
         Transition("leaving", "late", "urged", "Decommission"),
         Transition("urged", "left", "gone"),
         Transition("urged", "late", "killed", "Kill"),
         Transition("killed", "left", "gone"),
+        # Again and again: the executor is in the facts until the cluster manager says it is gone.
         Transition("killed", "late", "killed", "Kill"),
     ),
 )

@@ -72,6 +72,8 @@ class Memory:
             executor: replace(
                 life,
                 since_s=now_s,
+                # Back to the last phase with a way back; the order to hide is given again if need
+                # be.
                 phase="emptying" if life.phase == "hidden" else life.phase,
             )
             for executor, life in self.lives.items()
@@ -83,6 +85,7 @@ class Memory:
         """Return a memory from its JSON values; an empty one from those of another schema: the
         facts tell the rest.
         """
+        # Rather no memory than one that is misread: the facts tell nearly all of it.
         if kept.get("schema") != _SCHEMA:
             return cls()
         return cls(
@@ -98,7 +101,9 @@ class Memory:
 
 def _rows(assignment: Mapping[Unit, str]) -> list[list[str | int]]:
     return [
-        [query, partition, executor] for (query, partition), executor in sorted(assignment.items())
+        # Sorted, so that the same memory is the same line of the journal.
+        [query, partition, executor]
+        for (query, partition), executor in sorted(assignment.items())
     ]
 
 

@@ -17,7 +17,7 @@ class Waits:
     """Time-outs of the protocol: seconds, but ``tries`` (a count); what follows each stands beside
     it.
 
-    None leads back.     Raises BadInput for a time of 0 or less and for less than 1 try.
+    None leads back. Raises BadInput for a time of 0 or less and for less than 1 try.
     """
 
     warm_s: float = _wait(30.0, "an executor whose warm-up has not ended gets state cold")
@@ -57,4 +57,5 @@ class Waits:
             "emptying": self.empty_s,
             "hidden": self.hidden_s,
         }
+        # Those that remain, leaving, urged and killed, all wait for the end of a process.
         return limits.get(phase, self.leave_s)

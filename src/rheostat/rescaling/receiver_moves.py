@@ -71,11 +71,13 @@ def step(
     leaving = {
         each: since for each, since in memory.get("leaving", {}).items() if each in facts.executors
     }
+    # Before anything is ordered: a move that came to nothing leaves its receiver free to be sent.
     moving = _still_moving(facts, memory.get("moving", {}), leaving, now)
     orders: list[ReceiverOrder] = []
     said = _resize(facts, target, leaving, orders, now)
     orders += _moves_off(facts, leaving, moving, now)
     balanced_s = memory.get("balanced_s", now)
+    # Not beside a change of size: that moves receivers itself, and balances them on the way.
     if now - balanced_s >= BALANCE_S and not leaving and not moving:
         orders += _rebalance(facts, moving, now)
         balanced_s = now
@@ -115,6 +117,8 @@ def _resize(
     staying = [executor for executor in facts.executors if executor not in leaving]
     if target is None:
         return "steady", "nobody has decided a size yet"
+    # The receivers' cores come before the decision: with fewer, a receiver or all batches stand
+    # still.
     needed = executors_holding(len(facts.receivers), facts.cores)
     total = max(target, needed)
     orders.append(Request(total))
@@ -137,6 +141,7 @@ def _let_one_go(
     now: float,
 ) -> tuple[str, str]:
     counts = Counter(executor for executor in facts.receivers.values() if executor)
+    # Where a receiver that starts will run is not known: the victim might be just there.
     if None in facts.receivers.values():
         return "blocked", "a receiver is starting: no executor leaves before it runs"
     # The youngest of those with the fewest receivers: least is moved, and the oldest are warm.
@@ -173,6 +178,7 @@ def _rebalance(
     given = [n for n, (was, will) in enumerate(zip(before, after, strict=True)) if will < was]
     if not given:
         return []
+    # The rule moves one receiver a minute, so there is one giver.
     giver = place.staying[given[0]]
     receiver = min(each for each, executor in facts.receivers.items() if executor == giver)
     return [_send(receiver, place, moving, now)]
@@ -182,6 +188,7 @@ def _place(
     facts: ReceiverFacts, leaving: Mapping[str, float], moving: Mapping[str, list[object]]
 ) -> _Place:
     staying = tuple(executor for executor in facts.executors if executor not in leaving)
+    # Receivers on their way count where they go, or two would be sent to the same executor.
     goals = {int(receiver): str(to) for receiver, (to, _) in moving.items()}
     where = {**facts.receivers, **goals}
     return _Place(staying, Counter(executor for executor in where.values() if executor))
@@ -191,6 +198,7 @@ def _send(
     receiver: int, place: _Place, moving: dict[str, list[object]], now: float
 ) -> ReceiverOrder:
     to = place.least_loaded()
+    # Counted at once, so that several receivers of one executor spread over the others.
     place.counts[to] += 1
     moving[str(receiver)] = [to, now]
     return Move(receiver, to)

@@ -47,6 +47,7 @@ def rebalanced(allocation: Sequence[int]) -> list[int]:
     _check(allocation, cores=max(allocation, default=0))
     after = list(allocation)
     most, count = max(enumerate(after), key=lambda entry: entry[1], default=(0, 0))
+    # count >= 1 + N_avg without a division, which might round to the wrong side.
     if len(after) > 1 and (count - 1) * len(after) >= sum(after):
         after[most] -= 1
         return _spread(after, 1)
@@ -81,6 +82,7 @@ def resized(allocation: Sequence[int], receivers: int, cores: int) -> list[int]:
         )
     after = list(allocation)
     while sum(after) > receivers:
+        # The first of equals, here and in spreading: the result depends on nothing but the input.
         after[after.index(max(after))] -= 1
     return _spread(after, receivers - sum(after))
 

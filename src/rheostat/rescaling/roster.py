@@ -84,6 +84,7 @@ class Roster:
         time are left out.
         """
         staying = self.staying
+        # Once the others reach the target, the predecessor goes however long its successor took.
         came = sum(executor not in self.replacing for executor in staying) >= self.target
         waiting = {
             executor
@@ -128,6 +129,7 @@ def walk(roster: Roster, look: Mapping[str, Condition[Given]], given: Given) -> 
     whose condition holds; return the roster after them.
     """
     for executor in tuple(roster.lives):
+        # The order of the table decides: one transition an executor and look, the first that holds.
         for transition in LIFE.of(roster.phase(executor)):
             holds = look.get(transition.event)
             if holds and holds(roster, given, executor):

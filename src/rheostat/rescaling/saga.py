@@ -52,8 +52,10 @@ def advance(
     the executor is gone or is given up.
     """
     arrived = arrive(memory, facts, target, replace, standby, waits)
+    # Who goes is settled before anybody is given state, or state would be sent to a victim.
     chosen = walk(arrived, CHOICES, choice_of(arrived))
     need = need_of(chosen)
+    # Readiness before the plan: whoever became warm in this step shares the state at once.
     ready = walk(chosen, READINESS, need)
     plan = plan_of(ready, need.spare, memory)
     placed = walk(ready, PLACEMENT, plan)
@@ -63,6 +65,7 @@ def advance(
 def _orders(roster: Roster, plan: StatePlan) -> tuple[Order, ...]:
     """Return the total, and what the transitions of this step order, together for all executors."""
     receiving = roster.ordered("Assign")
+    # The plan names all; only those whose transition has ordered it are sent anything.
     units = {unit: executor for unit, executor in plan.sending.items() if executor in receiving}
     several = (
         order(executors)
@@ -70,6 +73,8 @@ def _orders(roster: Roster, plan: StatePlan) -> tuple[Order, ...]:
         if (executors := roster.ordered(order.__name__))
     )
     return (
+        # First of all orders: an executor that is let go while the total is higher is replaced by
+        # Spark.
         Request(request_total(roster)),
         *([Assign(units)] if units else []),
         *map(WarmUp, roster.ordered("WarmUp")),
@@ -83,6 +88,7 @@ def _remembered(roster: Roster, plan: StatePlan, memory: Memory) -> Memory:
     return Memory(
         lives={executor: life for executor, life in roster.lives.items() if life.phase != LIFE.end},
         batch=facts.batch,
+        # min: a clock that was put back must not make the next boundary wait for its old time.
         boundary_s=facts.now_s if since_s is None else min(since_s, facts.now_s),
         wanted=plan.wanted,
         takers=plan.takers,

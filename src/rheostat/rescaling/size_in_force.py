@@ -43,13 +43,17 @@ class SizeInForce:
         executors still arrive: then there is no size yet to decide upon.
         """
         if self._decided is not None:
+            # Standby executors are those above the decision; below it all that are there are at
+            # work.
             above = max(0, registered - self._decided)
             return registered - min(self._standby, above), self._decided
         self._note(registered, now)
         self._registered = registered
+        # Half of the executors may still be on their way: a decision now would end them on arrival.
         if not asked and now - self._grew_s < SETTLE_S:
             self._shown = None
             return None, None
+        # The larger of both: what was asked for is coming, and what was there is being replaced.
         self._shown = max(asked or 0, *(count for _, count in self._recent))
         return registered, self._shown
 
@@ -69,6 +73,7 @@ class SizeInForce:
             return False
         arrived = self._registered >= self._shown
         wants_standby = self._standby > 0 and arrived
+        # Either number is what a policy that keeps the size would say.
         return target not in (self._shown, self._registered) or replaces or wants_standby
 
     def _note(self, registered: int, now: float) -> None:
@@ -76,6 +81,7 @@ class SizeInForce:
         recent = ((min(at_s, now), count) for at_s, count in self._recent)
         kept = [(at_s, count) for at_s, count in recent if now - at_s < RECENT_S]
         self._recent = (*kept, (now, registered))
+        # After a clock was put back, the executors would else seem to arrive for as long.
         self._grew_s = min(self._grew_s, now)
         if registered > self._most:
             self._most, self._grew_s = registered, now

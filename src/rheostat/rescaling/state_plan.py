@@ -40,8 +40,10 @@ def plan_of(roster: Roster, idle: Collection[str], memory: Memory) -> StatePlan:
     """
     known = StatePlan(memory.wanted, memory.takers, idle)
     takers = _takers(roster, idle)
+    # Between boundaries only lost units move: a planned task would undo any other assignment.
     if not (roster.facts.placing and takers and (roster.boundary or roster.lost)):
         return known
+    # Kept while it holds: a plan that is made anew halfway could want other units moved.
     plan = known if _still_holds(known, takers, roster) else _anew(takers, idle, roster)
     units = _at_boundary(roster, plan) if roster.boundary else _lost(roster, plan, memory)
     return replace(plan, sending={unit: plan.wanted[unit] for unit in units})
@@ -49,6 +51,7 @@ def plan_of(roster: Roster, idle: Collection[str], memory: Memory) -> StatePlan:
 
 def sent(roster: Roster, plan: StatePlan, memory: Memory) -> dict[Unit, str]:
     """Return what has been sent since the last boundary."""
+    # At a boundary what was sent before it has just been verified.
     return {**({} if roster.boundary else memory.sent), **plan.sending}
 
 
@@ -66,6 +69,7 @@ def _takers(roster: Roster, idle: Collection[str]) -> tuple[str, ...]:
     """
     replaced, able = roster.replaced, taking(roster, idle)
     others = sum(executor not in replaced for executor in able)
+    # The last ones keep their state until successors can take it: it never crowds on a few.
     still = replaced[: max(0, roster.target - others)]
     return tuple(executor for executor in able if executor not in replaced or executor in still)
 
@@ -78,6 +82,7 @@ def _shared_out(roster: Roster, takers: tuple[str, ...]) -> dict[Unit, str]:
 
 def _living(roster: Roster) -> dict[Unit, str | None]:
     return {
+        # The coordinator remembers dead executors until another one reports the store.
         unit: holder if holder in roster.facts.registered else None
         for unit, holder in roster.facts.holders.items()
     }
@@ -89,9 +94,12 @@ def _at_boundary(roster: Roster, plan: StatePlan) -> tuple[Unit, ...]:
     wanted = {
         unit: to
         for unit, to in plan.wanted.items()
+        # An executor in rest is left alone, but for units whose holder is leaving or gone.
         if to not in resting or holders[unit] not in plan.takers
     }
+    # Those on the way out are emptied first: they are paid for as long as they hold state.
     first = [executor for executor in roster.lives if executor not in plan.takers]
+    # Where pauses load the state, only executors on the way in need a ramp.
     young = roster.those_in(ARRIVING) if roster.facts.in_pause else None
     return next_moves(
         holders,

@@ -39,6 +39,8 @@ def describe(roster: Roster, plan: StatePlan) -> Rescaling:
 
 
 def _phase(roster: Roster) -> str:
+    # The order is that of importance: lacking capacity is told before surplus, and both before
+    # moves.
     if _lacking(roster) > 0 or roster.those_in(ARRIVING):
         return "growing"
     if (
@@ -55,6 +57,7 @@ def _lacking(roster: Roster) -> int:
     """Return how many executors are lacking for the target; the job does without those that are
     lacking for the standby.
     """
+    # Idle executors do not count, because standby ones do not serve the target.
     return roster.target + len(roster.replaced) - (len(roster.staying) - len(spare(roster)))
 
 

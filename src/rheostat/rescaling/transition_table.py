@@ -40,6 +40,7 @@ class Table:
                     f"the event {event!r} must stand once in phase {phase!r}, but it stands"
                     f" {pairs.count((phase, event))} times"
                 )
+        # Checked when the table is loaded: a protocol that cannot end is found by any import.
         if self.of(self.end):
             raise BadInput(
                 f"the last phase must be final, but {self.of(self.end)[0].event!r} leads on from"
@@ -108,6 +109,7 @@ class Table:
 def _closure(names: set[str], arrows: Iterable[tuple[str, str]]) -> set[str]:
     """Return everything that can be reached along the arrows."""
     known = list(arrows)
+    # A fixed point: ends when a turn adds no phase, cycles included.
     while new := {end for begin, end in known if begin in names} - names:
         names = names | new
     return names

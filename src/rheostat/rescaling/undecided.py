@@ -15,6 +15,7 @@ def undecided_size(memory: Memory, registered: Collection[str]) -> int:
     """Return how many executors are there for good: all but those that an earlier controller has
     asked to leave.
     """
+    # They are to go whatever anybody decides now, so they are no part of the size.
     going = {executor for executor, life in memory.lives.items() if life.phase in GOING}
     return len(set(registered) - going)
 

@@ -22,10 +22,13 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         return None
     if len(queries) == 1:
         return queries[0]
+    # Slowest for its own interval: a batch of 4 s is late for a trigger of 2 s, not for one of 10
+    # s.
     slowest = max(queries, key=_load)
     shares = [_batches_meanwhile(slowest, query) for query in queries]
     return replace(
         slowest,
+        # The name of the slowest query would be wrong for sums over all of them.
         query=None,
         input_rows_per_s=_sum(q.input_rows_per_s for q in queries),
         inputs={
@@ -56,6 +59,7 @@ def _batches_meanwhile(slowest: Observation, query: Observation) -> float:
     1 where that is unknown.
     """
     whole, each = _interval_s(slowest), _interval_s(query)
+    # Counted alike where nothing is known: leaving the query out would size for too little.
     return whole / each if whole and each else 1.0
 
 
@@ -115,4 +119,5 @@ def _total(values: Iterable[int | None]) -> int | None:
 def _fold(values: Iterable[float | None], fold: Callable[[list[float]], float]) -> float | None:
     known = list(values)
     present = [value for value in known if value is not None]
+    # One absent value makes the whole absent, and no values at all are no sum of 0 either.
     return fold(present) if present and len(present) == len(known) else None

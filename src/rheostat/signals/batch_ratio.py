@@ -12,6 +12,7 @@ def batch_ratio(observation: Observation, slo_s: float) -> float | None:
     stands for it. A batch that is still running counts with the time it has run, otherwise R is
     blind exactly when the job is late. Source: SPARK-12133, version 1.
     """
+    # A row waits up to one batch and is then in the next: two batches within the objective.
     interval_s = observation.trigger_s or slo_s / 2
     running_s = observation.in_flight.elapsed_s if observation.in_flight else None
     longest_s = max((s for s in (observation.batch_s, running_s) if s is not None), default=None)

@@ -41,6 +41,7 @@ def wait_s(rows: float | None, rate_per_s: float | None) -> float | None:
     if rows is None or rate_per_s is None:
         return None
     if rate_per_s <= 0:
+        # An empty queue has no wait at any rate; a full one without arrivals has no mean wait.
         return 0.0 if rows == 0 else None
     return rows / rate_per_s
 

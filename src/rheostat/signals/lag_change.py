@@ -14,7 +14,9 @@ def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -
     """
     if lag_slope is None or consumed_per_s is None or consumed_per_s <= 0:
         return None
+    # Equation 3 of Varga et al.
     change = 1 + lag_slope / consumed_per_s
+    # A rate that is all but 0 overflows, and infinity would ask for the ceiling.
     return change if math.isfinite(change) else None
 
 
@@ -29,6 +31,7 @@ def gated_lag_change(
     """
     if relative is None or lag_rows == threshold_rows:
         return None
+    # Equation 4 as it stands in the paper; its sign below the threshold is told above.
     return math.copysign(1.0, lag_rows - threshold_rows) * relative
 
 
@@ -40,4 +43,5 @@ def consumed_per_s(
     """
     if consumed is not None or arrivals is None or lag_slope is None:
         return consumed
+    # What arrives either queues or is consumed.
     return arrivals - lag_slope

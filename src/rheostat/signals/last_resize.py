@@ -13,8 +13,10 @@ def resized(observation: Observation, memory: Memory) -> tuple[float, int]:
     the two.
     """
     seen, size = memory.get("seen"), observation.size
+    # An unknown size is no change: the first one that is known would else count as a resize.
     if seen is None or size is None or seen[1] is None or size == seen[1]:
         return observation.t_s, 0
+    # After a clock was put back, the earlier observation seems to lie in the future.
     return min(seen[0], observation.t_s), size - seen[1]
 
 

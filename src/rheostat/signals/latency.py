@@ -34,6 +34,7 @@ class ArrivalCurve:
         """
         if not self._inside(row):
             return None
+        # From the right: after a pause the same count stands twice, and this row came at its end.
         i = bisect_right(self._rows, row) - 1
         return self._t[i] if self._rows[i] == row else self._between(i, row)
 
@@ -43,6 +44,7 @@ class ArrivalCurve:
         """
         if not self._inside(rows):
             return None
+        # From the left: the last row of a piece came at the beginning of the pause.
         i = bisect_left(self._rows, rows)
         return self._t[i] if self._rows[i] == rows else self._between(i - 1, rows)
 
@@ -66,6 +68,8 @@ class ArrivalCurve:
                 found.append(
                     Spread(
                         low_s=max(0.0, commit_s - late),
+                        # Clocks of broker and driver differ: a row committed before it arrived has
+                        # no latency.
                         high_s=max(0.0, commit_s - early),
                         rows=high - low,
                     )
@@ -96,6 +100,7 @@ def quantile_s(spreads: Sequence[Spread], q: float) -> float | None:
     if not spreads:
         return None
     low, high = 0.0, max(spread.high_s for spread in spreads)
+    # The share within a latency only grows with it, so halving finds the quantile of a mixture.
     while high - low > 0.001:
         middle = (low + high) / 2
         within = share_within(spreads, middle)

@@ -31,11 +31,13 @@ def learn_downtimes(
         observation.executors,
     )
     known, open_ = list(memory.get("downtimes_s", ())), memory.get("disturbance")
+    # Its time is over, or a clock was put back: only the first has a result.
     if open_ and not 0 <= now - open_["since_s"] < settle_s:
         known = [*known, *([open_["most_s"]] if now >= open_["since_s"] else [])][-keep:]
         open_ = None
     before = memory.get("executors", executors)
     if executors is not None and before is not None and executors != before:
+        # The next change cuts the last one short: what it has cost so far is at least known.
         known = [*known, open_["most_s"]][-keep:] if open_ else known
         open_ = (
             {"since_s": now, "lag_rows": memory.get("lag_rows"), "most_s": 0.0}

@@ -44,6 +44,7 @@ class Rhythm:
     def after(self, batch: BatchTime, moved: bool = False) -> Rhythm:
         """Return the rhythm after one more batch; ``moved``: it had to load state that moves."""
         recent_s = (*self.recent_s, batch.duration_s)[-RECENT:]
+        # Kept apart: a batch that loads state would make the usual batch look longer than it is.
         quiet_s = self.quiet_s if moved else (*self.quiet_s, batch.duration_s)[-REMEMBERED:]
         return Rhythm(trigger_s=self.trigger_s, last=batch, recent_s=recent_s, quiet_s=quiet_s)
 
@@ -82,6 +83,8 @@ class Rhythm:
         due_s = next_trigger_s(begun_s, begun_s + self.last.duration_s, self.trigger_s)
         if now < due_s:
             return due_s - now
+        # Past the due time and nothing began: that trigger found no rows, and the next one is
+        # awaited.
         return 0.0 if now - due_s < _BEGINS_WITHIN_S else self.trigger_s - now % self.trigger_s
 
 
@@ -89,4 +92,5 @@ def next_trigger_s(start_s: float, commit_s: float, trigger_s: float) -> float:
     """Return when the batch after one from ``start_s`` to ``commit_s`` is due: at the next multiple
     of the interval, at once if it ended later.
     """
+    # Multiples of the interval since 1970, not since the start of the query.
     return max(commit_s, (math.floor(start_s / trigger_s) + 1) * trigger_s)

@@ -30,6 +30,7 @@ def slot_s_per_row(observation: Observation) -> float | None:
     rate, found = arrivals_per_s(observation), needs(observation)
     if not rate or not found.operators:
         return None
+    # A demand of 0 is no estimate: it says that the stages were idle.
     return sum(operator.slots for operator in found.operators) / rate or None
 
 

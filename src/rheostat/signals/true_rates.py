@@ -71,14 +71,17 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
     for stage in ordered:
         rate = sum(
             given[name] if name in given else rates[name]
+            # A stage without an upstream is its own source, known under its own name.
             for name in stage.upstream or (stage.name,)
         )
         if _only_emits(stage):
+            # What only emits is as fast as the outside world: no parallelism changes its rate.
             given[stage.name] = rate
             continue
         found.append(
             Need(name=stage.name, rate_per_s=rate, per_slot=_per_slot(stage) if rate else math.inf)
         )
+        # DS2's selectivity, rows out over rows in, carries the target on to the next stage.
         given[stage.name] = (
             rate * (stage.rows_out or 0.0) / stage.rows_in if rate and stage.rows_in else 0.0
         )
@@ -168,6 +171,7 @@ def job_slots(observation: Observation) -> int | None:
 
 def executors_for(slots: float, observation: Observation) -> int:
     """Return the executors, at least 1, that hold this many slots."""
+    # Rounded twice: a slot cannot be shared by two tasks, nor an executor be started in part.
     return max(1, rounded_up(rounded_up(slots) / (observation.slots_per_executor or 1)))
 
 
@@ -175,6 +179,7 @@ def rounded_up(number: float) -> int:
     """Return the smallest whole number that is not below ``number``, blind to the last digits: 1.1
     x 10 is 11.
     """
+    # The tolerance is relative: a large sum carries a larger rounding error.
     return math.ceil(number - 1e-9 * max(1.0, abs(number)))
 
 
@@ -222,6 +227,7 @@ def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, 
         if name not in named or not stage.upstream
     )
     known = {name: inputs[name] for name in sources if is_known(inputs.get(name))}
+    # The only source may go by another name than Spark's: its rate is that of the job.
     if len(sources) == 1 and not known:
         total = observation.input_rows_per_s if not inputs else sum(inputs.values())
         known = dict.fromkeys(sources, total) if is_known(total) else {}

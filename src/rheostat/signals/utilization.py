@@ -26,6 +26,7 @@ def utilization(observation: Observation, definition: str) -> float | None:
             if observation.idle is not None
             else _sum(observation.busy, blocked)
         )
+    # Busy and idle are means of different windows, so their sum may miss 1 a little.
     return None if used is None else min(1.0, max(0.0, used))
 
 

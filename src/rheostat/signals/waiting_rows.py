@@ -19,10 +19,12 @@ def newest(
     left out; without ``rates`` none arrived.
     """
     found = age_s = 0.0
+    # The first rate holds since ever, so that a young window does not bound the queue.
     for (since_s, _), (t_s, rate) in reversed(list(pairwise([(-math.inf, 0.0), *rates]))):
         left_s = min(
             t_s - since_s, seconds - age_s, max(0.0, rows - found) / rate if rate > 0 else math.inf
         )
+        # An endless stretch at rate 0 has no rows and no end: it is left out.
         if left_s < math.inf:
             found, age_s = found + rate * left_s, age_s + left_s
     return min(found, rows), age_s

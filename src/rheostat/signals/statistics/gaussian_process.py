@@ -26,8 +26,10 @@ def posterior_mean(
     that far from all measurements capacity grows in proportion to size.
     """
     x, y, new = (np.asarray(row, dtype=np.float64) for row in (sizes, values, at))
+    # Scaled so that the kernel's variance of 1 and the noise as a share fit any unit of rows.
     scale = float(np.abs(y).max()) or 1.0
     slope = float(x @ y) / float(x @ x)
+    # The noise on the diagonal keeps this solvable where sizes lie close together.
     weights = np.linalg.solve(
         _kernel(x, x, length) + noise**2 * np.eye(len(x)), (y - slope * x) / scale
     )

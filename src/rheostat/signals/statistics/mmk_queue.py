@@ -22,6 +22,7 @@ class Station:
         """Mean time from arrival to departure: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k >
         a.
         """
+        # At full load the queue grows without end, and the formula would divide by 0.
         if self.k * self.mu <= self.lam:
             return math.inf
         waiting = self.blocking / (
@@ -33,5 +34,6 @@ class Station:
         """Return the station with a server more: B(k) = a B(k-1) / (k + a B(k-1)), stable for any
         k.
         """
+        # By recursion, because k! in the closed form overflows a float from 171 servers on.
         offered = self.lam / self.mu * self.blocking
         return replace(self, k=self.k + 1, blocking=offered / (self.k + 1 + offered))

@@ -15,6 +15,7 @@ def highest(kept: Samples, now: float, value: float, window_s: float) -> list[tu
     The window is open at its old end (Kubernetes' recommendation window); samples of the future (a
     clock that was put back) are forgotten.
     """
+    # An equal value is dropped as well: the newer one stays in the window for longer.
     return [*((t, v) for t, v in kept if now - window_s < t <= now and v > value), (now, value)]
 
 

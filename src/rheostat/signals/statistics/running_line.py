@@ -35,6 +35,7 @@ class Line:
     def at(self, x: float) -> float:
         """Return y at ``x``; while all x are the same, y in proportion to x."""
         if self.spread_x < 1e-6:
+            # All points at one size have no slope; through the origin is the most that they tell.
             return self.mean_y / self.mean_x * x if self.mean_x > 1e-6 else self.mean_y
         return self.mean_y + self.spread_xy / self.spread_x * (x - self.mean_x)
 

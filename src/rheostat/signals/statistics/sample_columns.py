@@ -32,7 +32,11 @@ def extended(
         name: [
             [*column[first:end], value]
             for column, value in zip(
-                columns.get(name) or [absent] * len(values), values, strict=True
+                # Every column is as long as the row of times, so a new name has a past of absent
+                # values.
+                columns.get(name) or [absent] * len(values),
+                values,
+                strict=True,
             )
         ]
         for name, values in row.items()

@@ -44,7 +44,9 @@ def rate(samples: Samples, now: float, window_s: float) -> float | None:
     if len(inside) < 2 or inside[-1][0] <= inside[0][0]:
         return None
     grown = sum(
-        late - early if late >= early else late for (_, early), (_, late) in pairwise(inside)
+        # A counter that falls began anew at 0, so all of its value is growth (PromQL's reset).
+        late - early if late >= early else late
+        for (_, early), (_, late) in pairwise(inside)
     )
     covered_s = inside[-1][0] - inside[0][0]
     step_s = covered_s / (len(inside) - 1)
@@ -52,7 +54,9 @@ def rate(samples: Samples, now: float, window_s: float) -> float | None:
     if grown > 0 and inside[0][1] >= 0:  # a counter was not below 0: no growth from before it was 0
         before_s = min(before_s, covered_s * inside[0][1] / grown)
     seen_s = covered_s + sum(
-        gap_s if gap_s < 1.1 * step_s else step_s / 2 for gap_s in (before_s, after_s)
+        # Prometheus' extrapolatedRate, with its threshold of 1.1 times the mean distance.
+        gap_s if gap_s < 1.1 * step_s else step_s / 2
+        for gap_s in (before_s, after_s)
     )
     return grown * seen_s / covered_s / window_s
 
@@ -72,6 +76,7 @@ def slopes(times: Sequence[float], columns: Iterable[Sequence[float | None]]) ->
     The distances from the mean time are computed once for all columns; they sum to 0, so the mean
     of a column need not be taken off it. A constant column has the slope 0, exactly.
     """
+    # Counted from the first sample: near 0 the mean and the distances keep all their digits.
     origin = times[0] if times else 0.0
     passed = [t - origin for t in times]
     middle = sum(passed) / len(passed) if passed else 0.0
@@ -92,6 +97,7 @@ def _of_all(away: Sequence[float], column: Sequence[Any], spread: float) -> floa
         return None
     return (
         0.0
+        # Rounding would leave a slope of 1e-17 here, and policies compare slopes with 0.
         if column.count(column[0]) == len(column)
         else float(sum(map(mul, away, column))) / spread
     )

@@ -41,6 +41,7 @@ class BlockManagers:
         ``spark.standalone.executorRemoveDelayOnDisconnection``.
         """
         try:
+            # As text in one call: walking the Scala map would cost several calls for each executor.
             return hosts_in(self._master().getMemoryStatus().toString())
         except ABSENT:
             return None

@@ -26,6 +26,7 @@ class CompiledClasses:
 
     def in_driver(self, name: str) -> Any:
         """Return the constructor of a class of ``driver/``."""
+        # Made by reflection: py4j looks for a class by its name, and Janino's loader is not asked.
         return self._compile(_ROOM / "driver" / f"{name}.java")[0].getConstructors()[0]
 
     def on_executors(self, name: str) -> Any:
@@ -43,6 +44,7 @@ class CompiledClasses:
             compiled, made = self._compile(_ROOM / "executor" / f"{name}.java", loader)
             loader = compiled.getClassLoader()
             constructors[name] = next(iter(compiled.getConstructors()), None)
+            # Of inner classes, too, because executors load them by name from the JAR.
             codes.update(made)
         self._send(codes)
         return constructors
@@ -52,6 +54,7 @@ class CompiledClasses:
         use those that ``parent`` has loaded.
         """
         compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
+        # The context's loader knows Spark and the JARs that the user has added.
         compiler.setParentClassLoader(
             parent or self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         )

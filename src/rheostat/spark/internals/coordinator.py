@@ -31,6 +31,7 @@ class Coordinator:
                 "this Spark has no state store coordinator to be asked"
                 " (StreamingQueryManager.stateStoreCoordinator)"
             )
+        # Names are looked up, not called: a report for a test would be a report.
         missing = {"getLocation", "reportActiveInstance"} - set(dir(self._coordinator))
         if missing:
             return f"this Spark's state store coordinator has no {', '.join(sorted(missing))}"
@@ -60,6 +61,7 @@ class Coordinator:
         """Return where a store is as tasks prefer it, ``executor_<host>_<id>``; None if that is not
         known (``StateStoreCoordinatorRef.getLocation``).
         """
+        # The text of the option: isEmpty and get would be two calls more for each store.
         return value_of(self._coordinator.getLocation(store).toString())
 
     def report(self, store: Any, host: str, executor: str) -> None:
@@ -86,4 +88,5 @@ def value_of(option: str) -> str | None:
 
 def executor_at(place: str) -> str:
     """Return the executor of ``executor_<host>_<id>``."""
+    # From the right, because a host name may have underscores.
     return place.rpartition("_")[2]

@@ -71,12 +71,14 @@ class Executors:
         registered, with empty hosts, where this Spark does not tell.
         """
         found = self._block_managers.reachable()
+        # Sizing works without hosts; only placement needs them, and says so (``cannot_place``).
         return dict.fromkeys(self.ids(), "") if found is None else found
 
     def request_total(self, executors: int) -> bool:
         """Ask for a total of executors; fewer than there are ends none
         (``SparkContext.requestTotalExecutors``).
         """
+        # No wishes for hosts: state is sent to the executors wherever they have come up.
         nothing = self._gateway.empty_map()
         return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
 
@@ -89,12 +91,14 @@ class Executors:
         )
         pair = self._jvm.scala.Tuple2
         pairs = self._gateway.array(pair, [pair(executor, information) for executor in executors])
+        # Not the target (it was asked for before), and not on an executor's own request.
         self._backend.decommissionExecutors(pairs, False, False)
 
     def kill_idle(self, executors: Sequence[str]) -> None:
         """End those of the executors that run no task at this moment
         (``CoarseGrainedSchedulerBackend.killExecutors``, not forced).
         """
+        # Neither the target nor the count of failures changes; not forced, so that busy ones stay.
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, False)
 
     def kill(self, executors: Sequence[str]) -> None:

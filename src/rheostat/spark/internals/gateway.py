@@ -36,12 +36,14 @@ class Gateway:
     def stopped(self) -> bool:
         """Tell whether the application has ended."""
         try:
+            # PySpark drops its handle when it stops the context; the JVM may stop it on its own.
             return self.context._jsc is None or bool(self.scala_context.isStopped())
         except (Py4JError, OSError):  # the JVM itself has gone
             return True
 
     def sequence(self, items: Iterable[Any]) -> Any:
         """Return a Scala sequence."""
+        # Spark's own helper, because Scala 2.12 and 2.13 convert collections by different classes.
         return self.jvm.PythonUtils.toSeq(self.listed(items))
 
     def listed(self, items: Iterable[Any]) -> Any:

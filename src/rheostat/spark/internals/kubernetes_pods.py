@@ -55,6 +55,7 @@ class KubernetesPods:
                 self._client.pods()
                 .inNamespace(self.namespace)
                 .withLabel(_APPLICATION, self._application)
+                # The driver's pod has the same application label.
                 .withLabel(_ROLE, "executor")
                 .list()
             )
@@ -82,6 +83,7 @@ class KubernetesPods:
             kind = self._gateway.class_named("io.fabric8.kubernetes.api.model.Pod")
             pod = self._serialization().unmarshal(text, kind)
             self._client.pods().inNamespace(self.namespace).resource(pod).dryRun(True).create()
+        # Before its base class: only what the API server has thrown is a refusal.
         except Py4JJavaError as fault:
             return str(_refused(fault))
         except Py4JError:
@@ -105,8 +107,10 @@ def _another(like: dict[str, Any]) -> dict[str, Any]:
     pod = copy.deepcopy(like)
     metadata = pod["metadata"]
     kept = {name: metadata[name] for name in ("labels", "namespace") if name in metadata}
+    # A name for the server to complete: the pod's own is taken, and would be the reason to refuse.
     pod["metadata"] = {**kept, "generateName": "rheostat-asks-"}
     pod.pop("status", None)
+    # With a node in it the scheduler, and so a lack of room, would be passed by.
     pod.get("spec", {}).pop("nodeName", None)
     return pod
 

@@ -67,6 +67,7 @@ class OperatorStores:
         if rows is None:
             return None
         described = ("keySchema", "valueSchema", "keyStateEncoderSpec")
+        # An RDD that only reads has no such field.
         writes = _class_of(rows) == "StateStoreRDD"
         return Stores(
             names=("default",),

@@ -35,6 +35,7 @@ class PlacedTasks:
 
     def call(self, group: str, job: str) -> None:
         """Say what the next jobs of this thread are, for Spark's UI and its event log."""
+        # A job group belongs to its thread, so the jobs of the user's query keep their own.
         self._context.setJobGroup(group, job, interruptOnCancel=False)
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
@@ -82,9 +83,11 @@ class PlacedTasks:
         """Run tasks of a plan on an executor and drop what they return; numbers beyond the number
         of tasks begin at the first again.
         """
+        # One array a partition, because zip wants as many rows on both sides.
         rows = plan.execute().toJavaRDD().glom()
         tasks = rows.getNumPartitions()
         chosen = self._gateway.array(self._jvm.int, sorted({number % tasks for number in numbers}))
+        # Zipped, the plan's tasks take over the place that the rows beside them prefer.
         self.rows_on(executor, host, tasks).zip(rows).keys().collectPartitions(chosen)
 
     def rows_on(self, executor: str, host: str, partitions: int = 1) -> Any:

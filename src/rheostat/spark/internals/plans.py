@@ -74,7 +74,9 @@ def is_harmless(plan: Any, jvm: Any) -> bool:
 
 
 def _is_known(plan: Any) -> bool:
+    # Some names end in a number, such as "WholeStageCodegen (2)".
     name = str(plan.nodeName()).partition(" ")[0]
+    # An exchange ends the part: what lies below it is another stage, already written.
     return name == _EXCHANGE or (
         name in _READING | RESTORING and all(map(_is_known, _children(plan)))
     )

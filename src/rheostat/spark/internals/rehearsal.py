@@ -60,6 +60,7 @@ class Rehearsal:
         self._tasks.call(group, READS)
         for part in parts:
             self._tasks.run(part, executor, host, range(_PARTITIONS))
+        # A small shuffle as well: the first block that an executor writes and reads is slow, too.
         self._tasks.rows_on(executor, host).repartition(1).count()
         return True
 
@@ -78,6 +79,7 @@ class Rehearsal:
         only_aggregations = 0 < len(parts) == len(operators)
         if not (only_aggregations and self._is_enough(operators) and self._may_run(query, parts)):
             return False
+        # Neighbours in number come together, so they load different partitions.
         number = int(executor) if executor.isdecimal() else 0
         self._tasks.call(group, COMPUTES)
         for part in parts:

@@ -34,6 +34,7 @@ def _requested(backend: Any) -> Any:
     kind = backend.getClass()
     while kind is not None and kind.getSimpleName() != "CoarseGrainedSchedulerBackend":
         kind = kind.getSuperclass()
+    # Another backend ends the walk with None, and the call with an error that counts as not told.
     field = kind.getDeclaredField(_FIELD)
     field.setAccessible(True)
     return field.get(backend)

@@ -58,6 +58,7 @@ class StateLoads:
             self._tasks.call(group, LOADS)
         for operator, stores in known:
             places = self._at_their_places(operator.getStateInfo(), stores.names[0], partitions)
+            # A count is the cheapest action that runs every task and returns nothing.
             places.mapPartitions(self._opener(query, operator, stores)).count()
         return bool(known)
 

@@ -62,6 +62,7 @@ class Queries:
         """
         try:
             trigger = query._jsq.streamingQuery().trigger()
+            # One-time and continuous triggers have no interval to pause in.
             timed = "ProcessingTime" in trigger.toString()
             return float(trigger.intervalMs()) / 1000 if timed else None
         except (Py4JError, AttributeError):

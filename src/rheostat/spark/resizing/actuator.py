@@ -13,6 +13,8 @@ from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.resizing.locality_wait import LocalityWait
 
+# Actions of a decision are plain text, so that any journal can be read; this one form is also
+# carried out.
 _REPLACE = re.compile(r"replace executor (\S+)")
 
 
@@ -79,6 +81,8 @@ class SparkActuator:
         self._size.decide(decision.target, bool(replaced))
         decided = self._size.decided
         target = decision.target if decided is None else decided
+        # Before the protocol is asked: what the cluster manager refuses limits the total that it
+        # requests.
         happens = self._happens(target, now)
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
         self._locality_wait.tick(rescaling.phase != "steady", now)
@@ -92,6 +96,8 @@ class SparkActuator:
 
         What it had decided is not resumed: others may have changed the size since.
         """
+        # Every application counts its executors from 0 or 1 again: another one's numbers would name
+        # ours.
         if kept.get("application") == self._application:
             self._protocols.resume(kept["protocol"], now)
 
@@ -117,6 +123,7 @@ class Adviser:
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Change nothing; the decision is an advice."""
+        # Always the same phase: nothing is under way, so nothing can be waited for or be late.
         return Rescaling(phase="advised", detail=f"{decision.target} executors would do")
 
     def resume(self, kept: Memory, now: float) -> None:

@@ -50,12 +50,15 @@ class Rounds:
         for run_id in self._beats.keys() - batches.keys():
             del self._beats[run_id]
         fresh, self._seen_s = now - self._seen_s <= FRESH_S, now
+        # Without a query there are no batches to count by, and the protocol goes by the clock.
         self.number = (self.number or 0) if batches else None
         passed = [
             run_id
             for run_id, batch in batches.items()
             if self._passes(run_id, batch, idle, fresh, now)
         ]
+        # A round waits for the slowest query: what was sent to it shows only after its own next
+        # batch.
         if passed and not any(beat.needed for beat in self._beats.values()):
             self.number = (self.number or 0) + 1
             for beat in self._beats.values():
@@ -74,13 +77,19 @@ class Rounds:
     ) -> bool:
         beat = self._beats.get(run_id)
         if beat is None:
+            # The batch that is seen first may have ended long ago, so this is no boundary yet.
             self._beats[run_id] = _Beat(batch, now)
             return False
         if not fresh:
+            # After too long a pause between two looks, nobody knows how old the end of this batch
+            # is.
             beat.batch, beat.since_s = batch, now
             return False
         quiet_s = now - beat.since_s
+        # The cheap test comes first: whether a query rests is asked of Spark's JVM.
         if batch == beat.batch and (quiet_s < IDLE_S or not idle(run_id, quiet_s)):
             return False
+        # A quick query passes several boundaries in one round of a slow one, so its need stops at
+        # 0.
         beat.batch, beat.since_s, beat.needed = batch, now, max(0, beat.needed - 1)
         return True

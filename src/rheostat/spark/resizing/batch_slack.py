@@ -51,6 +51,7 @@ class Loads:
         if rhythm.last is None or (known and known.last == rhythm.last):
             return
         self._rhythms[run_id] = rhythm
+        # Taken off whatever the batch tells: only the first batch after a move loads the state.
         units, cold = self._sent.pop(run_id, (0, False))
         usual_s = rhythm.usual_batch_s
         if units and usual_s is not None and not cold:
@@ -78,7 +79,10 @@ class Loads:
             if (batch_s := rhythm.usual_batch_s) is not None
         ]
         loads = [median(loads) for loads in self._loads.values()]
+        # The queries share the executors and a move is felt by all of them, so the tightest one
+        # decides.
         slack = min((slack_s(batch_s, slo_s, growing) for batch_s in usual), default=None)
         if slack is None or not loads:
+            # Without one measured load the caller sends a single unit, and learns from it.
             return slack, None
         return slack, max(*loads, slack) if cold else max(loads)

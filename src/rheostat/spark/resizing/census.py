@@ -34,10 +34,13 @@ class Census:
 
         Only in the ``phase`` growing those are asked for that are still coming.
         """
+        # Counting asks Spark's JVM: too dear for each of the 40 looks a second that wait for a
+        # boundary.
         if busy and now - self._counted_s < (POLL_S if self.coming else COUNT_S):
             return False
         before, self.hosts, self._counted_s = self.hosts, self._executors.hosts(), now
         self.coming = phase == "growing" and self._executors.registered() > len(self.hosts)
+        # Spark gives no number twice, so those that have gone need not be remembered.
         self._joined = {
             executor: self._joined.get(executor, round_number) for executor in self.hosts
         }
@@ -56,6 +59,8 @@ class Census:
         """Return the fresh executors that are on their way in, or that the protocol does not know
         yet; before it knows any, none is.
         """
+        # Before the first step the protocol knows nobody: then all are old, and none is to be
+        # hidden.
         new = self.hosts.keys() - lives.keys() if lives else set()
         known = {executor for executor, life in lives.items() if life.phase in ARRIVING}
         return (new | known) - self.seasoned
@@ -71,5 +76,7 @@ class Census:
         return {
             executor
             for executor, joined in self._joined.items()
+            # Who came during round n saw only the rest of its batches; the first whole ones are
+            # those of n + 1.
             if joined is not None and round_number <= joined
         }

@@ -41,6 +41,8 @@ class ExecutorOrders:
 
     def cold(self, executors: Collection[str]) -> set[str]:
         """Return those of the executors that are not warm yet; none where none can be warmed."""
+        # Whoever can never become warm must not count as cold, or the protocol would wait out its
+        # limit.
         if self._warmth is None or not self._warmth.available:
             return set()
         return set(executors) - self._warmth.ready()
@@ -51,6 +53,7 @@ class ExecutorOrders:
             self._warmth.close()
 
     def _warm_up(self, executor: str, hosts: Mapping[str, str]) -> None:
+        # The executor may have gone since the facts of this step were taken.
         if self._warmth and self._warmth.available and executor in hosts:
             self._warmth.begin(executor, hosts[executor])
 
@@ -60,4 +63,5 @@ class ExecutorOrders:
             return
         self._executors.decommission(executors)
         for executor in executors:
+            # Told last: only after Spark was asked does the executor get no task any more.
             self._terms.leaving(executor)

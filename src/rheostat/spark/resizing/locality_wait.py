@@ -33,10 +33,12 @@ class LocalityWait:
         if changing:
             self._until_s = now + COLD_S
         short = now < self._until_s and not self._stateful()
+        # Spark reads the wait for each new set of tasks, so a change counts from the next stage on.
         if short != self._is_short:
             self._set_wait(SHORT if short else None)
             self._is_short = short
 
     def restore(self) -> None:
         """Give Spark its own wait back."""
+        # At the end of time no change of size is recent, whatever was said before.
         self.tick(changing=False, now=float("inf"))

@@ -41,6 +41,7 @@ class Pace:
         """Tell whether a change of size is under way and something has come of it within
         ``EAGER_S``.
         """
+        # A blocked change waits for something outside, perhaps for hours: it needs no close look.
         return phase not in ("steady", "blocked") and self._eager(now)
 
     def _eager(self, now: float) -> bool:

@@ -45,10 +45,14 @@ class LookThread:
         """Look no more, and wait for the end of a look that is under way."""
         self._end.set()
         if self._thread:
+            # A call into a JVM that is ending may hang; the user's application must end all the
+            # same.
             self._thread.join(timeout=10)
 
     def _run(self, tick: Callable[[], None]) -> None:
         ticked_s = float("-inf")
+        # Unix time throughout: the rhythm of a query is told by the time stamps of Spark's
+        # progress.
         while not self._end.wait(self._pause_s(time.time())):
             try:
                 self._look(time.time())
@@ -56,7 +60,9 @@ class LookThread:
                     ticked_s = time.time()
                     tick()
             except Exception as fault:
+                # A driver whose context has stopped fails every call: that is the end and no fault.
                 if self._ended():
                     return
                 self._faults.say(fault)
+                # What fails at every look would otherwise be tried 40 times a second.
                 self._end.wait(CALM_S)

@@ -26,6 +26,8 @@ class PatientExecutors:
 
     def request_total(self, executors: int) -> bool:
         """Ask for a total, or for what is there while a refusal is waited out."""
+        # Limited here and not in the protocol: its target stays, so it goes on as soon as there is
+        # room.
         return self._executors.request_total(self._total(executors))
 
     def decommission(self, executors: list[str]) -> None:

@@ -31,6 +31,7 @@ class PendingMoves:
         """Return what waits no longer: the units of queries that have ``passed`` a boundary, and
         those that are ``lost`` with their executor, which wait for none.
         """
+        # A unit whose holder is gone is open nowhere, so no running batch can claim it back.
         taken = {unit: to for unit, to in self._to.items() if unit[0] in passed or unit in lost}
         self._to = {unit: to for unit, to in self._to.items() if unit not in taken}
         return taken

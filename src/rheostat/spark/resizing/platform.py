@@ -87,6 +87,8 @@ class Platform:
 
     def total(self, wanted: int) -> int:
         """Return how many executors to ask for where so many are wanted."""
+        # Not on Kubernetes, or nobody has seen the pods: then all are asked for at once, as Spark
+        # does.
         if not self._pods.available or self._there is None:
             return wanted
         refused = self._refusal is not None
@@ -96,6 +98,7 @@ class Platform:
         """Return what is to be said of this moment, in words; nothing where all is well."""
         lost = self._losses(frozenset(registered))
         lacking = wanted > len(registered)
+        # A new wish is looked at without delay: what was refused before may be possible now.
         if lacking and wanted != self._wanted:
             self._looked_s, self._pause_s = float("-inf"), LOOK_S
         self._wanted = wanted
@@ -111,6 +114,7 @@ class Platform:
     def _losses(self, registered: frozenset[str]) -> list[str]:
         """Return why executors have gone that nobody let go, each told once."""
         before, self._known = self._known, registered
+        # By length first: executor 10 comes after executor 9.
         gone = sorted((before or frozenset()) - registered, key=lambda each: (len(each), each))
         if not gone:
             return []
@@ -119,6 +123,7 @@ class Platform:
         for executor in gone:
             end = executor_ends.end_of(reasons.get(executor))
             end = executor_ends.refined(end, self._events(executor, end.kind))
+            # What Rheostat itself let go is no loss.
             if end.kind != "scale-in":
                 found.append(f"executor {executor} was lost: {end.words}")
         for line in found:
@@ -127,6 +132,7 @@ class Platform:
 
     def _events(self, executor: str, kind: str) -> list[Any]:
         name = self._names.get(executor)
+        # Only a deleted pod needs its events; every other end is told by Spark's own reason.
         if kind != executor_ends.DELETED or name is None or not self._pods.available:
             return []
         try:
@@ -142,11 +148,14 @@ class Platform:
         try:
             told = self._pods.executors()
         except Refused as refused:
+            # An old count would cap the total for as long as the API server is silent: none does
+            # not.
             self._words, self._there = self._tell(refused, "pods"), None
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
         before, pods = self._there, pods_of(told)
         self._nodes = nodes_of(pods)
+        # Never cleared: the events of a pod are asked for when the pod itself is gone.
         self._names.update({pod.executor: pod.name for pod in pods})
         self._there = sum(pod.lives for pod in pods)
         self._refusal = self._why_none(told, wanted) if lacking else None
@@ -157,6 +166,8 @@ class Platform:
     def _why_none(self, told: Mapping[str, Any], wanted: int) -> str | None:
         """Return why pods that are wanted are not even made, asked with one like those there."""
         items = told.get("items") or []
+        # Pods that exist but wait are no refusal, and without a pod there is none to copy for the
+        # question.
         if self._there is None or self._there >= wanted or not items:
             return None
         return self._pods.refusal(dict(items[0]))

@@ -35,6 +35,8 @@ class SourceHiding:
         if not self.works:
             return
         preferred = self._block_managers.preferred()
+        # The source prefers nobody once all are hidden; while one is cold, the warm ones serve it
+        # better.
         hidden = [executor for executor in preferred if not cold or executor in cold]
         if hidden:
             self.works = self._block_managers.hide(hidden)

@@ -46,11 +46,16 @@ class StateLoading:
 
     def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:
         """Let what was just sent be loaded; ``seasoned`` executors have loaded state before."""
+        # At once: the pause into which the load must fit is already running.
         if self._preload:
             self._preload.begin(sent)
         for run_id in {unit[0] for unit in sent}:
             units = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
+            # The batch that loads is no usual one, and would make the next slack look larger than
+            # it is.
             self._queries.moves(run_id)
+            # Executors load side by side, so the one with the most units decides how long the batch
+            # lasts.
             self._loads.sent(run_id, max(units.values()), cold=bool(units.keys() - set(seasoned)))
 
     def room(self, runs: Collection[str], growing: bool, cold: bool) -> LoadRoom:

@@ -122,11 +122,14 @@ class Placement:
         sent = 0
         for unit, executor in assignment.items():
             if unit in self._stores and executor in hosts:
+                # All stores, not the first: a join has four a partition, and tasks go by the places
+                # of all.
                 for store in self._stores[unit]:
                     self._coordinator.report(store, hosts[executor], executor)
                 sent += 1
         return sent
 
     def _common(self, stores: tuple[Any, ...]) -> str | None:
+        # While the stores disagree, the next batch may run the partition on any of their executors.
         found = {self._coordinator.location(store) for store in stores}
         return found.pop() if len(found) == 1 else None

@@ -66,6 +66,7 @@ class StateWatch:
         """Look where all stores are."""
         if self._placement:
             before, self.holders = self.holders, self._placement.holders()
+            # What was glanced at before a move of ours is no measure for the time after it.
             self._glanced = self._glanced if self.holders == before else {}
 
     def glance(self) -> bool:
@@ -77,6 +78,8 @@ class StateWatch:
         if self._placement is None:
             return False
         before, self._glanced = self._glanced, self._placement.glance()
+        # A glance sees one store of a unit, a look all: where a unit is split the two differ for
+        # good.
         return self._glanced not in (before, self.holders)
 
     def send(self, units: Mapping[Unit, str], hosts: Mapping[str, str]) -> None:

@@ -110,6 +110,7 @@ class Steward:
 
     def stop(self) -> None:
         """Look no more; what is under way stays as it is."""
+        # The thread first: a look that is under way would hide, hold or warm executors again.
         self._thread.stop()
         self._orders.end()
         self._hold.end()
@@ -128,10 +129,13 @@ class Steward:
 
         A target that nobody has ``decided`` is not asserted: nobody is asked for, nobody leaves.
         """
+        # The loop asks in its own thread while another looks: two steps at once would give orders
+        # twice.
         with self._lock:
             self._learn()
             asked = Asked(target, tuple(replace), decided)
             if asked != self._asked:
+                # Weighing lists folders of the checkpoint: only where a change is to begin.
                 self._state.weigh()
             self._asked = asked
             self._look(asked, now, due=True)
@@ -142,6 +146,7 @@ class Steward:
         reason to.
         """
         with self._lock:
+            # Before anybody has asked there is no target, so nothing may be touched.
             if self._asked is None:
                 return
             if not self._busy and now - self._glanced_s >= RECONCILE_S:
@@ -161,11 +166,15 @@ class Steward:
         if due:
             self._hide_from_sources()  # the next batch may be planned while the step is taken
         passed, over = self._see_boundaries(now)
+        # Sent before the step is taken: Spark may plan the next batch within milliseconds, and a
+        # step asks it many things first.
         self._send(self._moves.take(passed))
         if due or over or now - self._advanced_s >= ASSERT_S:
             self._carry_out(self._advance(asked, over, now), passed)
         changing = self._pace.changes(self._rescaling.phase, now)
+        # Without state there is nothing that a task could carry off.
         self._hold.follow(changing and bool(self._state.units))
+        # Once more: the step may have changed who counts as on the way in.
         self._hide_from_sources()
 
     def _see_boundaries(self, now: float) -> tuple[Collection[str], bool]:
@@ -183,12 +192,17 @@ class Steward:
 
     def _advance(self, asked: Asked, over: bool, now: float) -> tuple[Order, ...]:
         """Go a step of the protocol and return its orders; ``over``: a round has just ended."""
+        # A look is one call for each store, so it is left out while nothing is under way.
         if over or self._busy:
             self._state.look()
             self._census.note_holders(self._state.holders.values())
+        # A whole round without a finding ends the alert; without queries there is no round to wait
+        # for.
         self._alert &= not over and self._rounds.number is not None
         target, standby = asked.target, self._terms.standby_above(asked.target)
         if not asked.decided:
+            # The size that is there becomes the target, so that state is placed but nobody comes or
+            # goes.
             target, standby = max(target, undecided_size(self._memory, self._census.hosts)), 0
         step = advance(self._memory, self._facts(now), target, asked.replace, standby)
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
@@ -235,6 +249,7 @@ class Steward:
         query's next boundary.
         """
         self._moves.add(units)
+        # None is not lost: a running batch may be about to open those stores where they are.
         holders, known = self._state.holders, (None, *self._census.hosts)
         lost = {unit for unit in units if holders.get(unit) not in known}
         self._send(self._moves.take(passed, lost))
@@ -245,6 +260,7 @@ class Steward:
         """Hide executors from a Kafka source, from the first arrival on: those first that are not
         warm yet.
         """
+        # Without state the locality wait is shortened instead, and that can be taken back.
         if not (self._hiding.works and self._state.units):
             return
         self._hiding.hide_newcomers()
@@ -257,6 +273,7 @@ class Steward:
         running = self._queries.refresh()
         self._loading.keep(running)
         self._moves.keep(running)
+        # State of a new query lies where Spark has put it: looked at although no size changes.
         self._alert |= self._state.learn(self._queries, running)
 
     def _glance(self, now: float) -> None:

@@ -44,6 +44,7 @@ def obstacles(spark: Any) -> Obstacles:
                 ),
             )
         )
+    # Two that ask for totals take turns: each would end what the other has just started.
     if allocates_dynamically(spark):
         conflict = (
             "Spark's own dynamic allocation is in effect: not scaling against it; turn"
@@ -101,6 +102,7 @@ def allocates_dynamically(spark: Any) -> bool:
         _seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default))
         for name, default in (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s"))
     )
+    # Either limit alone would change the size: the one adds, the other ends.
     return any(limit < _FOREVER_S for limit in limits)
 
 
@@ -116,6 +118,7 @@ def initial_executors(spark: Any) -> int | None:
     if is_on(spark, "spark.dynamicAllocation.enabled"):
         starts = ("minExecutors", "initialExecutors")
         asked = [_count(spark, f"spark.dynamicAllocation.{name}") or 0 for name in starts]
+        # Spark takes the largest of the three (Utils.getDynamicAllocationInitialExecutors).
         return max(*asked, instances or 0) or None
     if spark.sparkContext.master.startswith(("spark://", "local-cluster[")):
         return None
@@ -166,6 +169,7 @@ def is_on(spark: Any, name: str) -> bool:
 def _seconds(text: str) -> float:
     """Return a Spark duration in seconds; infinite for what cannot be read, which no default is."""
     match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
+    # Without a unit the settings that are read here are in seconds.
     return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")
 
 

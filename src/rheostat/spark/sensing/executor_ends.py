@@ -58,16 +58,17 @@ def end_of(reason: str | None) -> End:
     """
     if not reason:
         return End("lost", "Spark gives no reason")
+    # First of all: beside our words Spark speaks of decommissioning, as it does when others ask.
     if OURS in reason:
         return End("scale-in", "it was let go by Rheostat")
     for pattern, kind, words in _KINDS:
         if re.search(pattern, reason, re.IGNORECASE | re.DOTALL):
             return End(kind, words)
-    code = re.search(
-        r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", reason, re.IGNORECASE
-    )
+    code = _CODE.search(reason)
     if code:
         return End("exited", f"its process ended with {code[1]}")
+    # A reason may be a whole stack trace: its first line says most, and the journal keeps it for
+    # long.
     return End("lost", reason.strip().splitlines()[0][:160])
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 Asked = Callable[[], int | None]
 """Tells how many receivers a fleet's load asks for; None once it has ended."""
 
+# Of the process: a fleet and the sensor know nothing of each other, only the application's id.
 _fleets: dict[str, list[Asked]] = {}
 
 

@@ -33,6 +33,7 @@ def in_flight(
     active stages; leave it out where several queries run, because their tasks cannot be told apart
     there.
     """
+    # Before the first progress nothing tells when the batch began.
     if last is None or not runs_batch(status):
         return None
     elapsed_s = max(0.0, now - batch_start_s(last, trigger_s, quiet_s))
@@ -67,6 +68,7 @@ def _tasks(tracker: Any) -> tuple[int | None, int | None]:
     stages = [
         stage
         for stage in map(tracker.getStageInfo, tracker.getActiveStageIds())
+        # Spark may have dropped the stage between the two questions.
         if stage is not None
     ]
     if not stages:

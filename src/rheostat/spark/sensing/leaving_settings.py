@@ -66,6 +66,7 @@ def _kubernetes(
         )
     usual = str(_USUAL_BATCH.get(spark_version.partition(".")[0], 10))
     batch = get(_BATCH, usual)
+    # One executor at least is there already, so a jump is of the others only.
     if batch.isdecimal() and 0 < int(batch) < most - 1:
         yield _idle(
             f"pods are asked for {batch} at a time, one batch every {get(_DELAY, '1s')} once the"

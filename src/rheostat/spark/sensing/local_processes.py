@@ -52,12 +52,16 @@ class LocalExecutors:
         self._names = {
             pid: name
             for pid, each in processes.items()
+            # A process that is known is not read again: its command line costs more than its
+            # numbers.
             if (name := self._names.get(pid) or self._executor(pid, each))
         }
         below: dict[str, float] = {}
         for process in processes.values():
             owner = self._owner(process.parent, processes)
             if owner is not None:
+                # What ended workers have used stands with their parent, so that the sum never
+                # falls.
                 below[owner] = below.get(owner, 0.0) + process.own_s + process.reaped_s
         return {
             name: Used(processes[pid].own_s, below.get(name, 0.0))
@@ -77,6 +81,8 @@ class LocalExecutors:
             return
         for pid in ids if len(ids) <= _MOST_PROCESSES else ():
             try:
+                # A process may have brackets in its name, so the fields are counted from the last
+                # one.
                 head, _, rest = (self._proc / str(pid) / "stat").read_text().rpartition(")")
                 fields = (
                     rest.split()

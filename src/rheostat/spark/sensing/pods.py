@@ -47,6 +47,7 @@ def pods_of(told: Mapping[str, Any]) -> tuple[Pod, ...]:
     for item in told.get("items") or []:
         metadata, status = item["metadata"], item.get("status") or {}
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
+        # A pod that is being deleted runs on for its grace period, but counts for nothing any more.
         if executor is None or metadata.get("deletionTimestamp"):
             continue
         found.append(
@@ -100,6 +101,7 @@ def unreachable(
 
 def _waits(status: Mapping[str, Any]) -> str | None:
     for each in status.get("conditions") or []:
+        # Scheduling first: a pod without a node has no containers yet that could say anything.
         if each.get("type") == "PodScheduled" and each.get("status") == "False":
             return str(each.get("message") or each.get("reason") or "it is not scheduled")
     for each in status.get("containerStatuses") or []:
@@ -116,5 +118,6 @@ def _since_s(status: Mapping[str, Any]) -> float | None:
     for each in status.get("containerStatuses") or []:
         started = ((each.get("state") or {}).get("running") or {}).get("startedAt")
         if started:
+            # Python reads the Z of UTC from 3.11 on only.
             return datetime.fromisoformat(str(started).replace("Z", "+00:00")).timestamp()
     return None

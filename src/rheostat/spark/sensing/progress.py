@@ -66,8 +66,10 @@ def batch_of(progress: Any) -> ReportedBatch:
         duration_s=parts_s.get("triggerExecution", 0.0),
         parts_s=parts_s,
         rows=_rows(read),
+        # Sinks that do not count their rows report -1.
         output_rows=output_rows if output_rows >= 0 else None,
         inputs={
+            # Spark leaves the rate out where it is no number, as in the first batch.
             str(source["description"]): float(source.get("inputRowsPerSecond") or 0.0)
             for source in sources
         },
@@ -101,8 +103,11 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
     for source in sources:
         offsets = source.get(which)
         offsets = (
+            # PySpark's objects hold offsets as text; in the JSON of an event they are parsed
+            # already.
             json.loads(offsets) if isinstance(offsets, str) and offsets.startswith("{") else offsets
         )
+        # Another source's offsets may look the same and count files or bytes.
         if not str(source["description"]).startswith("Kafka") or not isinstance(offsets, Mapping):
             continue
         for topic, partitions in offsets.items():

@@ -119,6 +119,7 @@ def _partitions(query: Query) -> Finding | None:
     partitions, topic = query.state_partitions, f"state partitions of {query.name}"
     if not partitions:
         return None
+    # Too few comes before too many: slots that no partition can use are paid for in vain.
     if query.slots and partitions < query.slots:
         text = (
             f"{partitions} cannot use {query.slots} slots: {query.slots} or more partitions would;"
@@ -145,6 +146,7 @@ def _provider(settings: Mapping[str, str]) -> Finding:
             " (from a query's first start on)"
         )
         return Finding(topic=topic, state="advice", line=text, setting=f"{PROVIDER}={ROCKSDB}")
+    # Told only with RocksDB: the other provider has no changelog to switch on.
     if settings.get(CHANGELOG, "false").lower() != "true":
         text = "RocksDB uploads whole files in every batch; a changelog is what has changed"
         return Finding(topic=topic, state="advice", line=text, setting=f"{CHANGELOG}=true")

@@ -67,6 +67,7 @@ class LocalUsage:
         before, self._before = self._before, (now, used)
         empty = Observation(t_s=now, load_per_core=self._load() if used else None)
         slots = {executor.id: executor.slots for executor in executors}
+        # All executors or none: with some of them elsewhere the share would be that of a part.
         if before is None or now <= before[0] or not slots or not used.keys() >= slots.keys():
             return empty
         known = {name: count for name, count in slots.items() if name in before[1] and count}
@@ -124,6 +125,8 @@ class StageUsage:
         here = (
             seen.cpu is not None or seen.load_per_core is not None
         )  # what the operating system says comes with the next look
+        # Asked for only where a policy needs it: each answer costs the driver CPU that batches
+        # need.
         wanted = self._needed & OF_STAGES - ({"cpu"} if here else set())
         if not wanted:
             return seen
@@ -141,6 +144,7 @@ class StageUsage:
                 stages=nothing if "stages" in wanted else None,
                 cpu=0.0 if "cpu" in wanted else seen.cpu,
             )
+        # A clock that was put back must not silence the question for hours.
         if last.asked_s is None or not 0 <= seen.t_s - last.asked_s < _STAGES_S:
             self._ask(seen, batch, last)
         if last.found is None:
@@ -162,6 +166,8 @@ class StageUsage:
             return
         last.found, last.found_s = found, seen.t_s
         interval_s = max(batch.duration_s, seen.trigger_s or 0.0)
+        # Use per second needs the interval of the same batch, and that of an older one is not
+        # known.
         if found.batch_id != batch.batch_id or not interval_s:
             return
         slots = (seen.executors or 0) * (seen.slots_per_executor or 1)

@@ -60,7 +60,9 @@ class ExecutorsEndpoint:
 
     def _executors(self, which: str) -> list[Executor] | None:
         return self._ask(
-            which, lambda listed: [_executor(read) for read in listed if read["id"] != "driver"]
+            # Spark lists the driver among the executors.
+            which,
+            lambda listed: [_executor(read) for read in listed if read["id"] != "driver"],
         )
 
     def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
@@ -79,6 +81,7 @@ def _executor(read: Mapping[str, Any]) -> Executor:
         slots=read["maxTasks"],
         active=read["isActive"],
         task_s=read["totalDuration"] / 1000,
+        # One part alone would pass for the whole, and a memory policy would size by it.
         peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
         registered_s=read["addTime"],
         removed_s=read.get("removeTime"),

@@ -28,6 +28,8 @@ class Rest:
         """Return a page as what its JSON says; None where the UI is off, does not answer, or has no
         such page.
         """
+        # None is asked for nothing: without a UI no request may wait for its time-out at every
+        # tick.
         if self._url is None:
             return None
         try:

@@ -48,6 +48,7 @@ class Rhythms:
             known = self._known.get(run_id) or Rhythm(trigger_s=self._times.trigger_s(query) or 0.0)
             for batch in self._new(query, known.last.number if known.last else -1):
                 known = known.after(batch, moved=run_id in self._moving)
+                # Only the first batch after a move loads the state.
                 self._moving.discard(run_id)
             self._known[run_id] = known
             return known
@@ -60,6 +61,7 @@ class Rhythms:
         if after is None:
             return 0.0
         rhythm = self.of(query)
+        # Both must mean the same batch: another may have ended between the two questions.
         return rhythm.pause_left_s(now) if rhythm.last and rhythm.last.number == after else 0.0
 
     def moves(self, run_id: str) -> None:
@@ -77,5 +79,6 @@ class Rhythms:
         missed = self._times.last_batch(query) - seen
         if missed <= 0:
             return []
+        # More than these would not change the rhythm: older batches are out of both its windows.
         read = self._times.batch_times(query, min(REMEMBERED, missed))
         return [batch for batch in read if batch.number > seen]

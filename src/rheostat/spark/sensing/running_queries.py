@@ -56,6 +56,7 @@ class RunningQueries:
         """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is
         not just the wait for its trigger.
         """
+        # The trigger first, which is known here: the status is a call into the JVM.
         return quiet_s > _AT_REST * self.rhythm(run_id).trigger_s and not runs_batch(
             self._queries[run_id].status
         )
@@ -72,10 +73,12 @@ class RunningQueries:
         """Return where a query's state is and its stateful operators; None without state, or before
         its first batch.
         """
+        # A plan never changes within a run, so one look at a batch without state is enough.
         if run_id in self._stateless:
             return None
         query = self._queries[run_id]
         progress = query.lastProgress
+        # The state folder is there before, but not yet the metadata of the operators in it.
         if progress is None:
             return None
         read = progress if isinstance(progress, dict) else json.loads(progress.json)

@@ -94,9 +94,11 @@ class SparkSensor:
         """Return one observation per running query; a query that has stopped is forgotten, a new
         one is picked up.
         """
+        # By run, not by name: a query that was started again counts its batches and offsets anew.
         running = {str(query.runId): query for query in self._spark.streams.active}
         self._seen = {run_id: self._seen.get(run_id, _Seen()) for run_id in running}
         shared = self._executors(now)
+        # Stages do not say whose they are, so with several queries the tasks cannot be told apart.
         tracker = self._tracker if len(running) == 1 else None
         seen = [
             self._query(query, self._seen[run_id], shared, tracker, now)
@@ -109,6 +111,7 @@ class SparkSensor:
         """Return what all queries share: the executors, counted at every tick where that is cheap,
         and how busy their slots were.
         """
+        # The busy share is a difference: it needs a second answer, and policies wait for it.
         answered_once = (
             self._task_s is not None and self._polled is not None and self._polled.busy is None
         )
@@ -116,6 +119,8 @@ class SparkSensor:
             _FIRST_POLL_S if answered_once else _POLL_S
         ):
             self._polled = self._poll(now)
+        # Counted at each tick, unlike the rest: a policy must see the size that it has just
+        # changed.
         executors, target = self._size(now) if self._size else (self._polled.executors, None)
         return replace(
             self._polled,
@@ -169,12 +174,17 @@ class SparkSensor:
             and not status.get("isDataAvailable")
             and pause_s > max(_IDLE_S, 3 * (seen.trigger_s or 0.0))
         )
+        # The last two points only: whoever wants a mean takes it, and a lagging rate misleads the
+        # rest.
         rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
+        # Without a broker nothing has been measured since the last batch, and it had found no more
+        # rows.
         if idle and self._offsets is None:
             rate = 0.0
         inputs = dict.fromkeys(batch.inputs, 0.0) if idle else _shared_out(batch.inputs, rate)
         rows = self._lag_rows(batch, latest, rate, now)
         first_row, end_row = (
+            # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
             sum(batch.committed.values()) - batch.rows,
             sum(batch.committed.values()),
         )
@@ -191,6 +201,7 @@ class SparkSensor:
             latency_s=mean_s(
                 ArrivalCurve(seen.arrivals).latencies(first_row, end_row, batch.commit_s)
             ),
+            # 0 and not absent: that there is nothing to do is known, and lets a policy scale in.
             batch_s=0.0 if idle else batch.duration_s,
             batch_parts_s=batch.parts_s,
             batch_rows=0 if idle else batch.rows,
@@ -217,6 +228,7 @@ class SparkSensor:
             seen.trigger_s = self._trigger_s(query)
             seen.trigger_is_told = seen.trigger_s is None
         told_s = told_trigger_s(seen.batch, batch) if seen.trigger_is_told else None
+        # Not any shorter one: batch starts jitter, and the interval would shrink with every tick.
         if told_s is not None and (seen.trigger_s is None or told_s < 0.6 * seen.trigger_s):
             seen.trigger_s = told_s
         seen.batch = batch
@@ -235,6 +247,7 @@ class SparkSensor:
                 self._offsets.latest(sorted({topic for topic, _ in batch.committed})),
                 now,
             )
+        # Spark repeats the last progress; a second point at one time would have an endless slope.
         if latest and (not seen.arrivals or seen_s > seen.arrivals[-1][0]):
             seen.arrivals = (*seen.arrivals, (seen_s, float(sum(latest.values()))))[-_KEPT_POINTS:]
         return latest
@@ -295,6 +308,7 @@ def _busy(
     """
     if before is None or now <= before[0]:
         return None
+    # One that is new since has no earlier count to compare with.
     known = [executor for executor in executors if executor.id in before[1]]
     slot_s = sum(executor.slots for executor in known) * (now - before[0])
     return (

@@ -46,6 +46,7 @@ def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
     read: list[tuple[int, ...]] = []
     for number, page in enumerate(pages):
         rows = page["shuffleReadRecords"]
+        # Bytes without rows are a shuffle, too: empty partitions still have headers.
         writers = _writers(unread, rows, pages) if page["shuffleReadBytes"] or rows else ()
         unread = [writer for writer in unread if writer not in writers]
         if page["shuffleWriteBytes"]:
@@ -56,6 +57,7 @@ def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
 
 def _writers(unread: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[int, ...]:
     """Return those of the unread shuffles of which the rows add up; all where none do."""
+    # Few first: that several add up by chance is the less likely the fewer they are.
     for size in range(1, min(len(unread), _MOST_READ) + 1):
         for some in combinations(unread, size):
             if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows:
@@ -81,5 +83,6 @@ def _nearest(
     for reader in readers:
         rows = stages[reader].rows_in or 0.0
         name, read = min(left, key=lambda source: abs(source[1] - rows))
+        # Every source has one reader, so a source that was taken is out of the choice.
         left.remove((name, read))
         yield reader, (name,)

@@ -102,7 +102,9 @@ class StagesEndpoint:
         if not pages:
             return None
         cpu_ns = sum(
-            page["executorCpuTime"] + page.get("executorDeserializeCpuTime", 0) for page in pages
+            # Spark counts the CPU time of reading the task itself apart.
+            page["executorCpuTime"] + page.get("executorDeserializeCpuTime", 0)
+            for page in pages
         )
         rows = self._rows_by_executor(pages) if by_executor else None
         return BatchStages(
@@ -121,6 +123,8 @@ class StagesEndpoint:
             if not place.several:
                 return [job]
             return [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
+        # The long list only now and then: it costs the driver ten times as much as all looks
+        # together.
         if place is None or batch_id >= place.listed + _LIST_EVERY:
             return self._of_all(run_id, batch_id)
         return []
@@ -129,6 +133,7 @@ class StagesEndpoint:
         """Return a job of the batch, or of the newest before it that comes to light; None where
         there is none near.
         """
+        # Jobs are numbered over all queries; how many lie between two batches is nearly constant.
         number, best = place.job + round((batch_id - place.batch) * place.per_batch), None
         for _ in range(_LOOKS):
             job = self._pages.get(f"jobs/{number}") or {}
@@ -184,11 +189,13 @@ class StagesEndpoint:
             f"stages/{stage_id}?details=false&withSummaries=true&quantiles=0.5,1.0"
         )
         run = [page for page in attempts or () if page["status"] == "COMPLETE"]
+        # The last attempt: an earlier one was lost with its executor and run again.
         return run[-1] if run else None
 
     def _rows_by_executor(self, pages: Sequence[Page]) -> dict[str, float] | None:
         rows: dict[str, float] = {}
         for page in pages:
+            # Stages behind a shuffle read no source.
             if not page["inputRecords"]:
                 continue
             if page["numTasks"] > _MOST_TASKS:
@@ -219,6 +226,7 @@ def _read(page: Page) -> Stage:
     return Stage(
         name=str(page["stageId"]),
         rows_in=float(page["inputRecords"] + page["shuffleReadRecords"]),
+        # The last stage writes no shuffle, but to the sink.
         rows_out=float(page["shuffleWriteRecords"] or page["outputRecords"]),
         busy_s=page["executorRunTime"] / 1000,
         tasks=page["numTasks"],

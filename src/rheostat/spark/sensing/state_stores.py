@@ -78,6 +78,7 @@ def _described(files: Files, folder: str) -> Operator | None:
     newest = sorted(
         (int(name) for name in files.listing(f"{folder}/v2") if name.isdecimal()), reverse=True
     )
+    # The newest first: the number of stores may differ from the first start on.
     for file in (*(f"{folder}/v2/{batch}" for batch in newest[:1]), f"{folder}/metadata"):
         text = files.text(file)
         if text is not None:

@@ -33,6 +33,7 @@ def archive_key(
     archive.
     """
     files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
+    # Sizes and times stand for the contents: Spark's JARs are hundreds of megabytes.
     stamps = [
         f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()
     ]

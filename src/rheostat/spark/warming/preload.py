@@ -80,6 +80,8 @@ class Preload:
         """Start to load units on the executors that they have been sent to, in a thread of its own;
         nothing while it is at work still.
         """
+        # A plain lock, not a reentrant one: the thread that ends the load is another than the one
+        # here.
         if sent and self._failures < _TRIES and self._busy.acquire(blocking=False):
             threading.Thread(
                 target=self._load, args=(dict(sent),), name="rheostat-preload", daemon=True
@@ -103,6 +105,7 @@ class Preload:
 
     def _load(self, sent: Mapping[Unit, str]) -> None:
         try:
+            # The queries are asked for anew: a run may have ended since its units were sent.
             running = {str(query.runId): query for query in self._active()}
             self._took_s = {
                 run_id: took_s for run_id, took_s in self._took_s.items() if run_id in running
@@ -133,6 +136,8 @@ class Preload:
         )
         began_s = self._clock()
         if chosen and self._tasks.preload(query, chosen, GROUP):
+            # Executors load side by side and each its own in turn: the fullest one took the whole
+            # time.
             most = max(Counter(sent[partition] for partition in chosen).values())
             took_s = self._took_s.setdefault(str(query.runId), deque([FIRST_S], maxlen=_REMEMBERED))
             took_s.append((self._clock() - began_s) / most)
@@ -150,6 +155,7 @@ def fitting(sent: Mapping[int, str], room_s: float, load_s: float) -> tuple[int,
     """Return the partitions that fit: of each executor the first ones, as many as it can load one
     after the other in ``room_s``.
     """
+    # The pause may be over already; a negative room fits nothing.
     most = int(max(0.0, room_s) / load_s)
     chosen, given = [], Counter[str]()
     for partition, executor in sorted(sent.items()):

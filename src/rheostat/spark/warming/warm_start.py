@@ -89,6 +89,7 @@ class WarmStart:
         text = "".join(f"{_quoted(flag)}\n" for flag in self._wanted(self._kept) if works)
         partial = self.options.with_suffix(".partial")
         partial.write_text(text, encoding="utf-8")
+        # An executor may start at this moment: it must read the old options or the new ones, whole.
         partial.replace(self.options)
 
     def _wanted(self, folder: Path) -> tuple[str, ...]:
@@ -112,6 +113,7 @@ class WarmStart:
         long enough. Raises nothing: what went wrong is logged, and the next one that leaves is
         asked. Does nothing if there is an archive already.
         """
+        # Several executors leave together, but one archive is enough.
         if not self._busy.acquire(blocking=False):
             return False
         try:
@@ -141,6 +143,8 @@ class WarmStart:
         (self._kept / "libraries.txt").write_text(
             "".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8"
         )
+        # The list comes last and whole, because ``trained`` takes it for the sign that all is
+        # there.
         partial = self.classes.with_suffix(".partial")
         partial.write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
         partial.replace(self.classes)
@@ -167,6 +171,7 @@ def prepare(
     jdk = jdk or find_jdk()
     if not jdk.has_jcmd:
         raise RheostatError(f"{jdk.home} is a JRE; a JDK lets executors arrive warm")
+    # Java adds these to the command line of every JVM, executors included.
     words = (*flags, *os.environ.get("JAVA_TOOL_OPTIONS", "").split())
     foreign = next((word for word in words if any(name in word for name in _FOREIGN)), None)
     if foreign:
@@ -177,9 +182,11 @@ def prepare(
     cache = cache_folder()
     sources = sorted(_SOURCES.glob("*.java"))
     agent = build_jar(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
+    # The agent's name is part of the key: another agent loads other classes.
     kept = cache / archive_key(f"{application} {agent.name}", spark, jars, flags, jdk)
     forget_oldest(cache, kept)
     kept.mkdir(parents=True, exist_ok=True)
+    # The cache forgets by this time what was used longest ago.
     os.utime(kept)
     warm = WarmStart(kept, options, jdk, agent)
     options.parent.mkdir(parents=True, exist_ok=True)
@@ -212,6 +219,7 @@ def _saved(options: Path) -> WarmStart | None:
         return WarmStart(
             Path(parts["kept"]),
             options,
+            # Only a JDK with its tools was ever saved (``prepare``).
             Jdk(Path(parts["java"]), parts["version"], True),
             Path(parts["agent"]),
         )

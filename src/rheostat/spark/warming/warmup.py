@@ -166,6 +166,8 @@ class Warmup:
         self._known |= {
             str(query.runId)
             for query in queries
+            # lastProgress fetches the whole event from the JVM, so it is asked for only until there
+            # is one.
             if str(query.runId) not in self._known and query.lastProgress is not None
         }
         return [query for query in queries if str(query.runId) in self._known]
@@ -173,6 +175,8 @@ class Warmup:
     def _warm(self, executor: str, host: str) -> None:
         try:
             queries = self._begun()
+            # The counter of done tasks counts ours, too; they must not be taken for those of a
+            # source.
             ours = int(any(map(self._rehearsal.uses_python, queries)))
             if ours:
                 self._tasks.run_python_on(executor, host, imports(), GROUP)
@@ -182,6 +186,7 @@ class Warmup:
         except Exception as fault:  # whatever Spark says: the executor gets its state as it is
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
         finally:
+            # Whatever happened, nobody is to wait for this executor any longer.
             self._done.add(executor)
 
     def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
@@ -198,6 +203,8 @@ class Warmup:
             return self._tasks.tasks_done(executor) > ours
 
         for _ in range(HOLDS):
+            # Each turn holds the executor through one batch, then looks whether the next pause is
+            # longer.
             held = 0 if has_read() else self._hold(query, executor, host)
             ours += held
             if not (held and self._await_pause(query, lambda left_s: left_s > 0)):
@@ -207,6 +214,8 @@ class Warmup:
         ):
             return
         read = has_read() or self._read(query, executor, host)
+        # State last, in a pause of its own: computing needs the classes that reading has just
+        # loaded.
         if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
             self._rehearsal.compute_again(query, executor, host, GROUP)
 
@@ -223,6 +232,7 @@ class Warmup:
         """
         if not self._holds or str(query.runId) in self._unreadable:
             return 0
+        # Unix time here, not the monotonic clock: rhythms are told by Spark's time stamps.
         left_s, rhythm = self._rhythms.pause_left_s(query, time.time()), self._rhythms.of(query)
         if not 0 < left_s < self._reading_room_s <= rhythm.longest_pause_s:
             return 0
