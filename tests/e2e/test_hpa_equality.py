@@ -1,5 +1,5 @@
-"""The size that Kubernetes' own HPA asks for equals that of ``varga-v1`` and ``varga-v2`` on the
-same recorded samples, which it is given by our server of ``external.metrics.k8s.io``.
+"""The size that Kubernetes' own HPA asks for equals that of ``hpa``, ``varga-v1`` and ``varga-v2``
+on the same recorded samples, which it is given by our server of ``external.metrics.k8s.io``.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -9,6 +9,7 @@ import base64
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from rheostat.machine.free_ports import free_port
 from rheostat.model import Observation
 from rheostat.operator.metrics_server import certificate, context, serve
 from rheostat.operator.schema import definition
+from rheostat.policies.hpa import Hpa, parse_metrics
 from rheostat.policies.varga import VargaV1, VargaV2
 from rheostat.replay.recording import packaged, read
 
@@ -40,6 +42,9 @@ pytestmark = [
     ),
 ]
 MOST = 8
+KUBERNETES_S = 300
+"""The stabilization before scaling down of a manifest that has none."""
+
 SAMPLES = 26
 APPLICATIONS = 10
 DEPLOY = Path(__file__).parents[2] / "deploy" / "hpa"
@@ -47,6 +52,9 @@ DEPLOY = Path(__file__).parents[2] / "deploy" / "hpa"
 
 class Played:
     """An application whose metrics are recorded samples, one each time that the HPA looks."""
+
+    metrics = 2
+    """How many the HPA asks for at each look, one after the other."""
 
     def __init__(self, name, policy, window_s, samples):
         self.name, self.policy, self.samples = name, policy, samples
@@ -62,24 +70,83 @@ class Played:
         sample = self.samples[len(self.looked) % len(self.samples)]
         if len(self.looked) % 9 == 5:  # a sample that is missing
             sample = Observation(t_s=sample.t_s)
+        readings = self.readings(sample)
+        self.looked.append((time.time(), self.size, self.ready, readings))
+        self.current = {self.gauge(each): read.value for each, read in readings.items() if read}
+
+    def readings(self, sample):
+        """Both metrics of Varga et al."""
         readings, kept = self.policy.readings(sample, self.windows)
         self.windows = kept if sample.executors else self.windows
-        self.looked.append((time.time(), self.size, self.ready, readings))
+        return readings
+
+    def gauge(self, reading):
+        """The name of a metric for the HPA."""
         suffix = "_calm" if isinstance(self.policy, VargaV2) else ""
-        names = {"utilization": f"rheostat_utilization{suffix}"}
-        names["lag"] = f"rheostat_gated_lag_change{suffix}"
-        self.current = {names[each]: read.value for each, read in readings.items() if read}
+        name = {"utilization": "utilization", "lag": "gated_lag_change"}[reading]
+        return f"rheostat_{name}{suffix}"
 
     def decided(self):
         """Return the sizes that the policy decides at the same times, and those of the HPA."""
         memory: Any = {}
         pairs = []
-        decides = VargaV1(down_window_s=float(self.window_s))  # in real time, as the HPA
         for (at_s, size, ready, readings), after in zip(self.looked, self.looked[1:], strict=False):
             seen = Observation(t_s=at_s, executors=ready, target=size)
-            decision, memory = decides._hpa(readings, {}, seen, memory)
+            decision, memory = self.decide(readings, seen, memory)
             pairs.append((max(1, min(MOST, decision.target)), after[1], size))
         return pairs
+
+    def decide(self, readings, seen, memory):
+        """Decide in real time, as the HPA."""
+        decides = VargaV1(down_window_s=float(self.window_s))
+        return decides._hpa(readings, {}, seen, memory)
+
+    def manifest(self):
+        """The HPA that is deployed, for this application."""
+        kind = "varga-v2" if isinstance(self.policy, VargaV2) else "varga-v1"
+        made = self.deployed(kind)
+        made["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] = self.window_s
+        return made
+
+    def deployed(self, kind):
+        """A manifest of the repository with this name."""
+        text = (DEPLOY / f"{kind}.yaml").read_text().replace("etl", self.name)
+        made = yaml.safe_load(text)
+        made["spec"]["maxReplicas"] = MOST
+        return made
+
+
+class PlayedHpa(Played):
+    """The same for the policy ``hpa``: one metric; a manifest without behavior where the window is
+    Kubernetes' own."""
+
+    metrics = 1
+
+    def readings(self, sample):
+        """The one metric."""
+        return {"busy": parse_metrics(self.policy.metrics)[0].reading(sample)}
+
+    def gauge(self, reading):
+        """The name of a metric for the HPA."""
+        return f"rheostat_{reading}"
+
+    def decide(self, readings, seen, memory):
+        """Decide by the whole policy."""
+        read = readings["busy"]
+        decides = replace(
+            self.policy,
+            down_window_s=float(self.window_s),
+            behavior="unset" if self.window_s == KUBERNETES_S else "set",
+        )
+        return decides.decide(replace(seen, busy=read.value if read else None), memory)
+
+    def manifest(self):
+        """The HPA that is deployed, for this application."""
+        made = self.deployed("hpa")
+        if self.window_s != KUBERNETES_S:
+            down = {"stabilizationWindowSeconds": self.window_s}
+            made["spec"]["behavior"] = {"scaleDown": down}
+        return made
 
 
 class Played10:
@@ -91,11 +158,11 @@ class Played10:
         self.stop = threading.Event()
 
     async def reports(self, namespace, name):
-        """Answer; the HPA asks for two metrics one after the other: the first begins a look."""
+        """Answer; the HPA asks for all metrics one after the other: the first begins a look."""
         played = self.applications[name]
-        played.asked += 1
-        if played.asked % 2:
+        if played.asked % played.metrics == 0:
             played.look()
+        played.asked += 1
         return Report(age_s=0.0, metrics=played.current)
 
     def follow(self):
@@ -121,16 +188,6 @@ def make_ready(plane, played):
     played.ready = played.size
 
 
-def manifest(played):
-    """The HPA that is deployed, for this application."""
-    kind = "varga-v2" if isinstance(played.policy, VargaV2) else "varga-v1"
-    text = (DEPLOY / f"{kind}.yaml").read_text().replace("etl", played.name)
-    made = yaml.safe_load(text)
-    made["spec"]["maxReplicas"] = MOST
-    made["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] = played.window_s
-    return made
-
-
 def recorded():
     """Recordings of the thesis, in which lag, rates and sizes change."""
     return [
@@ -139,16 +196,25 @@ def recorded():
     ]
 
 
-@pytest.mark.parametrize("kind", [VargaV1, VargaV2])
-def test_the_hpa_decides_as_the_policy(kind, tmp_path):
+@pytest.mark.parametrize(
+    ("played_as", "policy", "usual_s"),
+    [
+        (Played, VargaV1(), 480),
+        (Played, VargaV2(), 480),
+        (PlayedHpa, Hpa(metrics="busy 0.7"), KUBERNETES_S),
+    ],
+    ids=["varga-v1", "varga-v2", "hpa"],
+)
+def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
     plane = Plane(tmp_path, kubernetes_build.programs_folder())
     runs = recorded()
     applications = []
     for number in range(APPLICATIONS):
         run = runs[number % len(runs)]
-        window_s = (480, 12)[number % 2]
+        window_s = (usual_s, 12)[number % 2]
         begin = (17 * number) % max(1, len(run) - SAMPLES)
-        applications.append(Played(f"p{number}", kind(), window_s, run[begin : begin + SAMPLES]))
+        samples = run[begin : begin + SAMPLES]
+        applications.append(played_as(f"p{number}", policy, window_s, samples))
     played = Played10(plane, applications)
     try:
         plane.start()
@@ -156,7 +222,7 @@ def test_the_hpa_decides_as_the_policy(kind, tmp_path):
         begin_server(plane, played, port)
         for each in applications:
             begin_application(plane, each)
-        plane.apply(*(manifest(each) for each in applications))
+        plane.apply(*(each.manifest() for each in applications))
         threading.Thread(target=played.follow, daemon=True).start()
         deadline = time.monotonic() + 240
         while time.monotonic() < deadline:
@@ -170,7 +236,7 @@ def test_the_hpa_decides_as_the_policy(kind, tmp_path):
     unequal = [pair for pair in pairs if pair[0] != pair[1]]
     moved = sum(decided != size for decided, _, size in pairs)
     sys.stderr.write(
-        f"{kind.__name__}: n={len(pairs)}, unequal {unequal}, changes of size {moved}\n"
+        f"{type(policy).__name__}: n={len(pairs)}, unequal {unequal}, changes of size {moved}\n"
     )
     assert len(pairs) >= 200
     assert not unequal

@@ -47,3 +47,14 @@ def test_every_gauge_is_a_metric_and_the_selector_names_the_application():
     assert {"rheostat_gated_lag_change"} <= {each["name"] for each in resources()["resources"]}
     assert application_in("application=etl") == "etl"
     assert application_in("application in (a,b)") is None
+
+
+def test_a_clock_that_is_put_back_changes_no_time_of_a_condition_and_no_age():
+    """Ages are measured by whoever reports, on a clock that is not set."""
+    said = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
+    first = status_json(said, {}, "2026-01-02T00:00:00Z")
+    again = status_json(said, first, "2026-01-01T00:00:00Z")
+    assert again == first
+    fresh = Report(age_s=1.0, metrics={"rheostat_busy": 0.5})
+    for now in ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"):
+        assert values("rheostat_busy", "a", fresh, now)["items"][0]["value"] == "500m"

@@ -1,0 +1,33 @@
+"""The gauges of an application over time."""
+
+from typing import Any
+
+import pytest
+
+from rheostat.agent.gauges import Gauges
+from rheostat.config import MetricOptions
+from rheostat.model import Observation
+
+
+@pytest.mark.parametrize("jump_s", [-3600.0, 3600.0, -20.0])
+def test_after_a_jump_of_the_clock_the_windows_begin_again_and_nothing_is_made_up(jump_s):
+    """Lag grows by 100 rows/s and 200 are consumed: eq. 3 is 1.5, or absent, never anything else.
+
+    With a clock that is put back by less than the window, the slope of that window is not known
+    better than its samples tell."""
+    kept: Any = {}
+    found = []
+    t_s = 1e9
+    for n in range(60):
+        t_s += 5.0 + (jump_s if n == 30 else 0.0)
+        seen = Observation(
+            t_s=t_s, executors=2, lag_rows=60_000.0 + 500.0 * n, processed_rows_per_s=200.0
+        )
+        told, kept = Gauges(MetricOptions()).of(seen, kept)
+        found.append(told.get("rheostat_relative_lag_change"))
+    right = pytest.approx(1.5)
+    assert found[29] == right
+    if abs(jump_s) > MetricOptions().window_s:
+        assert found[30] is None
+        assert all(each == right for each in found[31:])
+    assert all(each == right for each in found[45:])
