@@ -84,6 +84,7 @@ def standard_guards(
     left is a step, paid for, outside excluded hours and after a pause, and holds the receivers; the
     bounds come last and are never crossed.
     """
+    # Stale data last of the four: whatever they make of old numbers, the size is kept.
     asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
     allowed = (
         step_limits,
@@ -91,6 +92,8 @@ def standard_guards(
         schedule,
         cooldown or Cooldown(),
         ReceiverRoom(),
+        # Last: what a guard before it raises, such as the receivers' room, never crosses the
+        # ceiling.
         Bounds(limits, ceiling_follows),
     )
     return tuple(rule for rule in (*asked, *allowed) if rule is not None)
@@ -134,6 +137,7 @@ def guards_of(
         schedule=Schedule(options.excluded) if options.excluded else None,
         ceiling_follows=ceiling_follows,
     )
+    # A recording changes no size, so the cooldown would begin anew at every tick.
     return rules if loop else tuple(rule for rule in rules if not isinstance(rule, Cooldown))
 
 
@@ -149,6 +153,7 @@ def guard(
     kept: dict[str, Memory] = {}
     for rule in guards:
         before = decision
+        # Every guard is asked, also when nothing is to be changed: its memory must see each tick.
         decision, kept[rule.name] = rule(before, observation, memory.get(rule.name, {}), now)
         if decision.target != before.target:
             changes.append(

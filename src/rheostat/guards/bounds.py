@@ -26,6 +26,7 @@ class Bounds:
         low, high = self.limits.min_executors, self.limits.max_executors
         kept: Memory = {}
         if self.follows:
+            # Remembered: after a scale-in the ceiling must not follow the smaller size down.
             high = max(high, memory.get("high", high), observation.size or 0)
             kept = {"high": high}
         if decision.target < low:

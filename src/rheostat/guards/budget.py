@@ -48,8 +48,10 @@ class Budget:
             _DAY_S - now % _DAY_S,
         )
         remembered: dict[str, Any] = {"t_s": now, "used_slot_s": used_slot_s}
+        # In the last hour of a day only its rest is to be paid for.
         ahead_s = min(self.ahead_s, left_s)
         spendable = self.slot_hours * 3600 - used_slot_s - self.keep * slots * (left_s - ahead_s)
+        # Rounded first: 8 slot-hours over 1 hour are 8 executors and not 7.999999.
         affordable = max(self.keep, 0, math.floor(round(spendable / (slots * ahead_s), 9)))
         if decision.target <= affordable:
             return decision, remembered
@@ -67,5 +69,6 @@ class Budget:
         """
         then: float = memory.get("t_s", now)
         midnight = now - now % _DAY_S
+        # A new day begins with nothing used.
         used: float = memory.get("used_slot_s", 0.0) if then >= midnight else 0.0
         return used + (observation.executors or 0) * slots * max(0.0, now - max(then, midnight))

@@ -34,6 +34,7 @@ class Cooldown:
         size changed last.
         """
         current = observation.size
+        # A decision to stay is no change, and must not begin the wait anew.
         if current is None or decision.target == current:
             return decision, memory
         changed_s = memory.get("changed_s")
@@ -50,4 +51,5 @@ class Cooldown:
                 ),
                 memory,
             )
+        # The time of the decision: that of the registration is not known here, and comes after it.
         return decision, {"changed_s": now}

@@ -29,6 +29,7 @@ class Period:
         day, of_day = divmod(t_s, _DAY_S)
         today = (int(day) + _EPOCH_DAY) % 7
         began_today = today in self.days and self.begin_s <= of_day < self.end_s
+        # A period over midnight belongs to the day on which it began.
         return began_today or ((today - 1) % 7 in self.days and of_day + _DAY_S < self.end_s)
 
 
@@ -90,7 +91,10 @@ def _parse(text: str) -> Period:
             " 00:00-24:00)"
         )
     return Period(
-        begin_s, end_s if end_s > begin_s else end_s + _DAY_S, _days(found[5] or "Mon-Sun", text)
+        # Kept above a day, so that a period is one interval and not two.
+        begin_s,
+        end_s if end_s > begin_s else end_s + _DAY_S,
+        _days(found[5] or "Mon-Sun", text),
     )
 
 

@@ -37,8 +37,11 @@ class Stabilization:
         current = observation.size
         if current is None:
             return decision, memory
+        # Begun with the size that was found: right after a start no window is full, and none may
+        # shrink.
         high = highest(memory.get("high") or [(now, current)], now, decision.target, self.in_s)
         low = lowest(memory.get("low") or [(now, current)], now, decision.target, self.out_s)
+        # First up to what was asked for throughout, then down to what was asked for at most.
         target = int(min(max(current, low[0][1]), high[0][1]))
         window = (
             f"the last {self.in_s if target > decision.target else self.out_s:g} s asked for"

@@ -31,10 +31,12 @@ class StaleData:
         fault = self._fault(observation, now)
         if fault is None or current is None:
             return decision, {}
+        # Actions go as well: an executor must not be replaced because of broken numbers.
         return replace(decision, target=current, reason=f"size kept: {fault}", actions=()), {}
 
     def _fault(self, observation: Observation, now: float) -> str | None:
         age_s = now - observation.t_s
+        # Written so that a time which is no number counts as stale, too.
         if not abs(age_s) <= self.after_s:
             return f"the observation is {age_s:.0f} s old"
         broken = [f.name for f in fields(observation) if _is_negative(getattr(observation, f.name))]

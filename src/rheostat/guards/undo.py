@@ -43,9 +43,11 @@ class Undo:
         kept = self._remember(observation, memory)
         trial, refused = self._trial(observation, memory, kept), memory.get("refused")
         if trial is not None and not 0 <= now - trial["t_s"] < self.after_s:
+            # Without a fresh observation the means are of an earlier time and judge nothing.
             if observation.t_s >= now - self.window_s and self._in_vain(trial, kept):
                 refused = {"above": trial["from"], "until_s": now + self.hold_s}
             trial = None
+        # The lower end is for a clock that was put back: the hold must not last for hours.
         if refused is not None and not refused["until_s"] - self.hold_s <= now < refused["until_s"]:
             refused = None
         kept = {**kept, "trial": trial, "refused": refused}
@@ -63,6 +65,7 @@ class Undo:
         """Begin a trial when the size has grown; a size below that of its beginning ends it."""
         at_s, change = resized(observation, memory)
         trial: dict[str, Any] | None = memory.get("trial")
+        # A further scale-out goes on with the trial: its beginning stays the size to go back to.
         if change > 0 and trial is None:
             before = {name: mean(memory.get(name, ())) for name in ("rate", "lag")}
             return {
@@ -89,6 +92,7 @@ class Undo:
             or not trial["from"]
         ):
             return False
+        # If rows scaled with executors: the most that any scale-out can bring.
         promised = trial["rate"] * (trial["to"] / trial["from"] - 1)
         return (
             rate - trial["rate"] < self.gain * promised

@@ -62,6 +62,7 @@ def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
     """
     lines, before = [], raw.reason
     for change in guards:
+        # Each guard appends to the reason of the one before, so that a single reason says all.
         own = change.reason.removeprefix(before).removeprefix("; ")
         lines.append(f"  allowed {change.after}, not {change.before}, by {change.guard}: {own}")
         before = change.reason
@@ -99,6 +100,7 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
     for record in records:
         asked = (record.observation.size if record.observation else None, record.target)
         is_halt = record.rescaling.phase == "halted"
+        # While executors are on their way, the same change is asked for at every tick.
         if (record.target is not None and asked[0] != asked[1] and asked != before) or (
             (is_halt and not halted) or (record.actions and record.actions != also)
         ):

@@ -76,9 +76,12 @@ class FolderJournal:
         """
         line = to_line(record) + "\n"
         file = self._segment(len(line), record.t_s)
+        # The record before the memory: after a crash between the two a tick is decided twice, not
+        # lost.
         file.write(line)  # ASCII: as many bytes as characters
         file.flush()
         self._records, self._bytes = self._records + 1, self._bytes + len(line)
+        # In the same folder, because a rename replaces a file at once only within one file system.
         fresh = self.folder / f"{MEMORY_FILE}.new"
         fresh.write_text(json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory}), encoding="utf-8")
         fresh.replace(self.folder / MEMORY_FILE)
@@ -100,6 +103,8 @@ class FolderJournal:
         )
         if self._file is None or full:
             self.close()
+            # Only with a new segment, not at each tick: somebody else's file is there from the
+            # start or not.
             _set_aside(self.folder / MEMORY_FILE)
             prune(self.folder, self._retention, now)
             path = self.folder / f"segment-{self._segments:05d}.jsonl"
@@ -137,6 +142,7 @@ def erase(folder: Path) -> None:
     others have put there stay.
     """
     kept = folder / MEMORY_FILE
+    # Files of others may have such names: only what begins with a record of ours is deleted.
     written = filter(is_segment, [*changes_files(folder), *segments(folder)])
     for path in [*written, *([kept] if _is_memory(kept) else [])]:
         path.unlink()
@@ -150,6 +156,7 @@ def erase_old(place: Path, before_s: float) -> None:
     """
     for folder in place.glob("*/"):
         written = [path.stat().st_mtime for path in folder.glob("*") if path.is_file()]
+        # An empty folder is left alone: an application may just have made it.
         if max(written, default=before_s) < before_s:
             erase(folder)
 
@@ -179,5 +186,6 @@ def read(folder: Path) -> Iterator[Record]:
     """Yield all records of a journal; a last line that was cut off by a crash is left out."""
     for path in segments(folder):
         for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            # A line without its end was cut off by a crash.
             if line.endswith("\n"):
                 yield from_line(line)

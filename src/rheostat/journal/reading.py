@@ -18,6 +18,7 @@ def records(path: Path) -> Iterator[tuple[str, Record]]:
     A last line that was cut off by a crash is left out. Raises BadInput, with file and line, for a
     whole line that is no record, and for a path that holds no journal.
     """
+    # Changes first: they are what is left of older segments.
     files = [*changes_files(path), *segments(path)] if path.is_dir() else [path]
     if not files:
         raise BadInput(f"there is no journal in {path}: no file segment-NNNNN.jsonl")

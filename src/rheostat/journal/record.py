@@ -27,6 +27,7 @@ _T = TypeVar("_T")
 
 def to_line(record: Record) -> str:
     """Return the record as one JSON object without line breaks; absent signals are left out."""
+    # NaN is no JSON: other readers would refuse the whole line.
     return json.dumps({"schema": SCHEMA, **_plain(record)}, separators=(",", ":"), allow_nan=False)
 
 
@@ -53,6 +54,7 @@ def observation_from(read: Mapping[str, Any]) -> Observation:
     """Return an observation of a mapping with the names of its fields; unknown names are
     skipped.
     """
+    # Only what is a value of its own kind is built anew; the rest is plain JSON already.
     nested: dict[str, Any] = {}
     if read.get("in_flight"):
         nested["in_flight"] = _make(InFlight, read["in_flight"])
@@ -69,6 +71,7 @@ def observation_from(read: Mapping[str, Any]) -> Observation:
 
 
 def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
+    # A journal of a newer version may have fields that this one does not know.
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     values = {
         name: tuple(value) if name == "actions" else value
@@ -90,6 +93,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    # Absent is what a number that is none means everywhere else, too.
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

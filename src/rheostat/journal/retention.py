@@ -54,6 +54,8 @@ class Retention:
     @property
     def segments_bytes(self) -> int:
         """What whole segments may take, with room for the next one."""
+        # The segment that is written next is counted already, so the journal never exceeds its
+        # size.
         return self.most_bytes - self.changes_bytes - self.segment_bytes
 
 
@@ -79,6 +81,7 @@ def prune(folder: Path, retention: Retention, now: float) -> None:
     """
     ours = list(filter(is_segment, segments(folder)))
     for path in _surplus(ours, retention.segments_bytes, now - retention.most_s):
+        # The changes first: a crash in between leaves both, and the segment then counts for itself.
         with suppress(OSError, BadInput):
             _leave_changes(path)
         with suppress(OSError):
@@ -117,6 +120,7 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
     for place, path in enumerate(paths):
         last_s = None if oldest_s is None else _last_s(path)
         is_old = last_s is not None and oldest_s is not None and last_s < oldest_s
+        # Files are in the order of age, so what follows is younger and fits.
         if left <= most_bytes and not is_old:
             return list(paths[:place])
         left -= _bytes(path)
@@ -131,6 +135,7 @@ def _leave_changes(segment: Path) -> None:
 def _read(path: Path) -> Iterator[Record]:
     with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
+            # A segment that was damaged still leaves the changes that can be read.
             with suppress(ValueError, KeyError, TypeError, AttributeError):
                 yield from_line(line)
 
@@ -139,6 +144,7 @@ def _last_s(path: Path) -> float | None:
     """Return the time of the last whole record; None where there is none."""
     try:
         with path.open("rb") as file:
+            # From the end: a segment may have ten thousand records, and only the last one counts.
             file.seek(max(0, _bytes(path) - _TAIL_BYTES))
             lines = file.read().splitlines()
     except OSError:

@@ -71,6 +71,7 @@ class Broker:
     """
 
     def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
+        # Fixed for the life of this object: a restart must be found under the same address.
         self.port = free_port() if port is None else claim_port(port, "Kafka")
         self._scratch = ScratchFolder("kafka") if folder is None else None
         self.folder = self._scratch.path / NAME if self._scratch else (folder or Path()).resolve()
@@ -103,6 +104,7 @@ class Broker:
                 holds=[self._scratch.lock] if self._scratch else (),
             )
             _wait(self.bootstrap, lambda: self.alive, self.folder / LOG)
+        # Interrupts included: a broker that nobody knows of would run on.
         except BaseException:
             self.stop()
             raise
@@ -138,6 +140,7 @@ class Broker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        # A second Ctrl-C must not leave the broker's JVM behind.
         with undisturbed():
             self.stop()
 
@@ -152,6 +155,7 @@ def up(
     by the next ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up
     and for a topic that cannot be created; the broker does not stay up then.
     """
+    # Checked before anything starts: a wrong topic must not cost the start of a broker.
     for name, partitions in (topics or {}).items():
         check_topic(name, partitions)
     service.require_none(NAME)
@@ -228,8 +232,10 @@ def prepare(folder: Path, port: int) -> list[str]:
     properties.write_text(
         _PROPERTIES.format(host=LOOPBACK, port=port, controller_port=free_port(), data=data)
     )
+    # Formatted once: the storage refuses another cluster id.
     if not (data / "meta.properties").exists():
         _format(java, properties)
+    # Kafka's native libraries are unpacked there, and go with the folder.
     scratch = "-Djava.io.tmpdir=."  # of the folder that it runs in
     return [java[0], scratch, *java[1:], "kafka.Kafka", str(properties)]
 
@@ -278,6 +284,7 @@ def _wait(bootstrap: str, alive: Callable[[], bool], log: Path) -> None:
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and alive():
         try:
+            # An answer without brokers comes from a controller that has not let this one in yet.
             if admin.list_topics(timeout=1).brokers:
                 return
         except KafkaException:

@@ -20,4 +20,5 @@ def settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return librdkafka settings that keep a client silent while its broker is away; what
     ``config`` says goes first.
     """
+    # The user's settings last: who sets a log level wants to see something.
     return {**_QUIET, **config}

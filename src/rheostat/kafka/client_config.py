@@ -19,6 +19,7 @@ def client_config(given: str) -> dict[str, str]:
     and without its content: there may be a password in it.
     """
     path = Path(given)
+    # A file first: a name with a colon may be one.
     if path.is_file():
         return _of_file(path)
     if all(_BROKERS.fullmatch(each.strip()) for each in given.split(",")):
@@ -38,10 +39,12 @@ def _of_file(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in properties(text):
         if not each.value or not each.name:
+            # The number only: the line may be a password that was broken over two lines.
             raise BadInput(f"line {each.line} of {path} is not name=value")
         if each.name in found:
             raise BadInput(f"line {each.line} of {path} sets {each.name} for the second time")
         found[each.name] = each.value
+    # Taken from a Java client as a rule; librdkafka would only say that it does not know it.
     if "sasl.jaas.config" in found:
         raise BadInput(
             f"{path} has sasl.jaas.config, which only Java's clients read; write sasl.username and"

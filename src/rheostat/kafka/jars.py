@@ -58,6 +58,7 @@ def source_jars(spark_version: str | None = None) -> SourceJars:
     """
     wanted = spark_version or pyspark_version()
     major, *_ = numbers = _numbers(wanted)
+    # PySpark's wheels of 3.x are built with Scala 2.12, those of 4.x with 2.13.
     scala = "2.12" if major == 3 else "2.13"
     paths = _cached("source", wanted, _SOURCE.format(scala=scala), up_to(*numbers))
     version = next(
@@ -90,6 +91,7 @@ def up_to(major: int, minor: int, patch: int) -> str:
     """
     minors = "|".join(map(str, range(minor)))
     patches = "|".join(map(str, range(patch + 1)))
+    # Ivy knows no "at most", so the versions below are spelled out.
     older = rf"(?:{minors})\.\d+|" if minors else ""
     return rf"{major}\.(?:{older}{minor}\.(?:{patches}))"
 

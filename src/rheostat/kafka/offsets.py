@@ -22,6 +22,7 @@ def check(config: Mapping[str, Any]) -> None:
     asked.
     """
     try:
+        # Without an address the client starts no connection: nobody is asked.
         alone = {name: value for name, value in config.items() if name != "bootstrap.servers"}
         Consumer(settings({**alone, "group.id": "rheostat"})).close()
     except KafkaException as error:
@@ -69,9 +70,11 @@ class Offsets:
             )
         except KafkaException:
             return None
+        # A lag without one of the topics would be too small, and none is better.
         if not all(counts.values()):  # no such topic (yet)
             return None
         if any(answer.error or answer.offset < 0 for answer in answers):
+            # The topic may have fewer partitions now: they are counted anew at the next call.
             self._partitions.clear()
             return None
         return {(answer.topic, answer.partition): answer.offset for answer in answers}
@@ -92,4 +95,5 @@ class Offsets:
 
 
 def _left(deadline: float) -> float:
+    # librdkafka takes a time-out of 0 or less for "wait for ever" or "do not wait".
     return max(deadline - time.monotonic(), 0.001)

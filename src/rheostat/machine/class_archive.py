@@ -44,6 +44,7 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
     archive.parent.mkdir(parents=True, exist_ok=True)
     try:
         said = _jcmd(jdk, pid, "VM.cds", "dynamic_dump", str(partial))
+        # jcmd ends with 0 also where the JVM has refused: only the file tells.
         if not partial.exists():
             raise RheostatError(f"jcmd wrote no archive: {' '.join(said.split())[-200:]}")
         partial.replace(archive)
@@ -66,6 +67,7 @@ def named(hierarchy: str, near: str) -> list[str]:
     found = [
         match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match
     ]
+    # Loaders are told by address, so the one wanted is found by a class that it has loaded.
     loaders = {loader for name, loader in found if name == near} | {"null"}
     if len(loaders) == 1:
         raise RheostatError(f"the JVM has not loaded {near}")

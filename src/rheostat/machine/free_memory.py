@@ -24,6 +24,7 @@ def available_bytes(root: Path = Path("/")) -> int:
     of this process and of the groups above it; the page cache that a group can give back counts as
     available.
     """
+    # Every group above counts, too: the smallest room of all is what can be had.
     left = [_left(folder) for folder in _groups(root)]
     return min(
         [int(psutil.virtual_memory().available), *(bytes_ for bytes_ in left if bytes_ is not None)]
@@ -53,6 +54,7 @@ def _groups(root: Path) -> list[Path]:
     folders = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
+        # Version 2 has one line without controllers, version 1 one line for each of them.
         if controllers == "" or "memory" in controllers.split(","):
             top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
             inner = top / path.lstrip("/")
@@ -75,5 +77,6 @@ def _left(group: Path) -> int | None:
             )
         except (OSError, ValueError):  # no such file, or the limit is the word "max"
             continue
+        # The kernel drops this cache before it ends a process, so it is as good as free.
         return bytes_ + int(statistics.get(cache, 0))
     return None

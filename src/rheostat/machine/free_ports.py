@@ -13,6 +13,7 @@ LOOPBACK = "127.0.0.1"
 def free_port() -> int:
     """Return a port that nobody uses now; somebody may take it before you do, so use it at once."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # Port 0: the kernel chooses, and rarely gives the same one twice in a row.
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 

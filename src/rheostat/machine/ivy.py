@@ -60,6 +60,7 @@ def _fetch(folder: Path, what: str, dependencies: str, release: str) -> tuple[Pa
         fetched = _run_ivy(java, scratch, what, dependencies, release)
         for path in fetched:
             path.replace(folder / path.name)
+        # The marker last: a fetch that was cut off leaves a folder that does not count as complete.
         marker = scratch / MARKER
         marker.write_text(json.dumps([path.name for path in fetched]))
         marker.replace(folder / MARKER)
@@ -70,6 +71,7 @@ def _run_ivy(java: Path, scratch: Path, what: str, dependencies: str, release: s
     (scratch / "settings.xml").write_text(_SETTINGS.format(release=release))
     (scratch / "ivy.xml").write_text(_MODULE.format(dependencies=dependencies))
     command = [str(java), "-jar", str(_ivy_jar())]
+    # A cache of its own: a user's ~/.ivy2 may hold half of a fetch, or a lock of another.
     command += ["-settings", "settings.xml", "-ivy", "ivy.xml", "-cache", str(scratch / "cache")]
     command += ["-retrieve", "lib/[artifact]-[revision].[ext]", "-types", "jar", "bundle"]
     try:

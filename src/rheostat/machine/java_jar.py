@@ -26,6 +26,7 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
     """
     digest = hashlib.sha256(
         "\n".join(
+            # The contents, not the times: an installation of the same version finds the same JAR.
             [class_path, *(source.read_text(encoding="utf-8") for source in sources)]
         ).encode()
     ).hexdigest()[:16]
@@ -52,6 +53,7 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
             ]
         )
         _run([tools / "jar", "cfm", partial, manifest, "-C", classes, "."])
+        # In one step, because another process may look for the same name at this moment.
         partial.replace(jar)
     return jar
 

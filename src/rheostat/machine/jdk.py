@@ -56,6 +56,7 @@ def find_jdk(
     good = [jdk for jdk in found if jdk.version in GOOD_VERSIONS]
     if not good:
         raise BadInput(f"Java 17 or 21 is needed, but {_said(found)}; {HOW_TO_GET_ONE}")
+    # Who names a Java means it, even where it is a JRE.
     if environment.get("JAVA_HOME") and good[0].home == Path(environment["JAVA_HOME"]).resolve():
         return good[0]
     return next((jdk for jdk in good if jdk.has_jcmd), good[0])
@@ -70,6 +71,7 @@ def _said(found: list[Jdk]) -> str:
 def _installed(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Jdk]:
     seen: set[Path] = set()
     for folder in _candidates(environment, places):
+        # Distributions link several names to one Java.
         home = folder.resolve()
         version = None if home in seen else _version(home)
         seen.add(home)
@@ -82,6 +84,7 @@ def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iter
         yield Path(environment["JAVA_HOME"])
     on_path = shutil.which("java", path=environment.get("PATH", ""))
     if on_path:
+        # Resolved first: /usr/bin/java is a link to a link.
         yield Path(on_path).resolve().parents[1]
     for pattern in places:
         yield from sorted(Path("/").glob(pattern.lstrip("/")))

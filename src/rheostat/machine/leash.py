@@ -29,8 +29,10 @@ ADOPTION_CHECK_S = 2.0
 
 def main(arguments: list[str]) -> int:
     """Run the command after ``--`` on the leash and return its exit code."""
+    # Asked before anything else: if the parent dies now, the number differs at the first look.
     parent = os.getppid()
     woken, wakeup = os.pipe()
+    # A signal handler must never wait for a full pipe.
     os.set_blocking(wakeup, False)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     asked: list[int] = []
@@ -45,6 +47,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         os.write(1, f"cannot start {arguments[1]}: {error.strerror}\n".encode())
         return 127
+    # Told at once and unbuffered: the parent waits for this line.
     os.write(1, f"{command.pid}\n".encode())
     while (
         command.poll() is None
@@ -75,6 +78,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + GRACE_S
     while time.monotonic() < deadline and (command.poll() is None or members(command.pid)):
         time.sleep(POLL_S)
+    # Without end: what is left after the grace period must not survive its leash.
     while command.poll() is None or members(command.pid):
         _signal_all(command, signal.SIGKILL)
         time.sleep(POLL_S)

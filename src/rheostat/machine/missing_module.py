@@ -32,6 +32,7 @@ class Installation:
     def here(cls) -> Installation:
         """Return that of this process."""
         tree = Path(__file__).absolute().parents[3]
+        # Only a working copy has this file at that place; a wheel does not.
         clone = tree if (tree / "pyproject.toml").is_file() else None
         try:
             found = distribution("rheostat")
@@ -71,6 +72,7 @@ def advice(module: str, here: Installation | None = None) -> str:
         )
     wanted = _DISTRIBUTIONS.get(top, _normal(top))
     extras = extras_of(installed.requires)
+    # The smallest extra first: nobody should install a cluster's client for one module.
     holding = sorted((len(those), name) for name, those in extras.items() if wanted in those)
     if not holding:
         return f"the Python module {module} is missing; install it with: pip install {wanted}"

@@ -22,6 +22,7 @@ def undisturbed() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
         return
+    # Not heard rather than put off: the shutdown that runs is what the signal would ask for.
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _HEARD}
     try:
         yield
@@ -55,6 +56,7 @@ def orderly_end(with_parent: bool = False) -> Iterator[None]:
     heard = [number for number in _HEARD if signal.getsignal(number) is not signal.SIG_IGN]
 
     def end(number: int, _: FrameType | None) -> None:
+        # Deaf before the unwinding begins: a second Ctrl-C would leave it half done.
         for each in heard:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
@@ -72,4 +74,5 @@ def orderly_end(with_parent: bool = False) -> Iterator[None]:
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_POLL_S)
+    # By a signal, because only the main thread can be unwound by an exception.
     os.kill(os.getpid(), signal.SIGTERM)

@@ -40,11 +40,14 @@ class OwnFolder:
         path, names = self.path / name, self.names
         if name in names:
             return path
+        # A link to nowhere does not exist, but has the name all the same.
         if path.exists() or path.is_symlink():
             raise BadInput(
                 f"{path} was not written by Rheostat and is not replaced; move it, or name another"
                 f" folder with {self._option}"
             )
+        # Marked before it is written: after a crash in between, the file would count as somebody
+        # else's.
         _mark(self.path, (*names, name))
         return path
 
@@ -66,6 +69,7 @@ def claim(path: Path, option: str) -> OwnFolder:
     check_claim(path, option)
     with _said(path):
         path.mkdir(parents=True, exist_ok=True)
+    # Never anew over an old marker: it names what we have written before.
     if not (path / MARKER).exists():
         _mark(path, ())
     return OwnFolder(path, option)

@@ -47,6 +47,8 @@ class Child:
                 stderr=output,
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
+                # Out of the terminal's group: a Ctrl-C reaches the parent only, which ends things
+                # in order.
                 start_new_session=True,
                 pass_fds=holds,  # the leash keeps them, its command does not get them
             )
@@ -87,6 +89,8 @@ class Child:
         already.
         """
         if self._leash.stdin is not None:
+            # The end of its input is the order to end; it is also what a dying parent leaves
+            # behind.
             self._leash.stdin.close()
         if self.wait(STOP_DEADLINE_S) is None:
             self._leash.kill()

@@ -42,6 +42,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
     begun, first = "", 0
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.lstrip()
+        # Within a line that goes on, # is a part of the value.
         if not begun and (not line or line[0] in "#!"):
             continue
         first = first if begun else number
@@ -55,6 +56,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _goes_on(line: str) -> bool:
+    # An even number of backslashes are themselves, escaped.
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 

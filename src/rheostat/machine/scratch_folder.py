@@ -34,6 +34,7 @@ class ScratchFolder:
         self._place = place or Path(tempfile.gettempdir())
         sweep(self._place)
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-", dir=self._place))
+        # Under another name until it is locked: a sweep takes a folder whose lock is free.
         fresh = self.path / f"{LOCK}.new"
         self.lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         os.write(self.lock, f"held by process {os.getpid()} of rheostat\n".encode())
@@ -70,10 +71,12 @@ def _swept(folder: Path) -> bool:
     try:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return False
+        # No link is followed: in a shared temporary folder anybody may put one there.
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
+        # Held means that its process lives, whatever its id is now.
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return _delete(folder)
     except OSError:

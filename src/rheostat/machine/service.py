@@ -73,6 +73,7 @@ def start(
         )
     try:
         pid = int(told.stdout)
+        # The start time makes the id unique: numbers are given again after a while.
         service = Service(name, pid, psutil.Process(pid).create_time(), url, str(folder))
     except (ValueError, psutil.NoSuchProcess):
         raise RheostatError(f"{name} could not be started; see {log}") from None
@@ -108,11 +109,13 @@ def end(name: str) -> Service | None:
     process = _process(service) if service else None
     if service and process:
         _end_all(process)
+    # Also where nothing ran: the file of a service that has died by itself is of no use.
     _file(name).unlink(missing_ok=True)
     return service
 
 
 def _end_all(process: psutil.Process) -> None:
+    # Listed before anybody is told: children of a dead parent are found no more.
     doomed = {process, *process.children(recursive=True)}
     for pid in leash.members(process.pid):
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -46,11 +46,13 @@ def replacing(path: Path) -> Iterator[Path]:
     require_writable(path)
     place = path.resolve()
     with _told(path):
+        # In the same folder: only within one file system does a rename replace in one step.
         number, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:100]}-")
         os.close(number)
         fresh = Path(name)
         try:
             yield fresh
+            # mkstemp gives rights to the owner only; the file should have those it had.
             fresh.chmod(_mode(place))
             fresh.replace(place)
         finally:
@@ -61,6 +63,7 @@ def _mode(path: Path) -> int:
     """Return the rights of the file that is replaced, or those that a new one would have."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
+    # The mask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -49,6 +49,7 @@ def _value(name: str, cell: Any, column: str, where: str) -> Any:
     text = cell.strip().lower() if isinstance(cell, str) else None
     if cell is None or text == "" or (isinstance(cell, float) and math.isnan(cell)):
         return None
+    # Before the words for absent: an application may be called "none".
     if kind == "str":
         return str(cell)
     if text in _ABSENT:
@@ -72,6 +73,7 @@ def _number(cell: Any, kind: str, column: str, where: str) -> float | int:
 
 def _nested(name: str, cell: Any, column: str, where: str) -> Any:
     try:
+        # Python's reader takes NaN and Infinity, which are no JSON.
         value = json.loads(cell, parse_constant=_refuse) if isinstance(cell, str) else _plain(cell)
     except ValueError as error:
         raise BadInput(

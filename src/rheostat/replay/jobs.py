@@ -45,11 +45,13 @@ def replay_job(frame: DataFrame, request: Request, name: str = "the recording") 
     read; a row that is refused fails the job then (``refusal`` finds what was said). Raises
     BadInput for a table without ``application`` and for a wrong policy or parameter.
     """
+    # Made once here, so that a wrong policy is told before a job starts.
     request.make()
     if "application" not in frame.columns:
         raise BadInput(
             f"{name} has no column application; a replay as a Spark job has one group for each"
         )
+    # The header, too: tasks would tell it once each, in a stack trace.
     names_of(frame.columns, name)
 
     def decide(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
@@ -84,6 +86,7 @@ def lines(decisions: DataFrame) -> Iterator[str]:
 
 def refusal(failed: Exception) -> str | None:
     """Return what BadInput said in a Spark task that failed; None where it failed otherwise."""
+    # Only the text of an exception crosses from the worker to the driver.
     mark = f"{BadInput.__module__}.{BadInput.__name__}: "
     said = [line.partition(mark)[2] for line in str(failed).splitlines() if mark in line]
     return said[-1].strip() if said else None

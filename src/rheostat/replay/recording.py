@@ -68,6 +68,7 @@ def read(path: Path) -> Recording:
 def kind_of(path: Path) -> str:
     """Return ``csv``, ``parquet`` or ``journal`` by what is in a file or folder."""
     if path.is_dir():
+        # An empty folder counts as a journal: the message about that is the better one.
         return "journal" if segments(path) or not any(path.rglob("*.parquet")) else "parquet"
     try:
         with path.open("rb") as file:
@@ -75,6 +76,7 @@ def kind_of(path: Path) -> str:
     except OSError as error:
         raise BadInput(f"the recording {path} cannot be read: {error.strerror}") from None
     return (
+        # By content: what a file is called says little of how it was written.
         "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
     )
 
@@ -114,6 +116,7 @@ def by_application(moments: Iterable[Moment]) -> Recording:
     for moment in moments:
         found.setdefault(moment.observation.application, []).append(moment)
     for those in found.values():
+        # In each application by itself: those of a recording may overlap or lie years apart.
         check_times(those)
     return {
         application: [_together(list(tick)) for _, tick in groupby(those, _time)]
@@ -138,5 +141,6 @@ def _of_journal(path: Path) -> Iterator[Moment]:
     for where, record in records(path):
         if record.observation is not None:
             moment = Moment(where, record.observation)
+            # Only the numbers: a journal of ours has no columns or units to be mistaken.
             check_numbers(moment)
             yield moment

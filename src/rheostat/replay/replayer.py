@@ -90,6 +90,7 @@ def replay_one(
     application: str | None, moments: Sequence[Moment], request: Request
 ) -> Iterator[Decided]:
     """Yield the decisions on the moments of one application."""
+    # Fresh for every application: what is learnt of one says nothing of another.
     policy, guards = request.make(), request.make_guards()
     memory: Memory = {}
     kept: Mapping[str, Memory] = {}
@@ -100,6 +101,7 @@ def replay_one(
         guarded = guard(guards, raw, seen, kept, now)
         kept = guarded.memory
         yield Decided(t_s=now, application=application, size=seen.size, decision=guarded.decision)
+        # Fed back only where that was asked for; else the recorded size stands, whatever was said.
         size = seen.size if request.initial is None else guarded.decision.target
 
 
@@ -132,6 +134,7 @@ def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tupl
         yield from ((moment.observation.t_s, moment) for moment in moments)
         return
     start, end, newest = moments[0].observation.t_s, moments[-1].observation.t_s, 0
+    # By number, so that the times of a long replay do not drift.
     for tick in range(math.floor((end - start) / interval_s + 1e-9) + 1):
         now = start + tick * interval_s
         while newest + 1 < len(moments) and moments[newest + 1].observation.t_s <= now + 1e-6:

@@ -49,6 +49,7 @@ def is_index(column: str) -> bool:
 
 def _lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
+        # Excel begins a file with a byte order mark, which would stick to the first column's name.
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file)
             for cells in lines:
@@ -66,6 +67,7 @@ def _rows_of(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, (line, cells) in enumerate(rows, 1):
         where = f"{path.name}, row {number} (line {line})"
+        # A shorter row would shift its values into other columns without a word.
         if len(cells) != len(header):
             raise BadInput(
                 f"{where}: {len(cells)} cells under {len(header)} columns: {','.join(cells)[:80]!r}"

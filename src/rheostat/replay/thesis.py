@@ -43,6 +43,7 @@ def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
     """
     known = {column: COLUMNS.get(column, (column,)) for column in columns if column not in IGNORED}
     found = {field: column for column, fields in known.items() for field in fields}
+    # Only the name tells the query: the columns are the same in all recordings.
     if "query-3" in recording:
         found.pop("processed_rows_per_s", None)
     return found
@@ -61,6 +62,7 @@ def amend(cells: dict[str, Any]) -> dict[str, Any]:
 
 def _is_at_most_0(cell: object) -> bool:
     try:
+        # Minus infinity is left to the checks, which refuse it with its row.
         return -float("inf") < float(str(cell)) <= 0
     except ValueError:
         return False

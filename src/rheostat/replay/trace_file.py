@@ -87,6 +87,7 @@ def _sample(path: Path, line: int, row: list[str]) -> tuple[int, float, float]:
 
 def _refuse_gaps(path: Path, samples: list[tuple[int, float, float]]) -> None:
     steps = [(line, early, late) for (_, early, _), (line, late, _) in pairwise(samples)]
+    # The median: one gap must not raise what counts as usual.
     usual_s = statistics.median(late - early for _, early, late in steps)
     for line, early, late in steps:
         if not late > early:

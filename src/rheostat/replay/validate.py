@@ -67,6 +67,7 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
     for names_of, most, unit in ((_SHARES, 1.0, "of time"), (_CPU, _MOST_CPU, "of a slot")):
         for name in names_of:
             value = getattr(seen, name)
+            # Shares that were computed may end a hair above 1.
             if value is not None and value > most * (1 + 1e-9):
                 said = (
                     f"{moment.where}: {names.get(name, name)} is a share {unit}, 0 to 1, but it is"
@@ -111,6 +112,7 @@ def check_times(moments: Iterable[Moment]) -> None:
                 f"{moment.where}: the time {seen.t_s:.15g} s is there twice (before in"
                 f" {before.where if before else ''})"
             )
+        # Queries of one tick may come in any order, but each once.
         at_once = {seen.query} if seen.t_s > earlier else at_once | {seen.query}
         before = moment
 

@@ -40,6 +40,7 @@ class Arrivals:
         self._workload, self._start_s, self._step_s, self._noise = workload, start_s, step_s, noise
         self._rows = [0.0]
         """Rows that have arrived at the beginning of each step."""
+        # Beside the rows, so that the mean arrival time of any rows is a difference and no loop.
         self._moments = [0.0]
         """Sum of their arrival times, counted from the start."""
 
@@ -62,10 +63,12 @@ class Arrivals:
         """Return when there are more than ``row`` rows first; infinite where that is not by about
         ``by_s``.
         """
+        # A load may bring no row for ever, so the search gives up at a time and not at a row.
         while self._rows[-1] <= row:
             if self._start_s + (len(self._rows) - 1) * self._step_s > by_s:
                 return math.inf
             self._grow()
+        # From the right: of steps without rows the last one, in which this row really comes.
         step = bisect_right(self._rows, row) - 1
         share = (row - self._rows[step]) / (self._rows[step + 1] - self._rows[step])
         return self._start_s + (step + share) * self._step_s
@@ -87,6 +90,7 @@ class Arrivals:
         return np.append(times, until_s), np.append(self._rows[: step + 1], self.rows_at(until_s))
 
     def _place(self, t_s: float) -> tuple[int, float]:
+        # No rows before the start: a plant may begin later than its workload.
         steps = max(0.0, t_s - self._start_s) / self._step_s
         step = int(steps)
         while step + 1 >= len(self._rows):
@@ -105,8 +109,12 @@ class Arrivals:
 
     def _grow(self) -> None:
         known = len(self._rows) - 1
+        # The middle of a step: the integral of a straight piece is then exact.
         middles = [(known + i + 0.5) * self._step_s for i in range(_CHUNK)]
+        # A negative rate would make the curve fall, and every search in it wrong.
         rows = np.array([max(0.0, self._workload.rate_per_s(t)) for t in middles]) * self._step_s
+        # Drawn in chunks of one length, whatever was asked: so the arrivals depend on the seed
+        # only.
         if self._noise is not None:
             rows = self._noise.poisson(rows).astype(np.float64)
         self._rows += (self._rows[-1] + np.cumsum(rows)).tolist()

@@ -53,6 +53,8 @@ def bench(
     for name in policies:
         for plant in plants:
             policy = create(name)
+            # The policy is made before the clock starts: it is made once a run, not once a
+            # decision.
             began_s = time.process_time()
             run = simulate(
                 _plant(plant, simulated_s),

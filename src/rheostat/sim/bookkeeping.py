@@ -46,16 +46,21 @@ class Book:
     def ledger(self, end_s: float) -> Ledger:
         """Return all that was noted, up to ``end_s``."""
         commit_t, commit_rows = np.array(self._commits).T
+        # Both curves are polylines, so latency is a difference of two interpolations, with no row
+        # looked at.
         arrival_t, arrival_rows = self._arrivals.curve(max(end_s, self._start_s))
         done, arrived = float(commit_rows[-1]), float(arrival_rows[-1])
         middle, rows = _pieces(arrival_rows, commit_rows)
         came_s = np.interp(middle, arrival_rows, arrival_t)
         if self._batches:
             went_s = commit_t[
+                # A row goes with the first commit that reaches it; what none reaches is cut off
+                # below.
                 np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)
             ]
         else:
             went_s = np.interp(middle, commit_rows, commit_t)
+        # By the middle of a piece: pieces are cut at every commit, so none is half committed.
         gone = middle < done
         lag_t = np.unique(np.concatenate((arrival_t, commit_t)))
         committed_then = (
@@ -87,11 +92,13 @@ def _pieces(arrival_rows: Floats, commit_rows: Floats) -> tuple[Floats, Floats]:
     """Cut the rows at every knot of the two curves; return the middle row and the number of rows of
     each piece.
     """
+    # A commit may be a hair above what has arrived (rounding): such a piece would have no arrival.
     edges = np.unique(np.concatenate((arrival_rows, np.minimum(commit_rows, arrival_rows[-1]))))
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
 
 def _note(steps: list[tuple[float, float]], t_s: float, value: int) -> None:
+    # Only changes: a plant notes at every event, and most of them change nothing.
     if steps[-1][1] != value:
         steps.append((t_s, float(value)))
 

@@ -68,9 +68,11 @@ def simulate(
         )
     kept = MemoryJournal()
     loop = Loop(sensor=plant, policy=policy, guards=guards, actuator=plant, journal=journal or kept)
+    # By the number of the tick: adding the interval up would drift with every addition.
     for tick in range(math.ceil((until_s - start_s) / interval_s)):
         now = start_s + tick * interval_s
         plant.advance(now)
         loop.step(now)
+    # After the last tick: what it decided has its effect and its cost until the end.
     plant.advance(until_s)
     return Run(ledger=plant.ledger(), records=tuple(kept.records))

@@ -24,7 +24,9 @@ class Events:
 
     def at(self, t_s: float, action: Action) -> None:
         """Plan an action; one in the past happens now."""
+        # The number breaks ties, so that two events at one time never compare their actions.
         self._planned += 1
+        # Time only goes forward: an event of the past would show the others an earlier clock.
         heapq.heappush(self._heap, (max(t_s, self.now), self._planned, action))
 
     def run(self, until_s: float) -> None:

@@ -51,8 +51,10 @@ class _Failing(Around):
     def advance(self, now: float) -> None:
         """Let the plant advance to each fault that is due, and to ``now``."""
         if self._next_s is None:
+            # Drawn at the first advance, because only then is the plant's start known.
             self._next_s = now + self._generator.exponential(self._mean_s)
         while self._next_s <= now:
+            # The plant first lives up to the fault: what was due before it must have happened.
             self._breakable.advance(self._next_s)
             self._fail(self._next_s)
             self._next_s += self._generator.exponential(self._mean_s)
@@ -127,6 +129,7 @@ class LateMetrics(Around):
         while self._on_the_way and self._on_the_way[0][0] <= now - self._delay_s:
             self._shown = self._on_the_way.popleft()
         if self._shown is None:
+            # Sizes without signals: the loop must decide, and the policy must bear absent numbers.
             return tuple(_without(each, _SIGNALS) for each in fresh)
         return tuple(
             _with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False)
@@ -149,6 +152,7 @@ class MissingMetrics(Around):
         return tuple(_without(each, self._drawn()) for each in super().observe(now))
 
     def _drawn(self) -> list[str]:
+        # As many draws at every tick, so that what is missing now does not depend on the past.
         missing = self._generator.random(len(_SIGNALS)) < self._share
         return [name for name, gone in zip(_SIGNALS, missing, strict=True) if gone]
 
@@ -160,5 +164,10 @@ def _without(observation: Observation, names: Sequence[str]) -> Observation:
 
 def _with_sizes_of(new: Observation, old: Observation) -> Observation:
     return dataclasses.replace(
-        old, executors=new.executors, slots_per_executor=new.slots_per_executor, target=new.target
+        # The old time stays with the old signals: that is what the guard against stale data looks
+        # at.
+        old,
+        executors=new.executors,
+        slots_per_executor=new.slots_per_executor,
+        target=new.target,
     )

@@ -111,6 +111,7 @@ def measures(
     )
     p50, p95, p99 = _quantiles(latency, rows, (0.5, 0.95, 0.99))
     mean = float(latency @ rows / rows.sum()) if rows.sum() > 0 else None
+    # Rows that still wait may yet be in time; those that are too old already never will be.
     late = ledger.left_age_s > slo.latency_s
     left_late = float(ledger.left_rows[late].sum())
     in_time = float(rows[latency <= slo.latency_s].sum())
@@ -150,6 +151,7 @@ def _quantiles(latency_s: Floats, rows: Floats, shares: tuple[float, ...]) -> li
         return [None] * len(shares)
     order = np.argsort(latency_s, kind="stable")
     reached = np.cumsum(rows[order])
+    # A hair below the share: a sum of floats may end just short of all rows.
     places = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
     return [float(latency_s[order[place]]) for place in places]
 
@@ -162,8 +164,10 @@ def _worst_window(
 ) -> float | None:
     if not len(since_s):
         return none
+    # By commit: a row counts in the window in which it was served at last.
     window = (since_s // _WINDOW_S).astype(np.int64)
     total, good = np.bincount(window, rows), np.bincount(window, rows * in_time)
+    # A window without a row has missed nothing.
     filled = total > 0
     return float((good[filled] / total[filled]).min())
 
@@ -174,6 +178,7 @@ def _late_s(ledger: Ledger, slo_s: float, start_s: float) -> float:
     """
     latency = np.concatenate((ledger.latency_s, ledger.left_age_s))
     until = np.concatenate((ledger.commit_s, np.full(len(ledger.left_age_s), ledger.end_s)))
+    # Late rows overlap in time; what counts is when any of them was late, once.
     late = latency > slo_s
     begin, end = np.maximum((until - latency)[late] + slo_s, start_s), until[late]
     covered = np.concatenate(([-math.inf], end))[
@@ -191,8 +196,10 @@ def _elasticity(ledger: Ledger, demand: Steps, start_s: float, step_s: float = 1
     t_s = np.arange(start_s, ledger.end_s, step_s)
     needed, supply = demand.at(t_s), ledger.registered.at(t_s)
     missing, surplus = np.maximum(needed - supply, 0.0), np.maximum(supply - needed, 0.0)
+    # Relative to the demand, as SPEC's accuracy; never to 0.
     share = np.maximum(needed, 1.0)
     moments = np.arange(start_s, ledger.end_s, _MINUTE_S)
+    # Only the direction counts in SPEC's instability, not by how much.
     moves = [np.sign(np.diff(each.at(moments))) for each in (ledger.registered, demand)]
     adaptations, hours = _sampled_changes(ledger, start_s), max(ledger.end_s - start_s, 1e-9) / 3600
     return Elasticity(

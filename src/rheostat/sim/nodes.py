@@ -45,6 +45,7 @@ def node_use(
         for executor in _leaving(nodes, target, frees_nodes):
             del nodes[executor]
         if churn and step % churn == churn - 1:
+            # The order of a dictionary is the order of age here.
             nodes = dict(reversed(nodes.items()))
         executors += len(nodes)
         steps += len(set(nodes.values()))
@@ -55,6 +56,7 @@ def _node(used: Counter[str], room: int, packs: bool) -> str:
     free = [node for node in used if used[node] < room]
     if free:
         return (max if packs else min)(free, key=lambda node: (used[node], node))
+    # The smallest free name: a node that was given back may be taken again.
     return next(name for name in map(str, range(len(used) + 1)) if name not in used)
 
 

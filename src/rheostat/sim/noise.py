@@ -27,9 +27,11 @@ class Noise:
 
     def take(self, count: int) -> list[float]:
         """Return the next factors."""
+        # No draw at all: a plant without noise is exact, whatever its seed.
         if self._sigma == 0:
             return [1.0] * count
         if self._next + count > len(self._drawn):
+            # The shift makes the mean of the lognormal 1: noise must not make the job slower.
             drawn = self._generator.normal(-(self._sigma**2) / 2, self._sigma, max(_BLOCK, count))
             self._drawn, self._next = self._drawn[self._next :] + np.exp(drawn).tolist(), 0
         self._next += count

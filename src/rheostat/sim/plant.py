@@ -53,10 +53,12 @@ class Steps:
 
     def at(self, t_s: Floats) -> Floats:
         """Return the value that holds at each time; before the first moment the first value."""
+        # From the right: at the moment of a change the new value holds.
         return self.values[np.maximum(np.searchsorted(self.t_s, t_s, side="right") - 1, 0)]
 
     def integral(self, start_s: float, end_s: float) -> float:
         """Return value x seconds from ``start_s`` to ``end_s``, nothing before the first moment."""
+        # The last value holds to the end; clipping cuts off what lies outside.
         edges = np.append(self.t_s, max(end_s, float(self.t_s[-1])))
         held_s = np.diff(np.clip(edges, start_s, end_s))
         return float(held_s @ self.values)

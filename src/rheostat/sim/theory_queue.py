@@ -132,6 +132,8 @@ class Queue:
             self._serve(now, now)
         else:
             self._waiting.append(now)
+        # Arrivals end here, not the run: everybody who came is served, or the last ones would be
+        # the short waits only.
         if self.arrived < self._customers:
             self.events.at(now + self._gap(), self._arrive)
 
@@ -199,11 +201,13 @@ def validate(
             f" {customers}"
         )
     warm_up = min(50 * customers, max(customers // 5, round(10 * _relaxation(spec))))
+    # Two for each run: arrivals and service must not take draws from each other.
     generators = streams(seed, 2 * runs)
     done = [
         Queue(spec, warm_up + customers, *generators[2 * n : 2 * n + 2]).run() for n in range(runs)
     ]
     means = np.array([np.mean(queue.waits_s[warm_up:]) for queue in done])
+    # Student's, over the means of runs: waits within a run depend on each other.
     half = float(stdtrit(runs - 1, 0.5 + confidence / 2) * means.std(ddof=1) / math.sqrt(runs))
     wait_s, theory = float(means.mean()), spec.wait_s
     length_s = sum(queue.events.now for queue in done)

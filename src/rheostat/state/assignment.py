@@ -32,6 +32,7 @@ def minimal_movement(
     ``executors`` breaks ties. Raises BadInput without an executor or with one named twice.
     """
     _check(executors)
+    # Where every weight is 0 (a job that has just begun) the units count the same.
     if weights and any(weights.get(unit, 0.0) > 0 for unit in current):
         return balance_weights(current, executors, weights)
     held = _by_query(current, executors)
@@ -53,6 +54,7 @@ def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, st
     _check(executors)
     wanted: dict[Unit, str] = {}
     for query in sorted({query for query, _ in units}):
+        # Each query by itself: a range of one query says nothing of where another's keys are.
         own = sorted(unit for unit in set(units) if unit[0] == query)
         wanted.update(
             {
@@ -105,6 +107,7 @@ def _dealt(
     for query, by_executor in _by_query(current, executors).items():
         for executor, count in zip(executors, wanted[query], strict=True):
             assigned.update(dict.fromkeys(by_executor.get(executor, [])[:count], executor))
+        # In order, so that the same facts give the same plan at every step and in every replay.
         left = [unit for unit in sorted(current) if unit[0] == query and unit not in assigned]
         for executor, count in zip(executors, wanted[query], strict=True):
             lacking = count - len(by_executor.get(executor, [])[:count])

@@ -18,6 +18,7 @@ def balanced_counts(
     min(held, share) is largest). Among all counts with so few moves, the one returned has the least
     unevenness within queries: see ``exchange``.
     """
+    # Three passes: take off what is above a share, deal what is free, then even the queries out.
     counts = {query: list(held[query]) for query in sorted(totals)}
     shares = _shares(_sums(counts, executors), sum(totals.values()))
     for e, share in enumerate(shares):
@@ -38,6 +39,7 @@ def _sums(counts: Mapping[str, list[int]], executors: int) -> list[int]:
 def _shares(sums: list[int], total: int) -> list[int]:
     """Return the number of partitions that each executor should have in all."""
     share, larger = divmod(total, len(sums))
+    # The larger shares go to those that hold most: each of them then keeps one partition more.
     by_size = sorted(range(len(sums)), key=lambda e: (-sums[e], e))
     return [share + (by_size.index(e) < larger) for e in range(len(sums))]
 

@@ -48,6 +48,7 @@ def _cheapest(
 ) -> _Link | None:
     """Return the cheapest way from giver to taker; None where the giver has nothing."""
     surplus = sum(of_query[taker] - of_query[giver] for of_query in counts.values())
+    # Two executors whose sums differ by one may trade places for nothing: both stay balanced.
     links: list[_Link] = [(0, None)] if surplus == 1 else []
     for query, of_query in counts.items():
         if of_query[giver]:
@@ -82,6 +83,8 @@ def _negative_ring(nodes: int, costs: Mapping[tuple[int, int], int]) -> list[tup
     for _ in range(nodes):
         changed = -1
         for (begin, end), cost in costs.items():
+            # All distances begin at 0, as if one more node led everywhere: any negative ring is
+            # found.
             if distance[begin] + cost < distance[end]:
                 distance[end], before[end], changed = distance[begin] + cost, begin, end
         if changed < 0:

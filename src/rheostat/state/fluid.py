@@ -25,6 +25,7 @@ def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
     """
     if slack_s is None or load_s is None or slack_s <= 0:
         return 1
+    # Nothing to load is no limit, and no division by 0.
     if load_s <= 0:
         return 1_000_000
     return max(1, math.floor(STEP_SHARE * slack_s / load_s))
@@ -84,11 +85,14 @@ def next_moves(
             else per_executor
         )
 
+    # The ramp never lifts the limit that the slack sets.
     room = {executor: min(per_executor, most(executor)) for executor in coming}
+    # What is lost is sent beyond the limit, but counts: nothing else is sent beside it.
     for unit in chosen:
         room[wanted[unit]] -= 1
     for unit in sorted(
         (u for u in pending if current.get(u) is not None),
+        # False sorts before True: units on leaving executors come first.
         key=lambda u: (current[u] not in first, u),
     ):
         if room[wanted[unit]] > 0:

@@ -26,16 +26,19 @@ def murmur_hash(code: int) -> int:
     code = code * 0x1B873593 & _MASK
     code = (code << 13 | code >> 19) & _MASK
     code = (code * 5 + 0xE6546B64) & _MASK
+    # The length of the hashed value in bytes, as MurmurHash3 mixes it in at its end.
     code ^= 4
     code = (code ^ code >> 16) * 0x85EBCA6B & _MASK
     code = (code ^ code >> 13) * 0xC2B2AE35 & _MASK
     signed = _signed(code ^ code >> 16)
+    # Java's Math.abs of the smallest int is itself; Flink gives it 0.
     return abs(signed) if signed != -(1 << 31) else 0
 
 
 def java_string_hash(text: str) -> int:
     """Return Java's ``String.hashCode``: over UTF-16 units, as a signed 32-bit integer."""
     code = 0
+    # Java hashes UTF-16 units, so a character beyond the first plane counts as two.
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (code * 31 + (high << 8 | low)) & _MASK
@@ -66,6 +69,7 @@ def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range
     """
     if not 0 <= index < parallelism:
         raise BadInput(f"a subtask's index must be 0 to {parallelism - 1}, but it is {index}")
+    # Rounded up, the inverse of operator_index: the two must agree for every group.
     first = (index * max_parallelism + parallelism - 1) // parallelism
     return range(first, ((index + 1) * max_parallelism - 1) // parallelism + 1)
 

@@ -24,6 +24,7 @@ def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list
     for a parallelism below 1.
     """
     _check(parallelism)
+    # Flink leaves state where it is then, even where the pieces are uneven.
     if len(subtasks) == parallelism:
         return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
     found: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]

@@ -9,4 +9,5 @@ def proposed_count(partitions: int, slots: int) -> int:
     With a multiple each partition is split by itself, so a repartition needs no shuffle. Both are
     at least 1.
     """
+    # Division of the negative number rounds up.
     return -(-slots // partitions) * partitions

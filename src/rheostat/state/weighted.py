@@ -35,6 +35,8 @@ def balance_weights(
         lightest = min(executors, key=lambda e: load[e])
         assigned[unit] = lightest
         load[lightest] += weight[unit]
+    # A little wider than the largest weight: sums in another order differ in their last digits, and
+    # the loop would hand one unit to and fro for ever.
     tolerance = max(weight.values()) * (1 + 1e-9)
     while (gap := max(load.values()) - min(load.values())) > tolerance:
         giver, taker = max(executors, key=lambda e: load[e]), min(executors, key=lambda e: load[e])
@@ -43,6 +45,7 @@ def balance_weights(
             {
                 unit: weight[unit]
                 for unit in assigned
+                # Units without weight change no load: moving them would never end.
                 if assigned[unit] == giver and weight[unit] > 0
             },
         )

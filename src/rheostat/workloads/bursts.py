@@ -49,6 +49,7 @@ class Bursts:
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate of the state at ``t_s``; before the start it is quiet."""
+        # An odd number of changes has passed in a burst, an even one in quiet.
         changes = bisect_right(_changes_until(self.quiet_s, self.burst_s, self.seed, t_s), t_s)
         return self.burst if changes % 2 else self.quiet
 
@@ -56,6 +57,7 @@ class Bursts:
 def _changes_until(quiet_s: float, burst_s: float, seed: int, t_s: float) -> tuple[float, ...]:
     length = _FIRST
     while (found := _changes(quiet_s, burst_s, seed, length))[-1] <= t_s:
+        # A longer sequence begins with the shorter one, because every draw is by its number.
         length *= 2
     return found
 
@@ -64,5 +66,6 @@ def _changes_until(quiet_s: float, burst_s: float, seed: int, t_s: float) -> tup
 def _changes(quiet_s: float, burst_s: float, seed: int, length: int) -> tuple[float, ...]:
     """Return the times of the first changes of state, in their order; ``length`` is even."""
     means_s = np.tile([quiet_s, burst_s], length // 2)
+    # The inverse of the exponential distribution; log1p, so that a draw of 0 is 0 seconds.
     lasts_s = -np.log1p(-uniform(seed, _LANE, np.arange(length))) * means_s
     return tuple(np.cumsum(lasts_s).tolist())

@@ -32,6 +32,7 @@ class Sum:
     @property
     def marks(self) -> Mapping[str, float]:
         """The marks of all parts; of two with one name that of the first part."""
+        # Later entries win in a dictionary, so the first part comes last.
         return {name: t_s for part in reversed(self.parts) for name, t_s in marks(part).items()}
 
     def rate_per_s(self, t_s: float) -> float:
@@ -65,4 +66,5 @@ class Scaled:
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the scaled rate at ``t_s``."""
+        # Only time is compressed, not the rows: a day at double speed brings half of them.
         return self.factor * self.load.rate_per_s(t_s * self.speed)

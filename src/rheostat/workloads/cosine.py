@@ -48,6 +48,7 @@ class Cosine:
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate of the step that ``t_s`` lies in."""
+        # The wave is held with the noise: the published load changes once a minute.
         i = math.floor(t_s / self.hold_s)
         noise = self.noise * (2 * uniform_at(self.seed, _LANE, i) - 1)
         wave = self.amplitude * math.cos(2 * math.pi * i * self.hold_s / self.period_s)

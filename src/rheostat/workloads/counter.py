@@ -26,16 +26,19 @@ def bits_at(seed: int, lane: int, n: int) -> int:
     pseudorandom number generators" (OOPSLA 2014), the output function of SplitMix64 on the counter
     ``key + (n + 1) * golden ratio``.
     """
+    # n + 1, as SplitMix64 steps before it gives out its first number.
     return _mix((_key(seed, lane) + (n + 1) * _GOLDEN) & _MASK)
 
 
 def uniform_at(seed: int, lane: int, n: int) -> float:
     """Return draw ``n`` of a lane as a number in [0, 1)."""
+    # The upper 53 bits, which a float holds exactly: 1 is never reached.
     return (bits_at(seed, lane, n) >> 11) * _TO_UNIT
 
 
 def bits(seed: int, lane: int, n: Numbers) -> Bits:
     """Return ``bits_at`` for every counter of the array ``n``, shape kept."""
+    # In place from here on: uint64 wraps as the mask does for whole numbers.
     z = n.astype(np.uint64)
     z += np.uint64(1)
     z *= np.uint64(_GOLDEN)
@@ -62,6 +65,7 @@ def below(seed: int, lane: int, n: Numbers, bound: int | Numbers) -> Numbers:
 
 
 def _key(seed: int, lane: int) -> int:
+    # Mixed twice, so that neighbouring seeds and lanes share no draws.
     return _mix((_mix((seed + _GOLDEN) & _MASK) + lane * _GOLDEN) & _MASK)
 
 

@@ -84,6 +84,7 @@ class Day:
 
 
 def _height(share: float, ramp_share: float) -> float:
+    # Apart from the table: how long this ramp lasts is a parameter, where the peak ends is not.
     if _RAMP_FROM <= share < _PEAK_TO:
         return min(1.0, 0.20 + 0.80 * (share - _RAMP_FROM) / ramp_share)
     i = bisect_right(_SHAPE, share, key=lambda knot: knot[0])

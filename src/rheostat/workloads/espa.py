@@ -62,6 +62,7 @@ class Espa:
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate at ``t_s``."""
+        # Scaled here and not in the profile, so that one profile serves every scale.
         return self.scale * _profile(self.profile, self.query, self.seed).rate_per_s(t_s)
 
 

@@ -11,4 +11,5 @@ def length_for(n: int) -> int:
     """Return the length of the prefix to make when entry ``n`` is asked: a power of two, so that
     few prefixes are ever made.
     """
+    # Doubling makes a whole run cost no more than twice its longest prefix.
     return max(_SHORTEST, 1 << (n + 1).bit_length())

@@ -70,6 +70,7 @@ def _heights(spikes: Spikes, length: int) -> tuple[float, ...]:
     ).tolist()
     heights, left = [], 0
     for i in range(length):
+        # A spike that lasts ignores beginnings: spikes never overlap, as in ESPA.
         left = left - 1 if left else (lasts[i] if begins[i] else 0)
         heights.append(drawn[i] if left else 0.0)
     return tuple(heights)

@@ -23,6 +23,7 @@ def parse(text: str, read: Reader | None = None) -> Workload:
     rates. ``trace:file=FILE`` is read by ``read``. Raises BadInput for a text that is none, naming
     the part.
     """
+    # With the spaces: a + inside a value, as in 1e+3, is no sum.
     parts = tuple(_part(part.strip(), read) for part in text.split(" + "))
     return parts[0] if len(parts) == 1 else Sum(parts)
 
@@ -38,6 +39,7 @@ def _part(text: str, read: Reader | None) -> Workload:
             ) from None
     name, _, settings = text.partition(":")
     given = _settings(settings, text)
+    # A file is no parameter of a trace, which knows only its samples.
     file = given.pop("file", None) if name == "trace" else None
     if file is None:
         return create(name.strip(), given)
@@ -77,5 +79,6 @@ def with_seed(load: Workload, seed: int) -> Workload:
     if isinstance(load, Scaled):
         return dataclasses.replace(load, load=with_seed(load.load, seed))
     if dataclasses.is_dataclass(load) and hasattr(load, "seed"):
+        # Added and not set: parts with different seeds stay different.
         return dataclasses.replace(load, seed=load.seed + seed)
     return load

@@ -51,6 +51,7 @@ class Trace:
     @property
     def duration_s(self) -> float:
         """Seconds to the end of the last sample, scaled."""
+        # The last sample has no successor, so it is held as long as the one before it.
         return (2 * self.times_s[-1] - self.times_s[-2] - self.times_s[0]) * self.time_scale
 
     def rate_per_s(self, t_s: float) -> float:

@@ -72,5 +72,6 @@ def _path(
     steps = down + (up - down) * uniform(seed, _LANE, np.arange(length))
     path = [start]
     for step in steps[1:].tolist():
+        # Reflected at 0 by the inner absolute value, at the ceiling by the outer one.
         path.append(ceiling - abs(ceiling - abs(path[-1] + step)))
     return tuple(path)

@@ -45,6 +45,7 @@ class Batches:
 
     def __post_init__(self) -> None:
         most = float(np.diff(self.curve.rows).max())
+        # A batch takes whole steps, and one that may not take a single step would never get on.
         if most > self.job.max_rows:
             said = f"a rows limit of {self.job.max_rows:g} needs a finer grid"
             raise BadInput(f"{said}: a step of {self.curve.step_s:g} s brings {most:.0f} rows")
@@ -66,7 +67,9 @@ class Batches:
         until = self._until(t, since)
         takes_s = job.batch_s(rows[until] - rows[since], executors)
         in_steps = takes_s / step_s
+        # Kindly down, else up: the truth lies between, and so does the bracket made of both.
         ends = np.floor(in_steps + 1e-9) if self.kindly else np.ceil(in_steps - 1e-9)
+        # A batch that is over early waits for its trigger: that time counts as its own.
         lasts = np.maximum(ends.astype(np.int64), self.interval - t % self.interval)
         in_time_from = (
             t + (takes_s - job.slo.latency_s) / step_s
@@ -78,11 +81,13 @@ class Batches:
         rows = self.curve.rows
         if not np.isfinite(self.job.max_rows):
             return np.full(since.shape, t)
+        # A hair more than the limit, because sums of rows are rounded.
         most = rows[since] + self.job.max_rows * (1 + 1e-12)
         reach = (
             np.searchsorted(rows, most, side="left")
             if self.kindly
             else np.searchsorted(rows, most, side="right") - 1
         )
+        # One step at least, or a batch without progress would repeat for ever.
         until: Steps = np.minimum(t, np.maximum(reach, since + 1))
         return until

@@ -62,6 +62,8 @@ class Job:
         """
         more = self.sizes[None, :] - self.sizes[:, None]
         waits_s = self.start_s * np.maximum(more, 0) + self.stop_s * np.maximum(-more, 0)
+        # An executor is paid from its request on, and until it is gone, although it does not work
+        # then.
         cost: Floats = self.slots_per_executor * waits_s + self.rescale_cost * (more != 0)
         return cost
 
@@ -100,4 +102,5 @@ def curve_of(load: Workload | Arrivals, duration_s: float, step_s: float) -> Cur
     rows = np.array([arrivals.rows_at(i * step_s) for i in range(steps + 1)])
     if rows[-1] <= 0:
         raise BadInput(f"the load brings no row in {duration_s:g} s; there is nothing to scale")
+    # Arrivals may have begun before: the bounds count from the start of the run.
     return Curve(rows - rows[0], step_s)

@@ -19,7 +19,9 @@ LATE_SHARE = 0.01
 WINDOW_S, WINDOW_SHARE = 300.0, 0.10
 # Halvings of the logarithm of the price of a late row: about a thousandth of it is left open.
 _SEARCHES = 14
+# Some windows miss the rule at any price that suits the rest; a few such steps reach them all.
 _DEARER = 8.0
+# The Lagrangian bound is concave in the price and its peak lies near: the best of a few counts.
 _BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)
 
 
@@ -100,15 +102,20 @@ def clairvoyant(
     windows; the path is rounded against it and keeps both rules. Raises BadInput for an ``initial``
     outside the limits.
     """
+    # Older backlogs are never worth it: nearly all their rows are late whatever is done.
     oldest_s = 3 * job.slo.latency_s + 2 * job.trigger_s if oldest_s is None else oldest_s
     ages = max(2, math.ceil(oldest_s / curve.step_s))
     first = None if initial is None else job.index(initial)
+    # Two programs: the fair one gives a path that really attains, the kind one a bound for
+    # everybody.
     fair, kind = (
         _Program(Batches(job, curve, kindly=kindly), first, ages, fixed) for kindly in (False, True)
     )
     slots = float(job.sizes[-1]) * job.slots_per_executor
+    # The price at which all rows being late costs as much as the largest size all along.
     scale = max(1e-12, slots * curve.step_s * curve.steps / curve.rows[-1])
     best, low, high = _search(fair, scale)
+    # The grid may round the best fixed size away; it is a path all the same.
     if fixed is not None and initial is None and (best is None or fixed.cost < best.cost):
         best = fixed if fixed.attains() else best
     prices = (0.0, low, *(high * factor for factor in _BEYOND))
@@ -121,6 +128,8 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
     """
     best, low, high = None, 0.0, scale * 1e-3
     for _ in range(_SEARCHES):
+        # The search is on the logarithm: the price of a row may lie anywhere over many powers of
+        # ten.
         price = high if best is None else math.sqrt(max(low, scale * 1e-5) * high)
         path = program.path(price)
         if path is not None and path.late_share <= LATE_SHARE and len(path.missed()):
@@ -129,6 +138,7 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
             high, best = price, path if best is None or path.cost < best.cost else best
         elif best is None:
             low, high = price, high * 10
+            # No price makes it attain: no size within the limits is enough.
             if price > scale * 1e5:
                 break
         else:
@@ -176,9 +186,11 @@ class _Program:
                 f"a run must last longer than a trigger interval ({self._job.trigger_s:g} s)"
             )
         self._can_grow_at = math.ceil(self._job.start_s / self._curve.step_s - 1e-9)
+        # Without a rule for the end a path would let the last backlog lie, and save its work.
         self._end_age = max(self._age_at_start(), self._age_at_end(fixed))
         self._dearer: Mapping[int, float] = {}
         self._switching = self._job.switching()
+        # What a batch does depends on no price, and the search asks some twenty prices.
         self._plans = {t: self._plan(t) for t in range(self._first, self._curve.steps)}
 
     def bound(self, price: float) -> float:
@@ -188,6 +200,7 @@ class _Program:
         self._dearer = {}
         values = self._values(price)[self._first, self._first]
         value = values.min() if self._initial is None else values[self._initial]
+        # The Lagrangian relaxation: rows that may be late are given back at the same price.
         return float(value) - price * LATE_SHARE * float(self._curve.rows[-1])
 
     def path(self, price: float, dearer: Mapping[int, float] | None = None) -> Path | None:
@@ -229,7 +242,9 @@ class _Program:
         """Return the cost to go by step, age (from 0, unused) and the size before."""
         steps, ages, sizes = self._curve.steps, self._ages, len(self._job.sizes)
         values = np.full((steps + 1, ages + 1, sizes), np.inf)
+        # Whatever the age at the end: the rule for it is an infinite price in the plans.
         values[steps] = 0.0
+        # Backward in time: a batch that starts at t leads to later starts only.
         for t in sorted(self._plans, reverse=True):
             work = self._work(t, price, values)
             values[t, 1:] = (self._switch(t)[None, :, :] + work[:, None, :]).min(axis=2)
@@ -248,7 +263,9 @@ class _Program:
         sizes = np.broadcast_to(job.sizes, since.shape)
         until, lasts, late = self._batches.from_step(t, since, sizes)
         then, age = np.minimum(t + lasts, steps), t + lasts - until
+        # What the cap on the age cuts off is late by then, and is paid as late here.
         forgotten = rows[np.minimum(until + np.maximum(age - self._ages, 0), steps)] - rows[until]
+        # Only the fair rounding forbids it: a bound must not be raised by the grid's own limits.
         too_old = (age > self._ages) & (then < steps) & (not self._kindly)
         ends_late = (t + lasts >= steps) & (ages[:, None] > self._end_age)
         paid = (then - t) * self._curve.step_s * sizes * job.slots_per_executor
@@ -273,6 +290,7 @@ class _Program:
     def _switch(self, t: int) -> Floats:
         grows = self._job.sizes[None, :] > self._job.sizes[:, None]
         return (
+            # Nobody can be asked for before the run: the first executors to come work from then on.
             np.where(grows, np.inf, self._switching) if t < self._can_grow_at else self._switching
         )
 
@@ -281,6 +299,7 @@ class _Program:
         size keeps.
         """
         rows, lasts = self._curve.rows, self._first
+        # The hardest moment at the largest size: no path has to end better than that.
         busiest = int(np.argmax(np.diff(rows)))
         for _ in range(20):
             since = np.array([max(0, busiest - lasts)])

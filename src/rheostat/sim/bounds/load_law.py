@@ -70,14 +70,17 @@ def law_of(load: Workload, duration_s: float, step_s: float) -> Law:
 
 def _cosine(load: Cosine, middles: Floats) -> Law:
     held = np.floor(middles / load.hold_s)
+    # The middles of equal parts of (-1, 1).
     levels = (2 * np.arange(_NOISE_LEVELS) + 1) / _NOISE_LEVELS - 1
     wave = load.shift + load.amplitude * np.cos(2 * np.pi * held * load.hold_s / load.period_s)
     fresh, same = np.full((_NOISE_LEVELS, _NOISE_LEVELS), 1 / _NOISE_LEVELS), np.eye(_NOISE_LEVELS)
+    # The noise is drawn anew where the hold ends, and stays within it.
     moves = tuple(fresh if changes else same for changes in np.diff(held) > 0)
     return Law(np.maximum(0.0, wave[:, None] + load.noise * levels[None, :]), fresh[0], moves)
 
 
 def _bursts(load: Bursts, steps: int, step_s: float) -> Law:
+    # An exponential time has no memory, so one number per step tells its whole law.
     begins, ends = (1 - math.exp(-step_s / mean_s) for mean_s in (load.quiet_s, load.burst_s))
     move = np.array([[1 - begins, begins], [ends, 1 - ends]])
     return Law(
@@ -92,7 +95,9 @@ def _walk(load: Walk, middles: Floats) -> Law:
         load.ceiling, load.start + drift + 3 * max(load.up, -load.down) * math.sqrt(held[-1] + 1)
     )
     rates = np.linspace(0.0, most, _WALK_LEVELS)
+    # Middles of 200 equal parts stand for the uniform step.
     draws = load.down + (load.up - load.down) * (np.arange(200) + 0.5) / 200
+    # The absolute value is the reflection at 0; the grid's end stands for the ceiling.
     move = np.stack([_nearest(np.abs(rate + draws), rates) for rate in rates])
     moves = tuple(move if changes else np.eye(_WALK_LEVELS) for changes in np.diff(held) > 0)
     return Law(np.tile(rates, (len(middles), 1)), _nearest(np.array([load.start]), rates), moves)

@@ -58,9 +58,12 @@ def nonanticipative(job: Job, load: Workload, duration_s: float, initial: int) -
     up to a step's worth of executors a change; compare with the clairvoyant's mean, which is a
     bound for everybody. Raises BadInput for a load without a known law.
     """
+    # At least a start: then what is asked for in a step works in the next, and no queue of starts
+    # is part of the state.
     step_s = max(job.start_s, job.trigger_s, duration_s / 2000)
     law = law_of(load, duration_s, step_s)
     start = job.index(initial)
+    # The backlog on a grid: rounded down it bounds from below, rounded up it can be attained.
     down, between, up = (
         _Chain(job, law, step_s, start, rounding) for rounding in ("down", "between", "up")
     )
@@ -82,6 +85,7 @@ def _search(chain: _Chain) -> tuple[Expected | None, float, float]:
             high, best = price, expected if best is None or expected.cost < best.cost else best
         elif best is None:
             low, high = price, high * 10
+            # No price makes it attain: even the largest size is late too often.
             if price > chain.scale * 1e6:
                 break
         else:
@@ -97,6 +101,7 @@ class _Chain:
         capacity = capacity_rows_per_s(job)
         if not capacity[-1] > 0:
             raise BadInput("the job commits no row at any size")
+        # A size that commits nothing must not divide by 0; its backlog only grows.
         self._capacity = np.maximum(capacity, 1e-9)
         most = float(self._capacity[-1]) * 3 * job.slo.latency_s + float(law.rates.max()) * step_s
         self._backlogs = most * np.linspace(0, 1, _BACKLOGS) ** 2
@@ -180,6 +185,7 @@ class _Chain:
             0.0,
             self._backlogs[None, :, None] + (rates - self._capacity[None, None, :]) * self._step_s,
         )
+        # Beyond the grid rows are given up as late, so that no state is missing.
         lost = np.maximum(0.0, backlog - self._backlogs[-1])
         place = np.interp(backlog, self._backlogs, np.arange(_BACKLOGS))
         if self._rounding != "between":
@@ -193,6 +199,7 @@ class _Chain:
         """
         job = self._job
         sizes = np.broadcast_to(job.sizes, backlog.shape)
+        # A batch that keeps up has the rows of an interval, or of a second where there is none.
         takes_s = job.batch_s(
             np.broadcast_to(rates * max(job.trigger_s, 1.0), backlog.shape), sizes
         )
@@ -209,6 +216,7 @@ def capacity_rows_per_s(job: Job) -> Floats:
     within_s = job.trigger_s or job.slo.latency_s / 2
     low, high = np.zeros(len(job.sizes)), np.full(len(job.sizes), 1.0)
     for _ in range(60):
+        # Doubled until too much, then halved: the batch time of a job is any rising function.
         high = np.where(job.batch_s(high, job.sizes) <= within_s, high * 2, high)
     for _ in range(60):
         middle = (low + high) / 2

@@ -69,6 +69,7 @@ def best_static(job: Job, curve: Curve) -> tuple[int, Path] | None:
     """Return the least size that attains the objective all along, and its run; None if none
     does.
     """
+    # Smallest first: the cheapest size that attains is the first one that does.
     for executors in job.sizes:
         path = run_static(job, curve, int(executors))
         if path.attains():
@@ -94,6 +95,7 @@ def run_static(job: Job, curve: Curve, executors: int, *, kindly: bool = False) 
             )
         )
         t, since = t + int(lasts[0]), int(until[0])
+    # Rows at the end that nobody has committed but that are already too old count as late.
     left = float(
         curve.at(np.array([curve.steps - job.slo.latency_s / curve.step_s]))[0] - curve.rows[since]
     )
@@ -111,6 +113,7 @@ def score(cost: float, static: float, bound: float, *, attained: bool) -> float 
     J is slot-seconds plus the price of the rescalings. None too where a fixed size is as good as
     the bound: then nothing can be gained.
     """
+    # A run that missed the objective has no score: cheap and late is no achievement.
     if not attained or static <= bound:
         return None
     return (static - cost) / (static - bound)
@@ -136,6 +139,7 @@ def batch_time(model: BatchModel, slots_per_executor: int = 1) -> BatchTime:
 
     def takes_s(rows: Floats, executors: Floats) -> Floats:
         slots = executors * slots_per_executor
+        # By count and looked up: the program asks for the same few sizes a million times.
         each = [model.curve.slowdown(count) for count in range(int(slots.max()) + 1)]
         slowdown = np.array(each)[slots.astype(np.int64)]
         total: Floats = np.full(np.broadcast_shapes(rows.shape, slots.shape), model.fixed_s)
@@ -143,7 +147,9 @@ def batch_time(model: BatchModel, slots_per_executor: int = 1) -> BatchTime:
             task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown
             waves = np.ceil(stage.tasks / slots)
             total = total + np.maximum(
-                waves * (stage.task_s + task_rows_s), stage.task_s + stage.skew * task_rows_s
+                # The larger of the two: all waves at their mean, or the one largest task alone.
+                waves * (stage.task_s + task_rows_s),
+                stage.task_s + stage.skew * task_rows_s,
             )
         return total
 

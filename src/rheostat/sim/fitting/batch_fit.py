@@ -76,16 +76,22 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
         for each, bend in zip(_LIMITS, (-2.0, 2.0), strict=True)
     )
     tasks = search.source + search.state
+    # Pressed inside the limits: the search refuses to begin on one.
     starts = [
         np.clip(start, low + 1e-9, high - 1e-9)
         for start in _starts(search.data, tasks, len(search.times), run)
     ]
     left = search.residuals
     solved = [
+        # The soft loss is nearly linear beyond 0.2: a batch twice too long does not pull the fit.
         least_squares(left, start, loss="soft_l1", f_scale=0.2, bounds=(low, high), max_nfev=_TRIES)
         for start in starts
     ]
+    # From two beginnings: fixed cost and task time trade against each other, so there are two
+    # valleys.
     best = min(solved, key=lambda each: float(each.cost))
+    # The median of the absolute errors over 0.6745 is the deviation of a normal law, whatever the
+    # few stragglers are.
     spread = min(2.0, float(np.median(np.abs(left(best.x)[: len(batches)]))) / 0.6745)
     found = search.fit_of(best.x)
     return Fit(replace(found.parameters, batch_noise=spread, task_noise=spread), found.pace)
@@ -121,6 +127,8 @@ class _Search:
             trigger_s=self.run.trigger_s,
             source_partitions=self.source,
             state_partitions=self.state,
+            # Times are searched as logarithms: they stay above 0, and a factor counts the same
+            # anywhere.
             fixed_s=math.exp(x[0]),
             source_task_s=math.exp(x[1]),
             state_commit_s=math.exp(x[1]),
@@ -134,6 +142,7 @@ class _Search:
             start_each_s=0.0,
             start_noise=0.0,
         )
+        # The pace is 1 at the last knot, or pace and cost could trade a factor for ever.
         factors = tuple(np.exp(np.append(x[_PLAIN:], 0.0)).tolist())
         per_start = float(x[5]) if self.data.starting.any() else 0.0
         pace = Pace(self.times, factors, per_start, float(x[6]), math.exp(x[7]), float(x[8]))
@@ -156,6 +165,7 @@ def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
     takes_s = batch_time(p.model, p.slots_per_executor)
     low = np.maximum(1.0, np.floor(data.executors))
     share = data.executors - low
+    # Executors came in the middle of the batch: between the times at the two whole sizes.
     warm_s = (1 - share) * takes_s(data.rows, low) + share * takes_s(data.rows, low + 1)
     newness = np.array([pace.newness(each.ages_s, each.first) for each in data.batches])
     factor = (
@@ -175,6 +185,7 @@ def start_s(run: Recorded) -> float:
     for each in run.seen:
         if each.target is not None and before is not None and each.target > before:
             asked = (each.t_s, each.target)
+        # All of them: the wait of a change is that of its last executor.
         if asked and each.executors and each.executors >= asked[1]:
             waited.append(max(0.0, each.t_s - asked[0]))
             asked = None
@@ -211,6 +222,7 @@ def _partitions(run: Recorded) -> tuple[int, int]:
     state = max((each.state_partitions or 0 for each in run.seen), default=0)
     flights = [each.in_flight for each in run.seen if each.in_flight]
     tasks = max(((each.tasks_done or 0) + (each.tasks_left or 0) for each in flights), default=0)
+    # Fewer tasks than state partitions were seen: only one stage was caught in flight.
     return (tasks - state if tasks > state else state or SparkParameters().source_partitions), state
 
 

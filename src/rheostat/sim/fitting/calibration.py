@@ -81,6 +81,7 @@ def calibrate(run: Recorded) -> Calibration:
 
     Raises BadInput where a part has fewer than 5 batches.
     """
+    # By blocks of time, not every third batch: neighbours are alike, and would tell the answer.
     ours = [each for each in run.batches if _block(run, each.end_s) not in HELD_OUT]
     others = [each for each in run.batches if _block(run, each.end_s) in HELD_OUT]
     if min(len(ours), len(others)) < _FEWEST:
@@ -117,11 +118,13 @@ def forced(found: Fit, run: Recorded, seed: int | None = None) -> Forced:
     """Lead the plant through the recorded arrivals and the recorded sizes; without a seed it has no
     noise.
     """
+    # Executors come as recorded, so the plant must not make them wait once more.
     p = replace(found.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
     plant = PacedPlant(SparkPlant(quiet, load_of(run), seed=seed or 0), found.pace, run.starting_at)
     shown: list[Observation] = []
     for each in run.seen:
+        # The size before the look: the plant shows what held at that moment in the recording.
         plant.rescale(Decision(target=run.executors_at(each.t_s), reason="recorded"), each.t_s)
         shown.extend(plant.observe(each.t_s))
     return Forced(tuple(shown), plant)
@@ -139,6 +142,7 @@ def _errors(
     *,
     held_out: bool,
 ) -> Errors:
+    # Relative: half a second is much of one batch and nothing of another.
     off = np.abs(found.predicted_s(batches) / np.array([each.batch_s for each in batches]) - 1)
     pairs = [
         (said, was)

@@ -152,6 +152,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
     and for a policy or parameter that is wrong.
     """
     policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
+    # Two fits: one that leaves a part out tells the error, one of all of it gives the answer.
     judged = calibrate(run)
     found = fit(run, run.batches)
     done = _closed(found, run, question, policy)
@@ -176,6 +177,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
         deviation=_deviation(said, was),
         more_slot_hours=more,
         more_slot_hours_share=share,
+        # A policy that is late has saved nothing.
         saved_share=-share if ours.attained else None,
         decisions=_changes(done.records),
         error=judged.held_out,
@@ -215,6 +217,7 @@ def _off(said: float | None, was: float | None) -> float | None:
 
 
 def _within(found: Fit, limits: Limits) -> SparkParameters:
+    # The recorded size may lie outside the limits that are asked about.
     start = min(max(found.parameters.executors, limits.min_executors), limits.max_executors)
     return replace(found.parameters, executors=start)
 
@@ -254,6 +257,7 @@ def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
     )
     for each in records:
         if each.target is not None and each.target != before:
+            # The last guard's reason has all those before it in it.
             reason = each.guards[-1].reason if each.guards else each.raw.reason if each.raw else ""
             found.append(Change(t_s=each.t_s, before=before, after=each.target, reason=reason))
             before = each.target

@@ -26,9 +26,11 @@ def recorded_ledger(run: Recorded) -> Ledger:
         _note_sizes(book, late)
         if late.lag_rows is None or not ended(early, late):
             continue
+        # Never back: a lag that is read a little late would take committed rows away again.
         rows = max(done, arrivals.rows_at(late.t_s) - late.lag_rows)
         first = max(done, rows - (late.batch_rows or 0))
         end_s = _committed_s(arrivals, early, late, first, rows)
+        # Several batches ended unseen: what they took was committed before the one that was seen.
         if first > done:
             usual_s = max(late.batch_s or 0.0, late.trigger_s or 0.0)
             book.committed(max(early.t_s, end_s - usual_s), first)
@@ -45,6 +47,7 @@ def _committed_s(
     """
     if late.latency_s is None or rows <= first:
         return end_of_batch_s(early, late)
+    # Held between the two observations, the only times that are certain.
     return min(late.t_s, max(early.t_s, arrivals.mean_time(first, rows) + late.latency_s))
 
 

@@ -104,6 +104,7 @@ class Recorded:
         """
         rates: list[float] = []
         rate = 0.0
+        # From the end, because an absent rate takes that of the next observation.
         for each in reversed(self.seen[1:]):
             rate = each.input_rows_per_s if each.input_rows_per_s is not None else rate
             rates.append(rate)
@@ -127,6 +128,7 @@ def recorded(recording: Recording) -> Recorded:
     Raises BadInput where signals are missing that a fit needs (executors, arrival rate, lag,
     batches), and for a gap in time.
     """
+    # A recording may hold several applications; the fit is of the one that is seen most.
     moments = max(recording.values(), key=len)
     if len(moments) < 2:
         raise BadInput("a recording that is to be fitted needs two rows or more")
@@ -142,6 +144,7 @@ def recorded(recording: Recording) -> Recorded:
             )
     usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(seen))
     for moment, (early, late) in zip(moments[1:], pairwise(seen), strict=True):
+        # In a gap batches, sizes and arrivals are unknown: a fit over it would invent them.
         if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
             said = (
                 f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s"
@@ -186,6 +189,7 @@ def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
 
 def ended(early: Observation, late: Observation) -> bool:
     """Tell whether a batch with rows ended between two observations."""
+    # The last batch is told again until there is another; two alike in both numbers count as one.
     other = (early.batch_s, early.batch_rows) != (late.batch_s, late.batch_rows)
     return other and bool(late.batch_s) and bool(late.batch_rows)
 
@@ -194,6 +198,7 @@ def end_of_batch_s(early: Observation, late: Observation) -> float:
     """Return when the last batch that ended between two observations did: before the one that runs
     began.
     """
+    # The batch that runs began when the last one ended, or later.
     running_s = late.in_flight.elapsed_s if late.in_flight else 0.0
     return min(late.t_s, max(early.t_s, late.t_s - running_s))
 
@@ -201,6 +206,7 @@ def end_of_batch_s(early: Observation, late: Observation) -> float:
 def load_of(run: Recorded) -> Workload:
     """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
     waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
+    # A plant begins without a backlog, so the one that was found has to arrive.
     return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
 
@@ -250,6 +256,7 @@ def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...],
         halfway_s = (early.t_s + late.t_s) / 2
         if halfway_s > t_s:
             break
+        # Cut to the new size from the end: the youngest are those that have left.
         born_s = [*born_s, *[halfway_s] * ((late.executors or 0) - len(born_s))][: late.executors]
         first = min(first, len(born_s))
     return tuple(max(0.0, t_s - each) for each in born_s), first

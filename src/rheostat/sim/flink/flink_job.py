@@ -195,6 +195,7 @@ class FlinkJob:
         concave = (
             1 + self.contention * max(0, tasks - self.hosts) + self.coherence * tasks * (tasks - 1)
         )
+        # The universal scalability law, with contention only where tasks share a host.
         return self.rate_per_s / (concave * self.work(tasks, age_s))
 
     def work(self, tasks: int, age_s: float) -> float:

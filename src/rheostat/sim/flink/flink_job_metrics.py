@@ -23,6 +23,7 @@ class Metrics:
         self._tasks = tasks
         self._attempt = 0
         """Second in which this attempt began: its meters know nothing earlier."""
+        # Running sums: a mean over any window is then a difference of two entries.
         self._read = [0.0]
         self._busy = [0.0]
         self._busiest = [0.0]
@@ -49,6 +50,7 @@ class Metrics:
         """Take in the second that has just passed."""
         tasks, job = self._tasks, self._tasks.job
         used, full, size = tasks.used, tasks.pressed, len(tasks.born)
+        # Between calm and full by pressure: busy time saturates before the task does.
         calm = self._busier * job.busy_calm * tasks.worked**job.busy_power * size**-job.busy_spread
         busy = min(1.0, calm + (job.busy_full * size**-job.busy_full_spread * used - calm) * full)
         idle = max(0.0, 1 - busy - (job.blocked + job.waiting * (1 - used)) * full)
@@ -58,6 +60,7 @@ class Metrics:
         self._idle.append(self._idle[-1] + idle)
         self._pressure.append(self._pressure[-1] + job.pressure_full * full)
         self._cpu.append(self._cpu[-1] + self._seen_cpu())
+        # The largest of the bucket that runs and the one before: so a lag is seen for 30 to 60 s.
         if (tasks.second - self._attempt) % _BUCKET_S == 0:
             self._largest_before, self._largest = self._largest, 0.0
         self._largest = max(self._largest, tasks.lag)
@@ -85,6 +88,7 @@ class Metrics:
         window_s = min(_METER_S, now)
         arrived = (tasks.arrived[now] - tasks.arrived[now - window_s]) / max(1, window_s)
         cpu = self._mean(self._cpu, max(0, now - job.cpu_late_s), max(1, job.cpu_window_s))
+        # While it restarts the job has no tasks to report; Kafka and the containers still do.
         if now < tasks.down_until_s:
             return Observation(
                 t_s=float(now),
@@ -95,6 +99,7 @@ class Metrics:
                 cpu=cpu,
             )
         since = max(0, min(_METER_S, now - self._attempt))
+        # Over the whole minute also after a restart, as Flink's meters divide: they begin too low.
         metered = (self._read[now] - self._read[now - since]) / _METER_S
         within = max(1, min(since, now - int(tasks.started_s)))
         busy, sent = self._mean(self._busy, now, within), metered * job.share_joined(tasks.age_s)

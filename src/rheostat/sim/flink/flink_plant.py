@@ -47,6 +47,7 @@ class FlinkPlant:
     def __init__(
         self, job: FlinkJob, arrivals: Sequence[float], executors: int, seed: np.random.SeedSequence
     ) -> None:
+        # A stream for each, so that a policy which restarts more often meets the same rates.
         rates, starts, waits, shares, busy, run = (
             np.random.default_rng(each) for each in seed.spawn(6)
         )
@@ -54,6 +55,7 @@ class FlinkPlant:
         self.job = job
         """The job as this run of it is."""
         self.tasks = Tasks(job, arrivals, executors)
+        # The first start is a restart, too: the job does nothing until its tasks run.
         self.tasks.resize(executors, job.restart_s + job.restart_new_s)
         self.metrics = Metrics(self.tasks)
         self.samples: list[Sample] = []
@@ -160,13 +162,16 @@ class FlinkPlant:
 
     def _move(self, now: float) -> None:
         """Start or stop TaskManagers until as many are there or on their way as are wanted."""
+        # What is planned, not what is there: those on their way out or in count as gone or come.
         planned = (self._leaving[-1][1] if self._leaving else self.tasks.size) + len(self._joining)
         while planned > self._target and self._joining:
+            # Those that would come last are called off first: the next to come is of most use.
             self._joining.remove(max(self._joining))
             heapq.heapify(self._joining)
             planned -= 1
         if planned > self._target:
             self._leaving.append((now + self.job.stop_s, self._target))
+        # One draw for all of a request: they wait for the same scheduler and the same image.
         common = self.job.start_s * self._varied(self.job.restart_noise)
         for _ in range(self._target - planned):
             heapq.heappush(self._joining, now + common * self._varied(self.job.start_spread))
@@ -180,6 +185,7 @@ class FlinkPlant:
         while self._joining and self._joining[0] <= now:
             heapq.heappop(self._joining)
             size += 1
+        # One that leaves while another joins keeps the number, but the job restarts all the same.
         if size == self.tasks.size and left == size:
             return
         down_s = self.job.restart_s + (self.job.restart_new_s if size > left else 0.0)
@@ -201,6 +207,7 @@ def _wander(
     kept = math.exp(-_STEP_S / _FORGETS_S)
     wander, walk = 0.0, []
     for shock in generator.standard_normal(seconds // _STEP_S + 2).tolist():
+        # The root keeps the variance at 1, however much is forgotten.
         wander = kept * wander + math.sqrt(1 - kept * kept) * shock
         walk.append(run + deviation * wander)
     inside = np.interp(np.arange(seconds), _STEP_S * np.arange(len(walk)), walk)

@@ -92,11 +92,14 @@ class Tasks:
         """
         now = float(self.second)
         grown = tasks - len(self.born)
+        # Kubernetes ends the newest of a deployment's pods first.
         self.born = sorted(self.born)[:tasks] if grown <= 0 else self.born + [now] * grown
+        # All partitions go back to the last complete checkpoint: what came after it is read again.
         position = min(self._durable, self.mean_position())
         self.replayed = self.mean_position() - position
         self.down_until_s = now + down_s
         self.started_s = self.down_until_s
+        # A checkpoint that was under way is lost with the restart.
         self._pending, self._next_s = None, self.down_until_s + self.job.checkpoint_s
         self._place(position)
         self._look(self.arrived[self.second])
@@ -107,6 +110,7 @@ class Tasks:
         self.second = start + 1
         now = self.arrived[self.second]
         if start < self.down_until_s:
+            # Nothing is processed, but a JVM that starts is half busy.
             self.processed, self.used, self.worked, self.cpu = 0.0, 0.0, 0.0, 0.5
             self._look(now)
             return
@@ -136,6 +140,7 @@ class Tasks:
             worked / tasks,
             cpu / tasks,
         )
+        # Smoothed over some five seconds, because buffers between tasks fill and drain that slowly.
         self.pressed += ((full / tasks) - self.pressed) * 0.2
         self._look(now)
         self._checkpoint()
@@ -145,6 +150,7 @@ class Tasks:
         leave the rest to the others.
         """
         counts = [group.count for group in self.groups]
+        # Water filling: who wants least is served in full, and the others share what is left.
         for rows, count in sorted(zip(wanted, counts, strict=True)):
             if rows * sum(counts) >= able:
                 break
@@ -161,6 +167,8 @@ class Tasks:
             if position >= now:
                 group.second = self.second
                 continue
+            # From where it was last time: positions only rise between restarts, so the search is
+            # short.
             while arrived[second + 1] <= position:
                 second += 1
             group.second = second
@@ -174,6 +182,7 @@ class Tasks:
         now = float(self.second)
         if self._pending is not None and now >= self._pending[0]:
             self._durable, self._pending = self._pending[1], None
+        # One checkpoint at a time, as Flink's default has it.
         if self._pending is None and now >= self._next_s:
             takes_s = self.job.checkpoint_takes_s + self.job.checkpoint_pressed_s * self.pressed
             self._pending = (now + takes_s, self.mean_position())
@@ -186,6 +195,7 @@ class Tasks:
         tasks, each = len(self.born), self.job.partitions
         low, more = divmod(each, tasks)
         second = self._second_of(position)
+        # Tasks that are alike are one group: a second costs a few groups and not a hundred tasks.
         found: dict[tuple[float, int], int] = {}
         for index, born_s in enumerate(self.born):
             key = (born_s, low + (index < more))

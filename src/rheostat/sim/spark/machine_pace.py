@@ -68,6 +68,7 @@ class PacedPlant(Around):
         starting = (
             self._starting(now) if self._starting else max(0, fleet.target - len(fleet.staying))
         )
+        # Executors are numbered as they come, so the first ones have the lowest numbers.
         first = sum(each.number < self._paced.p.executors for each in fleet.executors)
         newness = pace.newness([now - each.registered_s for each in fleet.executors], first)
         factor = (
@@ -77,4 +78,5 @@ class PacedPlant(Around):
         )
         self._paced.slow = factor
         for executor in fleet.executors:
+            # Set anew at every look, so no end of it is needed.
             executor.slow, executor.slow_until_s = factor, math.inf

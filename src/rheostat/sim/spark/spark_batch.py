@@ -72,12 +72,14 @@ def run_anywhere(
     free = [
         (begin_s, place) for _ in range(slots) for place in range(len(executors))
     ]  # equal times in order: a heap already
+    # Once a stage: a straggler that recovers in the middle of it stays one until its end.
     factors = [executor.factor(begin_s) for executor in executors]
     for work in work_s:
         t_s, place = free[0]
         took_s = work * factors[place]
         if executors[place].cold:
             executors[place].cold = False
+            # Only the first task of an executor: it loads classes and opens connections.
             took_s += cold_s
         run.task_s.append(took_s)
         run.ends_s.append(t_s + took_s)
@@ -131,6 +133,7 @@ def strays(
         idle_s, idle = min(
             ((t_s, number) for t_s, number in free if not queues[number]), default=(math.inf, home)
         )
+        # Once Spark has given up on locality it stays so until a task is launched at home.
         stray_s = max(idle_s, launched_s if relaxed else launched_s + wait_s)
         relaxed = stray_s < t_s
         slot, launched_s = ((idle_s, idle), stray_s) if relaxed else ((t_s, home), t_s)

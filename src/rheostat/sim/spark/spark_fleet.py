@@ -74,9 +74,11 @@ class Fleet:
         missing = self.target - len(staying) - len(self._starting)
         for _ in range(missing):
             self._start(now)
+        # Those that have not come yet are called off first: they do nothing and hold no state.
         while missing < 0 and self._starting:
             self._starting.pop()
             missing += 1
+        # The youngest, as the product chooses among equals; state is placed evenly here.
         for executor in staying[len(staying) + missing :] if missing < 0 else ():
             executor.leaving = True
         self._note(now)
@@ -95,12 +97,14 @@ class Fleet:
 
     def lose(self, executor: Executor, now: float) -> None:
         """Lose an executor; a new one is asked for at once, because the target stands."""
+        # Paid until now and no longer: a lost executor has no orderly end.
         self._remove([executor], now)
         self.assert_target(now)
 
     def _start(self, now: float) -> None:
         number = self._numbers
         self._numbers += 1
+        # Those that start together share a machine, or a scheduler, and each slows the others.
         mean_s = self._p.start_s + self._p.start_each_s * len(self._starting)
         self._starting.append(number)
         self._events.at(

@@ -107,6 +107,7 @@ class SparkParameters:
     )
 
     def __post_init__(self) -> None:
+        # All at once: whoever mends one number should not be told of the next at the next try.
         wrong = [*self._out_of_range(), *self._contradictions()]
         if wrong:
             raise BadInput("the parameters of the Spark plant: " + "; ".join(wrong))
@@ -220,6 +221,7 @@ def _parsed(each: dataclasses.Field[Any], value: Any) -> Any:
             if str(value).lower() in named
             else _no_number()
         )
+    # True is a whole number for Python, but was hardly meant as one.
     if isinstance(value, bool):
         return _no_number()
     if kind.startswith("int"):

@@ -43,6 +43,7 @@ class SparkPlant:
         step_s: float = 1.0,
         poisson: bool = False,
     ) -> None:
+        # In this order for ever: a stream more comes last, or all seeds would mean something else.
         arriving, tasks, batches, starts = streams(seed, 4)
         self.p = parameters
         self.events = Events(start_s)
@@ -138,6 +139,7 @@ class SparkPlant:
                 if left
                 else self.running.batch_s + self.p.start_s
             )
+            # The event of the old end finds that it is too early, and plans itself again.
             self.running.end_s += self.p.loss_s + again_s
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
@@ -155,6 +157,7 @@ class SparkPlant:
             return
         self._stages.place(self.fleet, now)
         rows = math.floor(
+            # Whole rows; the tolerance is for sums that end a hair below one.
             min(self.arrivals.rows_at(now) - self.committed + 1e-6, self.p.max_rows or math.inf)
         )
         if rows < 1:
@@ -162,10 +165,17 @@ class SparkPlant:
             self.events.at(self._next_look_s(now), self._trigger)
             return
         fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
+        # Half of the fixed cost is planning before the tasks, half the commit after them.
         stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
         end_s = max(stages[-1].ends_s) + fixed_s / 2
         batch = SimulatedBatch(
-            now, max(end_s, now + 1e-3), self.committed, self.committed + rows, fixed_s, stages
+            # A batch of no time would let the clock stand still where batches run back to back.
+            now,
+            max(end_s, now + 1e-3),
+            self.committed,
+            self.committed + rows,
+            fixed_s,
+            stages,
         )
         self.running = batch
         self.events.at(batch.end_s, partial(self._end, batch))

@@ -65,6 +65,7 @@ class PlantSensor:
             and lag < 1
             and now - last.end_s > max(_IDLE_S, 3 * p.trigger_s)
         )
+        # As the live sensor: an idle query shows 0 for its batch, one without a batch nothing.
         shown, still = None if idle else last, None if last is None else 0
         busy = self._busy_share(now)
         return Observation(
@@ -102,6 +103,7 @@ class PlantSensor:
     def _rate(self, now: float, arrived: float) -> float | None:
         """Return the rows per second that arrived since the observation before."""
         before = self._rows
+        # Asked twice at one time, it answers the same: the loop and a wrapper both look.
         if before is None or now > before[0]:
             self._rows = (now, arrived)
             self._seen_rate = None if before is None else (arrived - before[1]) / (now - before[0])
@@ -117,6 +119,7 @@ class PlantSensor:
         plant = self._plant
         task_s, slot_s = plant.done_task_s, plant.fleet.slot_s(now)
         if plant.running:
+            # A live job counts a task when it ends; evenly is what that is in the mean.
             task_s += plant.running.task_s * (now - plant.running.begin_s) / plant.running.batch_s
         self._polled = (now, task_s, slot_s)
         if before is not None and slot_s > before[2]:

@@ -42,6 +42,7 @@ class Stages:
             for each in staying
             if now >= each.registered_s + self._p.warm_up_s or not each.state_cold
         ]
+        # If none is warm, as at the start, somebody must take the state.
         homes = tuple(each.number for each in warm or staying)
         if homes == self._placed_for and (self._settled or not self._p.placement):
             return
@@ -90,6 +91,7 @@ class Stages:
         work_s = self._work(self._state, p.state_commit_s, row_work_s)
         factors = {each.number: each.factor(begin_s) for each in executors}
         homes = self.owners
+        # Only tasks that take longer than the wait can make another wait so long.
         if len(executors) > 1 and max(work_s) * max(factors.values()) > p.locality_wait_s:
             homes = strays(work_s, homes, factors, p.slots_per_executor, p.locality_wait_s)
             self._settled, self.owners = (
@@ -112,11 +114,13 @@ class Stages:
         """
         load_s = self._p.load_s + state_bytes / max(1, len(homes)) / self._p.load_bytes_per_s
         for task, (home, before) in enumerate(zip(homes, self._loaded, strict=True)):
+            # Open where it was, or opened for the first time, with nothing in it to load.
             if home == before or before == NOBODY:
                 continue
             executor = executors[home]
             cold = executor.state_cold and self._p.warm_up_s == 0
             work_s[task] += load_s + (self._p.cold_state_s if cold else 0.0)
+            # Only the first load on an executor is slow: it loads the classes of the state store.
             executor.state_cold = False
         self._loaded = list(homes)
 

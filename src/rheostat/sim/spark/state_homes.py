@@ -16,6 +16,7 @@ def rebalanced(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
     as few moves as possible.
     """
     current = {("simulated", place): str(owner) for place, owner in enumerate(owners)}
+    # The product's own assignment: what the simulator shows of moves is what a job would do.
     wanted = minimal_movement(current, [str(executor) for executor in executors])
     return [int(wanted["simulated", place]) for place in range(len(owners))]
 
@@ -45,6 +46,7 @@ def step(
     """
     moved = list(owners)
     for place, (owner, home) in enumerate(zip(owners, wanted, strict=True)):
+        # The dead first and beyond the limit: their partitions are loaded anew in any case.
         if owner not in living:
             moved[place] = home
         elif owner != home and most > 0:

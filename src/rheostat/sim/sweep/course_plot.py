@@ -40,6 +40,7 @@ class Course:
         """A hash of the series, as rounded as they are here: drawings differ between versions of
         the drawing library, these do not.
         """
+        # The numbers, not the picture: the same course drawn by another library is still the same.
         series = repr((self.slo_s, self.high, self.rate_per_s, self.executors, self.latency_s))
         return hashlib.sha256(series.encode()).hexdigest()[:16]
 

@@ -68,6 +68,7 @@ def minute_rates(arrived: Callable[[Floats], Floats], seconds: float) -> Steps:
     """Return each minute's mean load in rows per second, that of the last minute over what there is
     of it.
     """
+    # The last minute may be a part of one.
     edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
     return Steps(edges[:-1], np.diff(arrived(edges)) / np.diff(edges))
 
@@ -78,6 +79,7 @@ def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
     """
     found = []
     for place, rate in enumerate(curves[0].rates):
+        # Infinity sorts above every size, so that "more than were tried" can be the median.
         sizes = [float(curve.executors[place]) if curve.held[place] else np.inf for curve in curves]
         median, low, high = (
             int(size) if np.isfinite(size) else None
@@ -116,6 +118,7 @@ def demand_curve(
             size = min(size + 1, most)
         if not held:
             break
+        # The size is kept for the next load: a higher one never needs fewer.
         needed.append(size)
     beyond = len(rising) - len(needed)
     return DemandCurve(

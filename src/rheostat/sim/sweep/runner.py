@@ -103,6 +103,7 @@ def sweep(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"the folder {folder} cannot be made: {error.strerror}") from None
+    # By key, which is a hash of all that a cell is: a changed cell is run again.
     kept = {row["key"] for row in rows(folder)}
     left = iter([cell for cell in cells if cell.key not in kept])
     ended = sum(cell.key in kept for cell in cells)
@@ -110,6 +111,7 @@ def sweep(
         done(ended, len(cells))
     while batch := list(islice(left, chunk)):
         found = [row for text in run([cell.text for cell in batch]) for row in json.loads(text)]
+        # Named by its first cell: two sweeps into one folder do not overwrite each other.
         _write(folder / f"rows-{batch[0].key}.parquet", found)
         ended += len(batch)
         if done:
@@ -131,6 +133,7 @@ def on_spark(session: SparkSession) -> Runner:
         frame = session.createDataFrame(
             [(number, text) for number, text in enumerate(cells)], "number int, cell string"
         )
+        # By range, because hashing would put several cells into one task and none into others.
         spread = frame.repartitionByRange(len(cells), "number")
         return [
             row.rows
@@ -157,6 +160,7 @@ def rows(folder: Path) -> list[Row]:
             raise BadInput(
                 f"{path} cannot be read as a result of a sweep: {error}; delete it and start again"
             ) from None
+    # Files of an older version lack the newer columns.
     known: Row = {"faults": "", **dict.fromkeys(NUMBERS)}
     return sorted(({**known, **row} for row in found), key=lambda row: (row["key"], row["policy"]))
 

@@ -71,10 +71,12 @@ class SpecErrors:
     def say(self, place: str, said: str) -> None:
         """Note what is wrong at a place of the specification."""
         near = place
+        # The line of the nearest place that is in the text: what is missing has none of its own.
         while near and near not in self._lines:
             near = near.rpartition(".")[0]
         line = self._lines.get(near, 1)
         text = f"  line {line}, {place}: {said}"
+        # A grid says the same thing for each of its combinations.
         if (line, text) not in self._wrong:
             self._wrong.append((line, text))
 

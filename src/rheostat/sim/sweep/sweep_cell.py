@@ -72,6 +72,7 @@ class Cell:
         """The cell's name: a hash of all that it is, so that a result is found again after a
         kill.
         """
+        # 64 bits: two of a million cells share a key once in some thirty million sweeps.
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     @property
@@ -80,6 +81,7 @@ class Cell:
         name, so that results from before either are found again.
         """
         told = asdict(self)
+        # Keys must never change, or sweeps that are done would be run again.
         told["settings"][_SLO_IN_KEYS] = told["settings"].pop("slo")["latency_s"]
         if not (self.faults or self.fault_parameters):
             del told["faults"], told["fault_parameters"]

@@ -51,6 +51,7 @@ def around(plant: Plant, faults: Faults, seed: int) -> Plant:
     """
     if not faults:
         return plant
+    # One for every kind, used or not: a fault more leaves the others where they were.
     generators = streams(seed, _PLANT_STREAMS + len(KINDS))[_PLANT_STREAMS:]
     for kind, generator in zip(KINDS, generators, strict=True):
         if kind in faults:
@@ -104,6 +105,7 @@ def _wrong(
     if bad:
         return
     try:
+        # Made for show: the ranges are known to the faults themselves, and only there.
         around(SparkPlant(SparkParameters(), Constant()), {name: given}, seed=0)
     except BadInput as out_of_range:
         yield "", str(out_of_range)

@@ -100,6 +100,7 @@ def demand_of(cell: Cell) -> DemandCurve:
     All cells of a plant have the same one, on seed 0 and without faults, whatever their load and
     size at the start.
     """
+    # Without the size at the start, which changes no demand: so plants share one search.
     parameters = {
         name: value for name, value in cell.plant_parameters.items() if name != "executors"
     }

@@ -92,6 +92,7 @@ class _Reader:
         if not isinstance(read.get("bounds", False), bool):
             self._spec.say("bounds", "is true or false")
         self._spec.tell()
+        # ``tell`` has raised where anything was wrong; this is for the type checker.
         assert settings is not None  # nothing was wrong  # noqa: S101
         return tuple(
             self._all(
@@ -161,6 +162,7 @@ class _Reader:
         if not (
             isinstance(limits, list)
             and len(limits) == 2
+            # The type itself, because True is an instance of int.
             and all(type(each) is int for each in limits)
         ):
             self._spec.say(
@@ -274,6 +276,7 @@ class _Reader:
             )
             return
         self._spec.unknown(given, _GUARDS, "guards")
+        # An unknown name has been told already; trying it would only tell it again.
         if set(given) <= _GUARDS:
             for rules in grid_of(given):
                 self._spec.attempt("guards", partial(guards_for, Settings(minutes=1), rules))

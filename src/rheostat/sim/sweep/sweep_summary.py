@@ -77,6 +77,7 @@ def _entry(
     for name in shown:
         entry[name] = mean_of([row.get(name) for row in group])
     entry["score"] = (
+        # The references are what a score is measured by: they have none.
         None if policy.startswith("(") else mean_of([_score(row, references) for row in group])
     )
     return entry
@@ -107,6 +108,7 @@ def interval(values: Floats) -> Mean:
     """Return the mean of values of independent seeds and its 95 % interval; the draws are the same
     every time.
     """
+    # A fixed seed: the same rows give the same table.
     drawn = np.random.default_rng(0).choice(values, (_DRAWS, len(values))).mean(axis=1)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Mean(float(values.mean()), float(low), float(high))
