@@ -1,12 +1,13 @@
 """Rheostat beside Spark's own manager of DStreams, on the same load: slot-hours, delay, failed
 tasks, lines that were sent and did not come.
 
-Run: python benchmarks/receivers_beside_spark.py --ways rheostat,spark --out FILE. Two socket
-receivers, each row waits 20 ms, batches of eight seconds, 1 to 6 executors of two cores that all
-run at the start; the load goes from 30 lines a second to 200 and back in five minutes. Both decide
-every 20 s instead of sixty: Rheostat with ``spark-batch-ratio`` (the numbers of the document),
-Spark with ``spark.streaming.dynamicAllocation.*`` and its other defaults. Each way runs in a
-process of its own, one after the other. --low, --high and --batch change the load.
+Run: python benchmarks/receivers_beside_spark.py --ways rheostat,rheostat-1,spark --out FILE. Two
+socket receivers, each row waits 20 ms, batches of eight seconds, 1 to 6 executors of two cores that
+all run at the start; the load goes from 30 lines a second to 200 and back in five minutes. All
+decide every 20 s instead of sixty: Rheostat with ``spark-batch-ratio`` (the numbers of the
+document; in ``rheostat-1``, version 1, receivers stay where they are), Spark with
+``spark.streaming.dynamicAllocation.*`` and its other defaults. Each way runs in a process of its
+own, one after the other. --low, --high and --batch change the load.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
             limits=(1, SHAPE.most),
             loop=loop,
             journal=journal,
+            placement="off" if given.one == "rheostat-1" else "auto",
         )
         stack.callback(handle.stop)
     sizes = _sizes(cluster, time.time() + LENGTH_S)

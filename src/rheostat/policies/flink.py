@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.flink_capacity import (
-    MODES,
     Demand,
     aligned,
     is_ineffective,
@@ -34,6 +33,7 @@ from rheostat.policies.flink_metrics import (
     sample,
     vertices,
 )
+from rheostat.policies.flink_parameters import FlinkParameters
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.sample_columns import extended
@@ -57,15 +57,13 @@ class _Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Flink:
+class Flink(FlinkParameters):
     """p' = ceil(p x capacity(utilization_target) / true rate), if the true rate is out of bounds;
     the largest vertex decides.
 
     capacity(u) = lag / catch_up + target x restart / catch_up + target / u. All samples are
     forgotten when the size changes; decisions begin after the stabilization interval and a full
     window. Scaling in waits for an hour and then takes the largest size that was wished for in it.
-    Parameters have Flink's names and defaults, times in seconds.
-
     Left out: per-vertex parallelism (executors are uniform), memory tuning, quotas, restart-time
     tracking, observed scalability.
     """
@@ -101,110 +99,6 @@ class Flink:
     )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
-
-    metrics_window_s: float = field(default=900.0, metadata={"help": "metrics.window", "unit": "s"})
-    stabilization_interval_s: float = field(
-        default=300.0,
-        metadata={"help": "stabilization.interval after a change of size", "unit": "s"},
-    )
-    utilization_target: float = field(
-        default=0.7, metadata={"help": "utilization.target", "unit": "1"}
-    )
-    utilization_max: float = field(
-        default=0.0,
-        metadata={"help": "utilization.max; 0: the target plus the boundary", "unit": "1"},
-    )
-    utilization_min: float = field(
-        default=0.0,
-        metadata={"help": "utilization.min; 0: the target less the boundary", "unit": "1"},
-    )
-    target_utilization_boundary: float = field(
-        default=0.3, metadata={"help": "target.utilization.boundary", "unit": "1"}
-    )
-    catch_up_duration_s: float = field(
-        default=1800.0, metadata={"help": "catch-up.duration; 0: no catching up", "unit": "s"}
-    )
-    restart_time_s: float = field(default=300.0, metadata={"help": "restart.time", "unit": "s"})
-    scale_down_interval_s: float = field(
-        default=3600.0, metadata={"help": "scale-down.interval", "unit": "s"}
-    )
-    scale_down_max_factor: float = field(
-        default=0.6, metadata={"help": "scale-down.max-factor", "unit": "1"}
-    )
-    scale_up_max_factor: float = field(
-        default=100_000.0, metadata={"help": "scale-up.max-factor", "unit": "1"}
-    )
-    vertex_min_parallelism: int = field(
-        default=1, metadata={"help": "vertex.min-parallelism", "unit": "slots"}
-    )
-    vertex_max_parallelism: int = field(
-        default=200, metadata={"help": "vertex.max-parallelism", "unit": "slots"}
-    )
-    backlog_processing_lag_threshold_s: float = field(
-        default=300.0, metadata={"help": "backlog-processing.lag-threshold", "unit": "s"}
-    )
-    observed_lag_threshold_s: float = field(
-        default=30.0, metadata={"help": "observed-true-processing-rate.lag-threshold", "unit": "s"}
-    )
-    observed_switch_threshold: float = field(
-        default=0.15,
-        metadata={"help": "observed-true-processing-rate.switch-threshold", "unit": "1"},
-    )
-    observed_min_observations: int = field(
-        default=2,
-        metadata={"help": "observed-true-processing-rate.min-observations", "unit": "samples"},
-    )
-    effectiveness_detection: bool = field(
-        default=False,
-        metadata={
-            "help": (
-                "scaling.effectiveness.detection.enabled: blocks after a step that did not help"
-            ),
-            "unit": "yes/no",
-        },
-    )
-    effectiveness_threshold: float = field(
-        default=0.1, metadata={"help": "scaling.effectiveness.threshold", "unit": "1"}
-    )
-    alignment: str = field(
-        default="BALANCED",
-        metadata={
-            "help": "scaling.parallelism-alignment.mode: " + ", ".join(MODES),
-            "unit": "name",
-        },
-    )
-    partitions: int = field(
-        default=0,
-        metadata={"help": "partitions to align with; 0: the stage's tasks, if known", "unit": "1"},
-    )
-
-    def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self) if entry.name != "alignment"):
-            if not getattr(self, name) >= 0:
-                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
-        if self.alignment not in MODES:
-            raise BadInput(
-                f"alignment must be one of {', '.join(MODES)}, but it is {self.alignment!r}"
-            )
-        low, high = self._utilization_min(), self._utilization_max()
-        if not (0 < self.utilization_target <= 1 and low <= self.utilization_target <= high):
-            given = f"{low}, {self.utilization_target} and {high}"
-            raise BadInput(
-                "utilization min, target and max must rise and the target be in (0, 1], but they"
-                f" are {given}"
-            )
-        if (
-            self.scale_down_max_factor > 1
-            or self.vertex_min_parallelism > self.vertex_max_parallelism
-        ):
-            given = (
-                f"{self.scale_down_max_factor}, {self.vertex_min_parallelism} and"
-                f" {self.vertex_max_parallelism}"
-            )
-            raise BadInput(
-                "scale_down_max_factor must be at most 1 and the least parallelism at most the"
-                f" most, but they are {given}"
-            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -329,10 +223,10 @@ class Flink:
             target=target,
             rate=rate,
             up_below=demand.capacity(
-                1.0 if backlog else self._utilization_max(), with_restart=False
+                1.0 if backlog else self.highest_utilization, with_restart=False
             ),
             down_above=demand.capacity(
-                0.0 if backlog else self._utilization_min(), with_restart=True
+                0.0 if backlog else self.lowest_utilization, with_restart=True
             ),
         )
 
@@ -385,14 +279,6 @@ class Flink:
             ):
                 return True
         return False
-
-    def _utilization_max(self) -> float:
-        return self.utilization_max or self.utilization_target + self.target_utilization_boundary
-
-    def _utilization_min(self) -> float:
-        return self.utilization_min or max(
-            0.0, self.utilization_target - self.target_utilization_boundary
-        )
 
 
 def _evidence(wish: _Wish, p: int) -> dict[str, float | int | str | None]:

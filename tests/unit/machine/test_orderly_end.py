@@ -10,7 +10,7 @@ import pytest
 from rheostat.machine.orderly_end import orderly_end, unchanged, undisturbed
 
 WAITING = """
-import signal, sys, time
+import select, signal, sys
 from rheostat.machine.orderly_end import orderly_end
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)  # a shell starts its background jobs with SIGINT ignored
@@ -19,8 +19,9 @@ if "nohup" in sys.argv:
 with orderly_end():
     try:
         print("ready", flush=True)
-        for line in sys.stdin:
-            print("heard", line.strip(), flush=True)
+        while True:  # a signal that comes just before a blocking read is heard after it
+            if select.select([sys.stdin], [], [], 0.05)[0]:
+                print("heard", sys.stdin.readline().strip(), flush=True)
     finally:
         print("unwinds", flush=True)
         if "slow" in sys.argv:

@@ -87,14 +87,15 @@ class DStreamsJob:
         self.dstreams = DStreams(Gateway(self.streaming), self.streaming)
 
     def _plan(self, feeds: Sequence[LineFeed]) -> None:
-        work = working(self.shape.service_ms / 1000)
+        work, came = working(self.shape.service_ms / 1000), self.came
         streams = []
         for number, feed in enumerate(feeds):
             lines = self.streaming.socketTextStream("127.0.0.1", feed.port)
             streams.append(lines.map(numbered(number)))
 
         def collect(rows: Any) -> None:
-            self.came.update(rows.mapPartitions(work).collect())
+            # Not self: where the context is checkpointed this function is, too.
+            came.update(rows.mapPartitions(work).collect())
 
         self.streaming.union(*streams).foreachRDD(collect)
 
