@@ -20,7 +20,8 @@ def demo_receivers(
 
     from rheostat.lab.demo import results_folder as results
     from rheostat.lab.demo.live_view import open_view
-    from rheostat.lab.push.push_demo import PushDemo, perform_push
+    from rheostat.lab.push.push_demo import perform_push
+    from rheostat.lab.push.push_options import PushDemo
     from rheostat.lab.report.result_text import printed
     from rheostat.lab.report.summary import to_json
     from rheostat.machine.orderly_end import orderly_end

@@ -8,21 +8,18 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import broker_jars, source_jars
-from rheostat.lab.demo.demo_options import between
 from rheostat.lab.demo.live_view import View
 from rheostat.lab.demo.machine_watch import MachineWatch
 from rheostat.lab.demo.pipeline import QUERY_OPTIONS, executors_of
 from rheostat.lab.demo.results_folder import DRIVER_LOG, JOURNAL, cleared, publish
 from rheostat.lab.nexmark.nexmark_queries import with_service_time
+from rheostat.lab.push.push_options import PushDemo
 from rheostat.lab.push.push_verdict import PushVerdict, judge
 from rheostat.lab.push.sender import Senders
 from rheostat.lab.report.finished_run import CommittedBatch, Overhead, ReceiverCount, Run, Verdict
@@ -34,8 +31,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.standalone import Cluster
 from rheostat.machine.free_memory import require_memory
 from rheostat.machine.jdk import find_jdk
-from rheostat.model import Limits, Record, Slo
-from rheostat.rescaling.fleet_size import FleetLimits
+from rheostat.model import Record
 from rheostat.spark.fleet.fleet import Fleet, FleetState
 from rheostat.spark.fleet.reading import read_once
 from rheostat.spark.fleet.receive_into import receive
@@ -50,54 +46,6 @@ _LEAD_S = 10.0
 
 _COME_S = 120.0
 _FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushDemo:
-    """What the demo of receivers does."""
-
-    seconds: float = 240.0
-    low: float = 40.0
-    peak: float = 220.0
-    senders: int = 8
-    service_ms: float = 8.0
-    """Wait per record in the query, standing for a call to an outside system."""
-
-    receiver_rows_per_s: float = 100.0
-    """The most that one receiver takes in: else one would do for all that two cores can send."""
-
-    receivers: FleetLimits = field(default_factory=lambda: FleetLimits(least=1, most=3))
-    limits: Limits = field(default_factory=lambda: Limits.between(2, 4))
-    cores: int = 2
-    slo: Slo = field(default_factory=Slo)
-    trigger_s: float = 2.0
-    loop: LoopOptions = field(
-        default_factory=lambda: LoopOptions(interval_s=3.0, cooldown_out_s=5.0, cooldown_in_s=15.0)
-    )
-    guards: GuardOptions = field(default_factory=GuardOptions)
-    protocol: str = "http"
-    out: Path = Path("out/demo")
-
-    def __post_init__(self) -> None:
-        between(60.0, 3600.0, seconds=self.seconds)
-
-    def rate(self, t_s: float) -> float:
-        """Return the records per second of all senders: low, a ramp, a peak, and down again."""
-        share = t_s / self.seconds
-        up = min(1.0, max(0.0, (share - 0.2) / 0.15))
-        down = min(1.0, max(0.0, (share - 0.55) / 0.1))
-        return self.low + (self.peak - self.low) * (up - down)
-
-    def in_words(self) -> str:
-        """Say what will be shown."""
-        return (
-            f"{self.senders} senders push {self.low:g} to {self.peak:g} records/s over"
-            f" {self.protocol} for {self.seconds / 60:g} minutes;"
-            f" {self.receivers.least} to {self.receivers.most} receivers take at most"
-            f" {self.receiver_rows_per_s:g}/s each into Kafka; a query reads each once, waits"
-            f" {self.service_ms:g} ms for it and writes it; {self.limits.min_executors} to"
-            f" {self.limits.max_executors} executors of {self.cores} cores"
-        )
 
 
 def perform_push(demo: PushDemo, view: View) -> tuple[Run, Summary]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.lab.push.push_demo import PushDemo
+from rheostat.lab.push.push_options import PushDemo
 
 
 def test_the_load_rises_once_and_falls_again():
