@@ -119,3 +119,13 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
 
 def _sum(operators: Any, field: str) -> int | None:
     return sum(int(operator.get(field, 0)) for operator in operators) if operators else None
+
+
+def told_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:
+    """Tell the trigger interval from two batches: their mean distance, if the batch was over well
+    before the next; else None.
+    """
+    if before is None or batch.batch_id <= before.batch_id:
+        return None
+    distance_s = (batch.start_s - before.start_s) / (batch.batch_id - before.batch_id)
+    return distance_s if max(before.duration_s, batch.duration_s) < 0.8 * distance_s else None

@@ -4,7 +4,7 @@ call).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -86,4 +86,22 @@ def _executor(read: Mapping[str, Any]) -> Executor:
         registered_s=read["addTime"],
         removed_s=read.get("removeTime"),
         remove_reason=read.get("removeReason"),
+    )
+
+
+def busy_share(
+    executors: Sequence[Executor], before: tuple[float, dict[str, float]] | None, now: float
+) -> float | None:
+    """Return the share of slot time in tasks since the last tick; task time counts when a task
+    ends, so it is clipped to 1.
+    """
+    if before is None or now <= before[0]:
+        return None
+    # One that is new since has no earlier count to compare with.
+    known = [executor for executor in executors if executor.id in before[1]]
+    slot_s = sum(executor.slots for executor in known) * (now - before[0])
+    return (
+        min(1.0, sum(executor.task_s - before[1][executor.id] for executor in known) / slot_s)
+        if slot_s
+        else None
     )

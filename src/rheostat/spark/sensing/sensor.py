@@ -11,9 +11,9 @@ from rheostat.signals.lag import Offsets, lag_rows, wait_s
 from rheostat.signals.latency import ArrivalCurve, mean_s
 from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.in_flight import in_flight
-from rheostat.spark.sensing.progress import ReportedBatch, batch_of
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of, told_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest_executors import Executor, ExecutorsEndpoint
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint, busy_share
 
 _KEPT_POINTS = 240
 # Without data Spark reports a batch every 10 s (noDataProgressEventInterval).
@@ -147,7 +147,7 @@ class SparkSensor:
             application=self._application,
             executors=len(executors),
             slots_per_executor=executors[0].slots if executors else None,
-            busy=_busy(executors, before, now),
+            busy=busy_share(executors, before, now),
             memory_bytes=max(
                 (e.peak_memory_bytes for e in executors if e.peak_memory_bytes is not None),
                 default=None,
@@ -288,31 +288,3 @@ def _shared_out(inputs: Mapping[str, float], rate: float | None) -> Mapping[str,
 
 def _per_s(rows: int | None, batch: ReportedBatch) -> float | None:
     return None if rows is None or batch.duration_s <= 0 else rows / batch.duration_s
-
-
-def told_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:
-    """Tell the trigger interval from two batches: their mean distance, if the batch was over well
-    before the next; else None.
-    """
-    if before is None or batch.batch_id <= before.batch_id:
-        return None
-    distance_s = (batch.start_s - before.start_s) / (batch.batch_id - before.batch_id)
-    return distance_s if max(before.duration_s, batch.duration_s) < 0.8 * distance_s else None
-
-
-def _busy(
-    executors: Sequence[Executor], before: tuple[float, dict[str, float]] | None, now: float
-) -> float | None:
-    """Return the share of slot time in tasks since the last tick; task time counts when a task
-    ends, so it is clipped to 1.
-    """
-    if before is None or now <= before[0]:
-        return None
-    # One that is new since has no earlier count to compare with.
-    known = [executor for executor in executors if executor.id in before[1]]
-    slot_s = sum(executor.slots for executor in known) * (now - before[0])
-    return (
-        min(1.0, sum(executor.task_s - before[1][executor.id] for executor in known) / slot_s)
-        if slot_s
-        else None
-    )
