@@ -39,8 +39,11 @@ def operator(
 
 
 def written(file: Path, text: str) -> None:
+    """Write a file as Spark does: whole, or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    fresh = file.with_name(f".{file.name}.tmp")
+    fresh.write_text(text)
+    fresh.replace(file)
 
 
 def whole(folder: Path, provider: str | None = None) -> Path:
