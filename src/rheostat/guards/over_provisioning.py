@@ -33,7 +33,7 @@ class OverProvisioning:
         current, asked = observation.size, decision.target
         if current is None or asked == current:
             return decision, {}
-        # Rounded first: 10 x 1.2 is 12 and not 12.000000000000002, which would become 13.
+        # Rounded first: 50 x 1.1 is 55 and not 55.00000000000001, which would become 56.
         larger = math.ceil(round(asked * (1 + self.factor), 9))
         target = larger if asked > current else min(current, larger)
         if target == asked:

@@ -95,5 +95,5 @@ class Offsets:
 
 
 def _left(deadline: float) -> float:
-    # librdkafka takes a time-out of 0 or less for "wait for ever" or "do not wait".
+    # A negative time-out would wait for ever.
     return max(deadline - time.monotonic(), 0.001)

@@ -114,6 +114,7 @@ class CatchUp:
             )
         size, per_executor = observation.size or 1, (true_rate or math.inf) / observation.executors
         downtime_s = predicted_downtime_s(seen, self.quantile, self.downtime_s)
+        # The size that stands costs no downtime, any other does: hence two answers.
         standing, changed = (self._executors(rate, lag, per_executor, d) for d in (0.0, downtime_s))
         evidence = {
             "rate": rate,
@@ -126,6 +127,7 @@ class CatchUp:
             "changed": changed,
             "downtimes_seen": len(seen["downtimes_s"]),
         }
+        # Staying clears the lag in time, and a change would have to make up for its own downtime.
         if standing <= size <= changed:
             return (
                 hold(
@@ -136,6 +138,7 @@ class CatchUp:
                 ),
                 seen,
             )
+        # Less may be enough after the lag of the last change is gone; more never waits.
         if changed < size and (seen["disturbance"] or observation.executors != size):
             return hold(observation, "the last change of size has not settled", evidence), seen
         why = (
@@ -149,5 +152,6 @@ class CatchUp:
         tenth of it.
         """
         excess = max(0.0, lag - self.threshold_s * rate) + rate * downtime_s
+        # A downtime as long as the time to catch up would ask for endless executors.
         left_s = max(self.catch_up_s - downtime_s, self.catch_up_s / 10)
         return max(1, rounded_up((rate + excess / left_s) / per_executor))

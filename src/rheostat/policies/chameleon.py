@@ -132,12 +132,14 @@ class Chameleon:
         self, observation: Observation, rate: float, demand: float, means: Sequence[float]
     ) -> Decision:
         size, steps = observation.size or 1, math.ceil(self.ahead_s / self.interval_s)
+        # The rate of now is the newest value, though its interval is not over.
         ahead = seasonal([*means, rate], self._season, steps)
         off = error_ratio([*means, rate], self._season, steps)
         slots_per_row_s = demand / (observation.slots_per_executor or 1)
         reactive = self._size(size, rate * slots_per_row_s)
         proactive = self._size(size, max(ahead) * slots_per_row_s)
         trusted = off is not None and off <= self.error_max
+        # A trusted forecast may be topped up by what is so already, but is not held down by it.
         target = max(proactive, reactive if reactive > size else 0) if trusted else reactive
         evidence = {
             "rate": rate,
@@ -156,9 +158,11 @@ class Chameleon:
 
     def _size(self, size: int, executors: float) -> int:
         """Return the size for a load of so many busy executors."""
+        # Strictly below the upper threshold; the tolerance is for 2.4 / 0.8, which is not quite 3.
         least = max(1, math.floor(executors / self.upper + 1e-9) + 1)
         if executors / size >= self.upper:
             return least
         if executors / size < self.lower:
+            # Never below what the upper threshold needs, or the next decision would take it back.
             return min(size, max(least, math.floor(executors / self.lower + 1e-9)))
         return size

@@ -50,6 +50,7 @@ def _wrong(answer: Any) -> str:
     decision, kept = answer
     if not isinstance(decision, Decision):
         return f"{repr(decision)[:80]} for the Decision"
+    # True is an instance of int, and one executor was hardly meant.
     if not isinstance(decision.target, int) or isinstance(decision.target, bool):
         return f"{decision.target!r} executors, which is no whole number"
     return "" if isinstance(kept, Mapping) else f"{repr(kept)[:80]} for what it remembers"

@@ -108,6 +108,7 @@ class ContTune:
                 ),
                 seen,
             )
+        # DS2's step, on the job as one operator.
         ds2 = max(1, rounded_up(load / ability * p)) if ability else 1
         evidence = {
             "load": load,
@@ -116,6 +117,7 @@ class ContTune:
             "ds2": ds2,
             "sizes_measured": len(seen["abilities"]),
         }
+        # Big step: never in while rows wait, however good the curve looks.
         if lag_s > self.backlog_s:
             target = max(observation.size or 1, rounded_up(self.big * ds2))
             return (
@@ -149,6 +151,7 @@ class ContTune:
         if not abilities:
             return None
         measured = [int(size) for size in abilities]
+        # No further than alpha beyond what was measured: there the curve is only its prior line.
         sizes = list(range(1, max(measured) + self.alpha + 1))
         curve = posterior_mean(
             measured,
@@ -169,5 +172,7 @@ class ContTune:
     def _with_ability(self, memory: Memory, p: int | None, ability: float | None) -> dict[str, Any]:
         known = dict(memory.get("abilities", {}))
         if p and ability is not None:
+            # Taken out and put in again: the order of the dictionary is that of the last
+            # measurement.
             known[str(p)] = [*known.pop(str(p), ()), ability][-self.samples :]
         return {"abilities": dict(list(known.items())[-self.sizes :])}

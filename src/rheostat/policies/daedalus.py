@@ -143,6 +143,7 @@ class Daedalus:
             )
         seen = self._learn(observation, load, p, workers, memory)
         capacity, ahead = seen["capacity"][str(p)], trend(seen["load"], self.forecast_s, _STEP_S)
+        # The next minute, in steps of ten seconds: when the next decision falls.
         soon = max([load, *ahead[:6]])
         evidence = {
             "load": load,
@@ -162,6 +163,7 @@ class Daedalus:
         )
         seen["decided_s"] = now
         size = observation.size or 1
+        # More waits than the job does in a second: it is not caught up yet.
         if target < size and lag > capacity:
             return (
                 hold(
@@ -182,6 +184,7 @@ class Daedalus:
         self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], seen: dict[str, Any]
     ) -> bool:
         capacity = _capacity(q, p, seen["capacity"])
+        # A size that changes must hold the forecast as well: it should not change again soon.
         if capacity <= load or (q != p and ahead and capacity <= max(ahead)):
             return False
         down_s = 0.0 if q == p else self.up_downtime_s if q > p else self.down_downtime_s
@@ -198,12 +201,15 @@ class Daedalus:
         """
         while_down = int(down_s / _STEP_S)
         backlog = lag + (
+            # What came since the last checkpoint is done again, and what comes while the job is
+            # down waits.
             load * self.checkpoint_s + sum(ahead[:while_down]) * _STEP_S if down_s else 0.0
         )
         if backlog <= 0:
             return down_s
         done = 0.0
         for n, expected in enumerate(ahead[while_down:], start=1):
+            # May fall: where the forecast exceeds the capacity, the backlog grows again.
             done += (capacity - expected) * _STEP_S
             if done > backlog:
                 return down_s + n * _STEP_S
@@ -241,11 +247,14 @@ class Daedalus:
         }
         hottest = max(cpu for cpu, _ in workers.values())
         estimate = (
+            # The hottest reaches 100 % first, and the others are then as far below it as they are
+            # now.
             sum(max(0.0, line.at(1 - (hottest - workers[name][0]))) for name, line in lines.items())
             * p
             / len(workers)
         )
         known = dict(memory.get("capacity", {}))
+        # A mean that forgets: half of it is the newest estimate.
         known[str(p)] = (known[str(p)] + estimate) / 2 if str(p) in known else estimate
         same = memory.get("executors", p) == p
         return {

@@ -118,6 +118,7 @@ class Dhalion:
             return hold(observation, "size kept: backpressure or executors are unknown"), memory
         blacklist, tried = self._judged(observation, suspended, memory)
         kept = {"blacklist": blacklist, "tried": tried}
+        # One resolution at a time: with two under way nobody could tell which one helped.
         if tried is not None:
             return (
                 hold(
@@ -134,6 +135,8 @@ class Dhalion:
         what = _name(decision, observation)
         if what is None:
             return decision, kept
+        # Judged by its name, not by its size: scaling out by two after one did not help is the
+        # same.
         if what in blacklist:
             return (
                 hold(
@@ -155,6 +158,8 @@ class Dhalion:
             if (standing_out := self._standing_out(observation.by_executor or {})) is not None:
                 action, why = standing_out
                 return replace(hold(observation, f"backpressure: {why}"), actions=(action,))
+            # Cut at 0.9: near 1 the ratio has no end, and ten times the size is enough for one
+            # step.
             more = min(suspended, 0.9) / (1 - min(suspended, 0.9))
             wanted = math.ceil(round(executors * (1 + more), 9))
             reason = (
@@ -191,12 +196,14 @@ class Dhalion:
         rates = [
             sample.rows_per_s for sample in executors.values() if sample.rows_per_s is not None
         ]
+        # One executor stands out from nobody.
         if len(pending) < 2:
             return None
         worst = max(pending, key=lambda name: (pending[name], name))
         rate = executors[worst].rows_per_s
         if rate is None or pending[worst] <= self.apart * median(pending.values()):
             return None
+        # More work done as well as more waiting: the data are uneven, and not the machine slow.
         if rate > 1.1 * median(rates):
             return (
                 f"rebalance executor {worst}",
@@ -221,6 +228,7 @@ class Dhalion:
         ):  # a guard kept the size: nothing was tried
             return until, None
         helped = self._helped(tried, suspended)
+        # A scale-in that brought backpressure is judged at once: waiting would only make it worse.
         if 0 <= now - tried["t_s"] < self.settle_s and (helped or tried["to"] >= tried["from"]):
             return until, tried
         return until if helped else {**until, tried["what"]: now + self.blacklist_s}, None

@@ -125,6 +125,7 @@ class DhalionAdapted:
         if kept["resized_s"] is not None and 0 <= now - kept["resized_s"] < self.cooldown_s:
             left_s = self.cooldown_s - (now - kept["resized_s"])
             return hold(observation, f"cooling down for {left_s:.0f} s more", evidence), kept
+        # Lag that is high but falls is being worked off already.
         if lag_s > self.latency_threshold_s and slope is not None and slope > 0:
             return self._up(observation, executors, evidence), kept
         if self._over_provisioned(observation, lag_s):
@@ -182,6 +183,7 @@ class DhalionAdapted:
             queued_rows(observation),
             resized(observation, memory),
         )
+        # Not begun anew by a change of size: the cooldown is longer than the window.
         lag = within(memory.get("lag", ()), now, self.window_s)
         return {
             "lag": lag if rows is None else [*lag, (now, rows)],

@@ -75,11 +75,13 @@ class Drs:
         if not found.operators:
             return hold(observation, f"size kept: {found.told}"), memory
         least = [
+            # One above the load: with exactly as many servers an M/M/k queue grows without end.
             math.floor(operator.slots) + 1
             for operator in found.operators
             if operator.rate_per_s > 0
         ]
         external = observation.input_rows_per_s or sum((observation.inputs or {}).values())
+        # Stability alone takes more than may be searched, or no row comes in to spend any time.
         if sum(least) >= self.max_slots or not external:
             slots, time_s = sum(least), None
         else:
@@ -117,6 +119,8 @@ class Drs:
         ):
             more = [station.with_one_more() for station in stations]
             gain = [
+                # Weighted by the rate: the sum over operators is the mean over rows, by Little's
+                # law.
                 station.lam * (station.time_s - better.time_s)
                 for station, better in zip(stations, more, strict=True)
             ]
@@ -130,4 +134,5 @@ class Drs:
 
 
 def _sojourn_s(stations: list[Station], external: float) -> float:
+    # Over the external rate: a row passes an operator as often as rates say (Jackson network).
     return sum(station.lam * station.time_s for station in stations) / external

@@ -119,6 +119,7 @@ class Ds2:
                 else found.told
             )
             return hold(observation, f"size kept: {told}"), seen
+        # Epochs count from the last change of size: those of the warm-up show cold executors.
         if seen["epoch"] < self.warm_up + self.activation:
             return (
                 hold(
@@ -151,7 +152,9 @@ class Ds2:
         """Return the slots, at least 1; None where no number suffices."""
         wanted = [operator.slots * (1 + self.factor) for operator in found.operators]
         if self.read != "sum":
+            # Slots are shared by the stages of a batch, so the operator that needs most decides.
             return max([1, *(rounded_up(pi) for pi in wanted)])
+        # Stages take turns within a batch, so their times add up, in what the fixed cost leaves.
         free = 1 - self.fixed_share(observation)
         return (
             max(1, rounded_up(sum(wanted) / free))
@@ -178,6 +181,7 @@ class Ds2:
         now, executors = observation.t_s, observation.executors
         if 0 <= now - memory.get("t_s", -math.inf) < self.interval_s:
             return None
+        # The registered ones, not the target: what was measured was measured on these.
         same = memory.get("executors") == executors
         return {
             "t_s": now,

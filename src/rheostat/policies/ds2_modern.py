@@ -85,6 +85,7 @@ class Ds2Modern:
         if not found.operators:
             return hold(observation, f"size kept: {found.told}")
         largest = max(found.operators, key=lambda operator: operator.slots)
+        # Equation 3.7, rounded twice as the thesis' script does: 2.1 slots and 20 % are 4, not 3.
         slots = rounded_up((1 + self.factor) * max(1, rounded_up(largest.slots)))
         target, evidence = executors_for(slots, observation), {"pi": largest.slots, "slots": slots}
         if held := self._held(observation, target):
@@ -141,6 +142,7 @@ class Ds2ModernAdapted(Ds2Modern):
         lag_s, size = observation.lag_s, observation.size or 1
         if not is_known(lag_s):
             return "size kept: the event-time lag is unknown"
+        # Section 3.5.4: the lag has to confirm the wish, in either direction.
         if target > size and not lag_s > self.up_lag_s:
             return (
                 f"size kept: {target} would be wanted, but the lag ({lag_s:.1f} s) is not above"

@@ -113,6 +113,7 @@ class Flink(FlinkParameters):
             seen = self._collect(observation, graph, memory, p)
         except BadInput as wrong:
             return hold(observation, f"size kept: {wrong}"), memory
+        # Blind after each change for the stabilization interval and a full window, as Flink is.
         if now < seen.get("full_s", math.inf) or len(seen["times"]) < 2:
             return (
                 hold(
@@ -125,6 +126,7 @@ class Flink(FlinkParameters):
         window = Window(seen["times"], seen["columns"])
         wanted, backlog = window.targets(graph, self.catch_up_duration_s), self._is_backlog(window)
         wishes = [self._wish(vertex, window, wanted[vertex.name], backlog, p) for vertex in graph]
+        # Executors are shared by all vertices here, so the one that needs most decides.
         largest = max(wishes, key=lambda wish: wish.size)
         size, outside, why = self._patient(largest.size, self._outside(wishes, p), p, now, seen)
         if why or not outside:
@@ -140,12 +142,14 @@ class Flink(FlinkParameters):
         up, evidence = seen.get("up"), _evidence(largest, p)
         if (
             up
+            # Only where the step is the one that stands: another size says nothing of it.
             and up["slots"] == p
             and size > p
             and is_ineffective(
                 largest.rate, up["rate"], up["expected"], self.effectiveness_threshold
             )
         ):
+            # Told in any case, as Flink raises an event; it blocks only where that is switched on.
             evidence["ineffective"] = "the last step out did not help"
             if self.effectiveness_detection:
                 return (
@@ -173,6 +177,7 @@ class Flink(FlinkParameters):
         """
         now, names = observation.t_s, [vertex.name for vertex in graph]
         values = sample(observation, graph)
+        # Samples of another parallelism would be divided by the wrong number of slots.
         same = (
             memory.get("slots") == p and memory.get("names") == names and memory["times"][-1] <= now
         )
@@ -192,12 +197,14 @@ class Flink(FlinkParameters):
             rate = observed_rate(row, observation, self.observed_lag_threshold_s)
             earlier = seen["columns"][name][OBSERVED]
             row.append(
+                # Flink keeps the mean of earlier observations while the vertex is not catching up.
                 rate if rate is not None else average(earlier, self.observed_min_observations)
             )
         seen["times"], seen["columns"] = extended(
             seen["times"], seen["columns"], now, values, self.metrics_window_s
         )
         if now >= seen["since_s"] + self.stabilization_interval_s:
+            # Set once: the window must be full of samples from after the stabilization.
             seen.setdefault("full_s", now + self.metrics_window_s)
         return seen
 
@@ -215,6 +222,7 @@ class Flink(FlinkParameters):
         target = demand.capacity(self.utilization_target, with_restart=True)
         size = scaled(p, target, rate, self.scale_down_max_factor, self.scale_up_max_factor)
         partitions, most = self.partitions or vertex.partitions, max(p, self.vertex_max_parallelism)
+        # Key groups bound a keyed vertex; a source with idle subtasks still runs.
         most = min(most, vertex.partitions) if vertex.keyed and vertex.partitions else most
         size = min(max(size, min(p, self.vertex_min_parallelism)), most)
         return _Wish(
@@ -222,6 +230,7 @@ class Flink(FlinkParameters):
             size=aligned(size, p, partitions, most, self.alignment) if partitions else size,
             target=target,
             rate=rate,
+            # While a backlog is worked off, no utilization is too low and only a full one too high.
             up_below=demand.capacity(
                 1.0 if backlog else self.highest_utilization, with_restart=False
             ),
@@ -246,6 +255,7 @@ class Flink(FlinkParameters):
         """Return the size, whether it is called for, and why not yet: fewer slots must be wished
         for an hour; the largest wish counts.
         """
+        # Any wish not to shrink clears the hour, as in Flink's delayed scale down.
         if size >= p:
             seen.update(wishes=[], wished_s=None)
             return size, outside, "" if size > p else "true rate fits the size"
@@ -254,6 +264,7 @@ class Flink(FlinkParameters):
         began_s = seen["wished_s"] if seen.get("wished_s") is not None else now
         wishes = with_wish(seen["wishes"], now, size, outside, self.scale_down_interval_s)
         seen.update(wishes=wishes, wished_s=began_s)
+        # The first of the falling row is the largest wish of the hour.
         waited_s, (_, largest, called_for) = now - began_s, wishes[0]
         return (
             largest,

@@ -34,6 +34,7 @@ class Demand:
             if with_restart and self.catch_up_s > 0
             else 0.0
         )
+        # Half up, as Java's Math.round.
         return math.floor(self.catch_up + restart + self.target / min(utilization, 1.0) + 0.5)
 
 
@@ -44,12 +45,14 @@ def true_rate(busy_rate: float, observed: float | None, switch_threshold: float)
     if observed is not None and (
         math.isinf(busy_rate) or busy_rate > observed * (1 + switch_threshold)
     ):
+        # Busy time that is too low (I/O waits) makes the rate too high; what was seen is certain.
         return observed
     return busy_rate
 
 
 def scaled(p: int, target: float, rate: float, max_down: float, max_up: float) -> int:
     """Return ceil(s x p) with s = target / rate, clamped to [1 - max_down, 1 + max_up]."""
+    # An infinite rate (idle) gives 0, which the largest step down then limits.
     factor = target / rate if rate > 0 else math.inf if target > 0 else 0.0
     return math.ceil(min(max(factor, 1 - max_down), 1 + max_up) * p)
 

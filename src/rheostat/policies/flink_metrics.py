@@ -43,6 +43,7 @@ def vertices(observation: Observation) -> tuple[Vertex, ...]:
     graph with a cycle.
     """
     if not observation.stages:
+        # State is keyed, so its partitions bound the slots that the job can use.
         return (Vertex("job", partitions=observation.state_partitions, keyed=True),)
     names = {stage.name for stage in observation.stages}
     inner = {
@@ -91,10 +92,12 @@ def observed_rate(
         not rows_in
         or lag is None
         or pressed_ms is None
+        # Only a source with lag runs as fast as it can, and so shows its true rate.
         or lag < lag_threshold_s * rows_in
         or pressed_ms >= 1000
     ):
         return None
+    # Time that it waited for the next vertex is no time that it needed.
     return rows_in / (1 - pressed_ms / 1000)
 
 
@@ -129,6 +132,7 @@ class Window:
         found: dict[str, tuple[float, float]] = {}
         for vertex in graph:
             if not vertex.upstream:
+                # What arrives is what is read and what queues besides.
                 target = max(0.0, rows_in[vertex.name] + self.lag_rate(vertex.name))
                 found[vertex.name] = (
                     target,
@@ -154,6 +158,8 @@ class Window:
         two vertices tell.
         """
         others = [name for name in vertex.upstream if name != upstream]
+        # Rows are known per vertex, not per edge: where each other input feeds only this vertex,
+        # the rest is this one's.
         if all(
             sum(name in other.upstream for other in graph) == 1 for name in others
         ):  # also where it is the only input
@@ -194,6 +200,7 @@ def _of_stage(stage: Stage, observation: Observation, sources: Sequence[str]) ->
     return [
         stage.rows_in / interval_s,
         out,
+        # Of all slots of the job: the stages of a batch share them, as no Flink vertices do.
         stage.busy_s / (slots * interval_s),
         lag if stage.name in sources else None,
     ]

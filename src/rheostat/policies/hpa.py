@@ -116,6 +116,7 @@ class Hpa:
     def _autoscaler(self) -> Autoscaler:
         up = Rules(self.up_window_s, parse_policies(self.up_policies), self.up_select)
         down = Rules(self.down_window_s, parse_policies(self.down_policies), self.down_select)
+        # A manifest without behavior goes by the older limits, not by the defaults of behavior.
         if self.behavior == UNSET:
             up, down = Rules(0.0, (), UNSET), Rules(self.down_window_s, (), UNSET)
         return Autoscaler(up, down, self.tolerance_up, self.tolerance_down)
@@ -134,6 +135,7 @@ class Metric:
     def reading(self, observation: Observation) -> Reading | None:
         """Return the metric beside its target; None where it is absent."""
         value: float | None = getattr(observation, self.name)
+        # A resource's target is in whole per cents; a finer one can only be a custom metric.
         steps = 100 if self.name == "cpu" and round(self.target * 100, 6).is_integer() else 1000
         return None if value is None else Reading(value, self.target, steps, self.each)
 

@@ -69,7 +69,10 @@ class Rules:
         if self.select == "Disabled" or not self.policies:
             return current
         steps = [_reach(policy, current, changes, now, sign) for policy in self.policies]
+        # Max means the policy that allows the largest change, which downwards is the smallest size.
         furthest = max if (self.select == "Max") == (sign > 0) else min
+        # Earlier changes of the period may have used it up: then the size stays, it never turns
+        # back.
         return max(current, furthest(steps)) if sign > 0 else min(current, furthest(steps))
 
 
@@ -79,6 +82,7 @@ def _reach(
     """Return start +- value; percent as Kubernetes computes it: up rounded up, down cut off, last
     digits and all (70 + 10 % = 78).
     """
+    # A period begins with the size at its start, however many steps were taken in it since.
     start = current - sum(change for t, change in changes if now - policy.period_s < t <= now)
     if policy.kind == "Pods":
         return start + sign * int(policy.value)
@@ -122,6 +126,8 @@ class Reading:
     def over_target(self, share: float) -> float:
         """Return ``share`` of the value over the target."""
         target = self.target * self.steps
+        # Cut off like an int64 of whole steps; rounded first, because 0.57 x 100 is
+        # 56.99999999999999.
         return int(round(self.value * share * self.steps, 6)) / (round(target, 6) or target)
 
     def ratio(self, executors: int) -> float:
@@ -142,6 +148,7 @@ class Reading:
         if self.each:
             return _ceil(self.over_target(1.0))
         if ratio > 1 and ready < current:
+            # Executors on their way count as if they used nothing (missing pods, scale up).
             ratio = self.over_target(ready / current)
             return current if ratio <= 1 + up else _ceil(ratio * current)
         return _ceil(ratio * ready)
@@ -200,6 +207,7 @@ class Autoscaler:
         }
         leading = max(proposed, key=lambda name: (proposed[name], known[name]))
         wanted, evidence = proposed[leading], {**ratios, "wanted": proposed[leading]}
+        # The absent metric might be the one that needs the executors.
         if wanted < current and len(known) < len(ratios):
             absent = ", ".join(name for name in ratios if name not in known)
             return (
@@ -210,6 +218,7 @@ class Autoscaler:
                 ),
                 kept,
             )
+        # Kubernetes' order: first the windows, then the rate limits.
         recommended = self._stabilize(current, wanted, observation.t_s, kept)
         limited = self._rated(current, recommended, kept["changes"], observation.t_s)
         share = f"{leading} is {known[leading]:.2f} of its target"
@@ -242,6 +251,7 @@ class Autoscaler:
         """Up goes the smallest recommendation of its window, down the largest of its."""
         kept["highest"] = highest(kept["highest"], now, wanted, self.down.window_s)
         kept["lowest"] = lowest(kept["lowest"], now, wanted, self.up.window_s)
+        # stabilizeRecommendationWithBehaviors: up and down are bounded by windows of their own.
         return int(min(max(current, kept["lowest"][0][1]), kept["highest"][0][1]))
 
     def _rated(

@@ -134,19 +134,23 @@ class MeasuredThroughput:
             return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
         per_executor, count = self._throughput_per_executor(observation.executors, seen)
         lagging, slope = self._lagging(observation), deriv(seen["lag"])
+        # Cold executors show too small a throughput, and sizing by it would overshoot.
         starting = observation.t_s < seen["changed_s"] + self.settle_s
         if per_executor is None and rate > 0 and (starting or not lagging):
             return hold(observation, "size kept: no throughput was measured yet"), seen
         # A job without batches shows lag at once; batches that run back to back show the arrival
         # rate until there was lag.
         foreseen = observation.trigger_s is not None and (count > 0 or observation.trigger_s > 0)
+        # Without the factor: it is for room, and must not itself be the reason to grow.
         behind = foreseen and self._demand(observation, rate, per_executor, seen) > size * (
             per_executor or math.inf
         )
         highest = max(rate for _, rate in seen["rates"])
+        # Out by what may come, in by the most that came of late.
         rate = _expected(seen["rates"]) if lagging or behind else highest
         demand = (1 + self.factor) * self._demand(observation, rate, per_executor, seen)
         least = max(1, math.ceil(demand / per_executor)) if per_executor else 1
+        # Without any sample under lag the throughput is only a lower bound: no big steps then.
         target, why = self._size(observation, least, lagging, behind, slope, probe=count == 0)
         short = settled(size, least, target, lagging)
         reason = f"{why} ({lag_s:.1f} s): {needed(least, demand, per_executor)}{short}"
@@ -169,12 +173,16 @@ class MeasuredThroughput:
             queued_rows(observation) or 0.0,
             observation.in_flight,
         )
+        # Rows that came since the batch began are in none yet; older ones are in it.
         since_s = running.elapsed_s if running else trigger_s or observation.lag_s or 0.0
         waiting, age_s = newest(seen["rates"], rows=queued, seconds=since_s)
         speed = (per_executor or 0.0) * _running_on(observation, seen)
+        # What waits beyond those rows is being worked on: at this speed it takes so long still.
         ends_s = max(0.0, (queued - waiting) / speed - since_s) if running and speed else 0.0
         begins_s = max(ends_s, trigger_s - age_s)
+        # A row waits up to a trigger and then a batch: less than two cannot be promised.
         within_s = max(self.slo, 2 * trigger_s)
+        # Rows that are late already would leave no time, and so ask for endless executors.
         left_s = max(within_s - age_s - begins_s, self.lag_share * within_s)
         return max(rate, (waiting + rate * begins_s) / left_s)
 
@@ -189,6 +197,7 @@ class MeasuredThroughput:
     ) -> tuple[int, str]:
         size = observation.size or 1
         if lagging:  # executors that are on their way must show first what they do
+            # One more than stand: rising lag says that the measured throughput is too high.
             more = int(slope is not None and slope > 0 and (observation.executors or 0) >= size)
             return max(size + more, needed), "lag is rising" if more else "lag"
         batch_s, trigger_s = observation.batch_s or math.inf, observation.trigger_s or 0.0
@@ -197,6 +206,7 @@ class MeasuredThroughput:
         ):  # a short batch is mostly its fixed cost: what a long one could do is not known from it
             most = 2 * size if probe and batch_s < trigger_s / 2 else needed
             return max(size, min(needed, most)), "lag is coming"
+        # Batches back to back never show what a size can do, so a smaller one is tried.
         if probe and size > 1 and not trigger_s and batch_s < self.slo / 4:
             return min(size - 1, needed), "no lag, one less to learn from short batches"
         return min(size, needed), "no lag"
@@ -205,13 +215,16 @@ class MeasuredThroughput:
         """Tell whether rows wait longer than a healthy job lets them: one trigger until their batch
         begins, one until it ends.
         """
+        # A healthy job lets rows wait two triggers: that is no lag.
         threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
         return observation.lag_s is not None and observation.lag_s >= threshold_s
 
     def _learn(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now, executors, lag_rows = observation.t_s, observation.executors, queued_rows(observation)
         same = executors == memory.get("executors", executors)
+        # min: after a clock was put back the change would else lie in the future for long.
         changed_s = min(memory.get("changed_s", now), now) if same else now
+        # Lag from before a change says nothing of the size after it.
         lag = within(memory.get("lag", ()), now, min(self.window_s, now - changed_s))
         known = (
             [] if observation.input_rows_per_s is None else [(now, observation.input_rows_per_s)]
@@ -257,10 +270,13 @@ class MeasuredThroughput:
     ) -> tuple[float | None, int]:
         """Return rows per second and executor, and the number of samples under lag behind it."""
         bound = at_most_quantile(seen["recent"], self.quantile) if seen["recent"] else 0.0
+        # The bound of the last batches, lag or not: all there is before the first lag.
         if not (measured := seen["throughput"]):
             return bound or None, 0
         nearest = min(
-            measured, key=lambda known: (abs(math.log(int(known) / executors)), int(known))
+            # Near as a ratio: 2 is as far from 4 as 4 from 8.
+            measured,
+            key=lambda known: (abs(math.log(int(known) / executors)), int(known)),
         )
         rates = [rate for _, rate in measured[nearest]]
         return max(bound, at_most_quantile(rates, self.quantile) / int(nearest)), len(rates)

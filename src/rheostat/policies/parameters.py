@@ -52,9 +52,12 @@ def values(name: str, policy: type, given: Mapping[str, Any]) -> dict[str, Any]:
 def parsed(policy: str, parameter: Parameter, value: Any) -> Any:
     """Return a value as the kind of its parameter; as it is where that tells none."""
     kind = _kind(parameter)
+    # A policy of the user's may take anything: only what the default or annotation tells is
+    # checked.
     if kind is None or (_is_open(parameter) and not isinstance(value, str)):
         return value
     try:
+        # bool("false") is true in Python.
         made = _yes_or_no(value) if kind is bool else kind(value)
         # 2.5 is no count
         if kind is int and made != (float(value) if isinstance(value, str) else value):

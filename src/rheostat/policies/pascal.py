@@ -100,6 +100,7 @@ class Pascal:
         profile, expected = Line.of(seen["profile"]), peak(seen["model"])
         if not profile.n:
             return hold(observation, "size kept: no batch was measured yet"), seen
+        # Never below the rate of now: a forecast may only add (the reactive part).
         highest = max(rate, expected or 0.0)
         slots = _used(profile, highest) / self.cpu_max
         target = executors_for(slots, observation)
@@ -114,6 +115,7 @@ class Pascal:
             memory.get("series", {}), observation.t_s, rate, self.interval_s, 2 * ahead
         )
         model, before = memory.get("model", {}), memory.get("series", {}).get("place")
+        # Once an interval: the model learns from means, and within one there is no new mean.
         if series["means"] and series["place"] != before:
             model = learnt(model, observation.t_s, series["means"], ahead, self.season_s)
         elif not series["means"]:
@@ -127,6 +129,7 @@ class Pascal:
 def _used(profile: Line, rate: float) -> float:
     """Return the slots in use at a rate: on the line, in proportion while all rates were alike."""
     apart = math.sqrt(profile.spread_x / profile.n) > _TOLD_APART * profile.mean_x
+    # A line that falls with the rate is noise: more rows never need less.
     if apart and profile.spread_xy > 0:
         return max(0.0, profile.at(rate))
     return profile.mean_y / profile.mean_x * rate if profile.mean_x > 0 else 0.0

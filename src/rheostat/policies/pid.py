@@ -86,14 +86,17 @@ class Pid:
             return hold(observation, f"size kept: {self.signal} or the size is unknown"), {}
         y = value / self.setpoint
         window = [*within(memory.get("window", ()), now, self.window_s), (now, y)]
+        # Cut on both sides: a queue of hours must not ask for hundreds of executors at once.
         error = min(self.error_max, max(-self.error_max, y - 1))
         integral = self._integral(observation, size, error, memory)
+        # The derivative of the measurement, not of the error: a new setpoint gives no kick.
         slope = min(self.error_max, max(-self.error_max, deriv(window) or 0.0))
         parts = {
             "integral": integral,
             "proportional": self.kp * error,
             "derivative": self.kd * slope,
         }
+        # Half up, always in one direction: rounding half to even would hunt around a half.
         target = max(1, math.floor(sum(parts.values()) + 0.5))
         reason = (
             f"{self.signal} is {value:.2f}, its setpoint {self.setpoint:g}:"
@@ -116,10 +119,13 @@ class Pid:
         """Integrate, and track the size that stands: what was asked beyond it is not integrated
         (back-calculation).
         """
+        # The integral that would have asked for exactly the size that stands.
         standing = size - memory.get("fast", 0.0)
         tracked = min(
             standing + self.windup, max(standing - self.windup, memory.get("integral", standing))
         )
         step = self.ki * error * max(0.0, observation.t_s - memory.get("t_s", observation.t_s))
         coming = observation.executors is not None and observation.executors < size
+        # Executors on their way have not lowered the signal yet; integrating would ask for them
+        # twice.
         return float(tracked + (0.0 if coming and step > 0 else step))

@@ -62,8 +62,10 @@ def find(name: str) -> type[Policy]:
     """Return the class of a policy by its registered name, by the name that an installed package
     gives it, or as ``module:Class``; raises BadInput if there is none.
     """
+    # First, because no registered name has a colon.
     if ":" in name:
         return _load(name)
+    # Ours before others': no package that is installed may change what a name of ours means.
     if name in POLICIES:
         return POLICIES[name]
     others = third_party()
@@ -86,6 +88,7 @@ def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = 
     policy = find(name)
     wanted = dict(given or {})
     if slo and any(each.name == "slo" for each in parameters(policy)):
+        # What the user sets for the policy itself goes before the objective of the job.
         wanted.setdefault("slo", slo.latency_s)
     taken = values(name, policy, wanted)
     try:
@@ -93,6 +96,7 @@ def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = 
     except BadInput:
         raise
     except Exception as fault:
+        # A fault in a policy of ours is ours, and its trace is wanted.
         if ":" not in name:
             raise
         raise BadInput(f"policy {name} cannot be made: {_one_line(fault)}") from fault

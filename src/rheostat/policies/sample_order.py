@@ -27,6 +27,7 @@ def in_order(decide: Decide) -> Decide:
         self: Any, observation: Observation, memory: Memory
     ) -> tuple[Decision, Memory]:
         newest_s = memory.get("newest_s", observation.t_s)
+        # The memory stays as it is: a late sample must not make the newest one look old.
         if 0 < newest_s - observation.t_s <= LATE_S:
             return (
                 hold(

@@ -79,6 +79,7 @@ class SparkBatchRatio:
         ratio = batch_ratio(observation, self.slo)
         seen = [] if ratio is None else [(now, ratio)]
         ratios = within([*memory.get("ratios", ()), *seen], now, self.interval_s)
+        # A first look decides nothing: the minute has to be seen first.
         decided_s = min(memory.get("decided_s", now), now)
         average = mean(ratios)
         if ratio is None or average is None or now - decided_s < self.interval_s:
@@ -97,6 +98,7 @@ class SparkBatchRatio:
     def _step(self, current: int, average: float) -> tuple[int, str]:
         at = self.inclusive
         if average > self.up_ratio or (at and average == self.up_ratio):
+            # Half up, as Java's Math.round; Python's round would take 2.5 to 2.
             more = max(1, math.floor(average + 0.5))
             return (
                 current + more,
@@ -107,6 +109,7 @@ class SparkBatchRatio:
             )
         if average < self.down_ratio or (at and average == self.down_ratio):
             return (
+                # The floor is left to the bounds, as the document leaves it to its minimum.
                 current - 1,
                 (
                     f"batches take {average:.2f} of their interval (down from {self.down_ratio}):"

@@ -124,6 +124,7 @@ class StochasticMpc:
         if 0 <= now - decided_s < self.step_s:
             return hold(observation, "between two decisions"), {**seen, "decided_s": decided_s}
         seen["decided_s"] = now
+        # In proportion to the rate of now: the past tells the shape, the present the height.
         paths = rate * scenarios(seen["series"]["means"], self.steps)
         per_executor = self.usable * (observation.slots_per_executor or 1) / demand
         return self._planned(observation, paths, queue, per_executor), seen
@@ -137,6 +138,7 @@ class StochasticMpc:
         waiting = max(0.0, queue - float(paths[0, 0]) * trigger_s)
         sizes = self._sizes(size, float(paths.max()), waiting, per_executor)
         first, later = (each.ravel() for each in np.meshgrid(sizes, sizes, indexing="ij"))
+        # Rounded up: a plan must not count on executors that come within the step.
         arrive = math.ceil(self.start_s / self.step_s)
         price = self.rescale_cost * ((first != size) * 1.0 + (later != first))
         queues = np.full((len(paths), len(first)), waiting)
@@ -144,12 +146,16 @@ class StochasticMpc:
             asked = first if step < self.steps // 2 else later
             before = first if step >= self.steps // 2 else np.full(len(first), working)
             since = step if step < self.steps // 2 else step - self.steps // 2
+            # Those that leave are gone at once, those that come work later: the fewer of both.
             works = np.minimum(asked, before) if since < arrive else asked
             does = works * per_executor
             queues = np.maximum(0.0, queues + (paths[:, [step]] - does) * self.step_s)
             wait_s = trigger_s + (observation.batch_s or 0.0) + queues / does
+            # Only the wait beyond the objective counts; the mean over the scenarios is what a plan
+            # pays.
             late = np.maximum(0.0, wait_s / self.slo - 1).mean(axis=0)
             price = price + self.step_s * (asked + self.late_price * late)
+        # The last term breaks ties: of plans that cost the same, the one that changes least.
         best = int(np.argmin(np.round(price, 6) + 1e-3 * np.abs(first - size)))
         target = int(first[best])
         evidence = {
@@ -171,6 +177,7 @@ class StochasticMpc:
         """
         most = math.ceil(min((highest + waiting / self.step_s) / per_executor, 1e6)) + 1
         most = min(self.max_executors, max(most, size))
+        # At most some 33 sizes in each direction: the plans are their square.
         every = max(1, most // 32)
         return np.array(sorted({*range(1, most + 1, every), most, min(size, most)}), dtype=float)
 
@@ -182,6 +189,7 @@ def scenarios(means: Sequence[float], steps: int) -> Floats:
     stays = np.ones((1, steps))
     past = np.array(means, dtype=float)
     origins = np.arange(max(0, len(past) - steps))
+    # From a rate of 0 nothing is in proportion.
     origins = origins[past[origins] > 0][-_SCENARIOS:]
     if not len(origins):
         return stays

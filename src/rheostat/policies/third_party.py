@@ -13,6 +13,7 @@ def third_party() -> dict[str, EntryPoint]:
     An entry point is named as the policy and has its class: ``per-executor =
     "own_policy:PerExecutor"``. Nothing of theirs is imported before a policy is asked for.
     """
+    # Sorted, so that of two distributions with one name always the same one counts.
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
 
 

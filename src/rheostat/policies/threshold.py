@@ -73,6 +73,7 @@ class Threshold:
         )
         return (
             Decision(
+                # The floor of the bounds is the guards' matter; a job of no executors is none.
                 target=max(1, size + step),
                 reason=f"utilization is {used:.2f}, {said}",
                 evidence={"utilization": used},

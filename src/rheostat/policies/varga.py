@@ -160,12 +160,14 @@ class VargaV1:
         return {"times": times, "columns": columns}
 
     def _sources(self, observation: Observation) -> dict[str, tuple[float | None, ...]]:
+        # Koper's deployment scraped each TaskManager, and the HPA took the mean of the pods.
         if self.scope == "pod":
             return {
                 name: (sample.lag_rows, sample.rows_per_s)
                 for name, sample in (observation.by_executor or {}).items()
             }
         rows = observation.lag_rows_upper if self.lag == "upper" else queued_rows(observation)
+        # One source without a name stands for the whole job.
         return {"": (rows, observation.processed_rows_per_s, observation.input_rows_per_s)}
 
     def _gated(self, lags: Mapping[str, Any]) -> float | None:
@@ -174,11 +176,13 @@ class VargaV1:
         for (lag, consumed, *arrivals), slope in zip(
             columns, slopes(lags["times"], [lag for lag, *_ in columns]), strict=True
         ):
+            # Equation 3.
             change = relative_lag_change(
                 slope, consumed_per_s(_mean(consumed), _mean(*arrivals), slope)
             )
             if (
                 lag[-1] is not None
+                # Equation 4; executors without a slope yet are left out of the mean.
                 and (gated := gated_lag_change(lag[-1], self.threshold_rows, change)) is not None
             ):
                 found.append(gated)
@@ -227,11 +231,14 @@ class VargaV2(VargaV1):
             past.get("times", ()), past.get("columns", {}), now, row, self.cooldown_s
         )
         slope = slopes(times, columns["registered"])[0]
+        # Exactly 0: a constant column has this slope to the last digit (see ``slopes``).
         calm = None if slope is None else int(slope == 0)
         readings = {
             name: (
                 None
                 if reading is None or calm is None
+                # 0 and not absent: zeros ask for fewer executors, and the long down window holds
+                # them back.
                 else replace(reading, value=reading.value * calm)
             )
             for name, reading in self._readings(observation, lags).items()
@@ -244,4 +251,5 @@ def _mean(column: Column = ()) -> float | None:
     return sum(known) / len(known) if known else None  # type: ignore[arg-type]
 
 
+# The default behaviour of an HPA: the double, or four pods, in 15 s.
 _UP = Rules(0.0, parse_policies("Percent 100 15, Pods 4 15"), "Max")

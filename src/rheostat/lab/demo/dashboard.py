@@ -51,6 +51,7 @@ class Dashboard:
             self.rates.append(seen.input_rows_per_s)
         if record.target is None:
             return None
+        # The first decision has none before it to differ from: then the size that stands counts.
         before = self.target if self.target is not None else seen.size if seen else None
         self.target = record.target
         if before is None or before == record.target:
@@ -70,6 +71,7 @@ class Dashboard:
         ]
         if self.note:
             lines += [Text(""), Text(self.note, style="yellow")]
+        # One line less than the screen: a cursor below the last one would scroll it.
         for line in lines[: max(1, height - 1)]:
             line.truncate(width, overflow="ellipsis")
             yield line
@@ -208,6 +210,7 @@ def sparkline(values: Iterable[float], width: int) -> str:
 
 def bar(value: float, full: float, width: int, style: str) -> Text:
     """Return a bar of ``width`` characters that is full at ``full``."""
+    # Rounded up: anything above 0 is to be seen.
     filled = min(width, math.ceil(width * value / full)) if full > 0 else 0
     return Text.assemble(("━" * filled, style), ("─" * (width - filled), "dim"))
 

@@ -103,6 +103,7 @@ class Demo:
         between(0, _LARGEST_SEED, seed=self.seed)
         if self.price_per_slot_hour is not None:
             between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
+        # Made for show: the load checks its own numbers, and before anything is started.
         Day(
             low=self.low,
             peak=self.peak,
@@ -141,6 +142,7 @@ class Demo:
     @property
     def policy_parameters(self) -> Mapping[str, Any]:
         """The parameters, which are those of the default policy; another has its own defaults."""
+        # A parameter of one policy means nothing to another, or something else.
         return self.parameters if self.policy == DEFAULT_POLICY else {}
 
     def in_words(self) -> str:

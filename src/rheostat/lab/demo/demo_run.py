@@ -31,6 +31,7 @@ def measured_baselines(lab: Laboratory, run: Run) -> dict[int, Latency]:
     """Play the same day at the fixed maximum and at the fixed mean of a run and return their
     latencies.
     """
+    # A set: where the mean rounds up to the maximum, one run is enough for both.
     sizes = {baseline.executors for baseline in summarize(run).baselines}
     found = {}
     for size in sorted(sizes):

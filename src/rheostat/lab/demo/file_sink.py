@@ -45,9 +45,11 @@ def _entries(log: Path) -> list[Path]:
     if not log.is_dir():
         raise RheostatError(f"{log.parent} has no {LOG}: no batch was committed there")
     plain, compact = _numbered(log, compact=False), _numbered(log, compact=True)
+    # Older files of the log are in the compact one, and Spark may have deleted them.
     last_compact = max(compact, default=-1)
     rest = sorted(batch for batch in plain if batch > last_compact)
     expected = list(range(last_compact + 1, last_compact + 1 + len(rest)))
+    # A gap is a lost log: without this its batch would pass for one that wrote nothing.
     if rest != expected:
         lost = next(batch for batch, there in zip(expected, rest, strict=True) if batch != there)
         raise RheostatError(f"the log of batch {lost} is not in {log}")

@@ -57,6 +57,7 @@ class Laboratory:
         self.folder = stack.enter_context(ScratchFolder("demo"))
         view.step("looking for a Java and for memory")
         find_jdk()
+        # Asked before the JARs are fetched: minutes of downloads should not end in a refusal.
         require_memory(_BASE_BYTES + demo.max_executors * _EXECUTOR_BYTES, "the demo")
         view.step("fetching the JARs of Kafka and of Spark's Kafka source (first time only)")
         broker_jars()
@@ -69,6 +70,8 @@ class Laboratory:
             demo.cluster, cores=demo.max_executors, tell=view.note
         )
         stack.enter_context(self.cluster)
+        # Entered after the cluster, so it runs before: the driver goes while its cluster is still
+        # there.
         stack.callback(end_driver)
         os.environ.update(self.cluster.driver_environment())
         self.warm, cold = self._arrivals()
@@ -121,6 +124,7 @@ class Laboratory:
             self.view.step(
                 "training the class archive that makes executors start faster (first time only)"
             )
+            # Executor 0 is there from the start, and idle after the warm-up.
             if not self.warm.train(application, "0"):
                 self.view.note("executors start cold: the class archive could not be trained")
 

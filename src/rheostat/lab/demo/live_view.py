@@ -54,6 +54,7 @@ def open_view(title: str, max_executors: int, slo_s: float, console: Console | N
     without control codes.
     """
     console = console or Console(highlight=False)
+    # The view draws with signs that no other encoding has.
     if console.is_terminal and not console.is_dumb_terminal and console.encoding.startswith("utf"):
         return ScreenView(Dashboard(title=title, max_executors=max_executors, slo_s=slo_s), console)
     return PlainView(console)
@@ -98,6 +99,7 @@ class ScreenView:
             self._console.print(Text(text, style="yellow"))
         else:
             self._dashboard.note = text
+            # The alternate screen is lost when it is given back; what was noted must not be.
             self._notes.append(text)
 
     def finish(self, table: RenderableType) -> None:
@@ -113,6 +115,7 @@ class ScreenView:
             return line
         if self._shown is not None:
             elapsed_s, shown_s = self._shown
+            # The clock goes on between two ticks of the loop, which may be seconds apart.
             self._dashboard.elapsed_s = elapsed_s + self._now() - shown_s
         return self._dashboard
 
@@ -199,6 +202,7 @@ class PlainView:
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        # A pipe is buffered, and whoever reads it wants the line now.
         self._console.file.flush()
 
     def __enter__(self) -> PlainView:

@@ -65,9 +65,12 @@ def sample(before: Spent, now: Spent, load: float | None) -> MachineSample:
     """Return how busy the computer was between two looks, per core."""
     possible_s = max(now.possible_s - before.possible_s, 1e-9)
     own_s = sum(
-        max(0.0, cpu_s - before.own_s.get(process, 0.0)) for process, cpu_s in now.own_s.items()
+        # A process that is new since has used all of its time since.
+        max(0.0, cpu_s - before.own_s.get(process, 0.0))
+        for process, cpu_s in now.own_s.items()
     )
     cpu = min(1.0, max(0.0, (now.used_s - before.used_s) / possible_s))
+    # Cut: the two counters are read a moment apart, and a part cannot exceed the whole.
     return MachineSample(now.t_s, cpu, min(cpu, own_s / possible_s), load)
 
 

@@ -116,6 +116,7 @@ class Pipeline:
         )
         deadline = time.monotonic() + deadline_s
         while query.isActive and time.monotonic() < deadline:
+            # Batches without rows warm up nothing.
             if sum(1 for event in query.recentProgress if progress.batch_of(event).rows) >= batches:
                 break
             time.sleep(0.5)
@@ -166,6 +167,8 @@ class Pipeline:
                 batch = progress.batch_of(event)
                 end = sum(batch.committed.values())
                 if batch.rows:
+                    # By its number: a batch that is run again after a restart is told twice, and
+                    # the last counts.
                     found[batch.batch_id] = CommittedBatch(
                         end - batch.rows,
                         end,
@@ -228,6 +231,8 @@ def requested(lives: list[ExecutorLife], records: list[Record]) -> list[Executor
     return [
         ExecutorLife(
             life.id,
+            # The last raise before it came: an earlier one would make its start look longer than it
+            # was.
             max((t_s for t_s in raises if t_s <= life.registered_s), default=None),
             life.registered_s,
             life.removed_s,

@@ -73,6 +73,7 @@ class PlayedDay:
     def run(self) -> Run:
         """Start query, load and autoscaler, and return what happened when all is committed."""
         self._lab.view.step("starting the query and the load")
+        # The query first: it starts up in the seconds before the load.
         self.pipeline.start_query()
         start_s = time.time() + _LEAD_S
         with ExitStack() as stack:
@@ -118,7 +119,9 @@ class PlayedDay:
 
     def _watch(self, producer: Child) -> None:
         """Keep broker and query alive until all that was produced is committed."""
+        # Without a deadline: the producer ends by itself, after the length of the load.
         self._until(lambda: not producer.alive, deadline_s=math.inf)
+        # What it says that it wrote, not what was asked for: an outage may have cost some.
         rows = rows_produced(producer.log.read_text(errors="replace"))
         self._until(lambda: self.pipeline.committed_rows() >= rows, deadline_s=_DRAIN_S)
 
@@ -142,10 +145,12 @@ class PlayedDay:
             rows = read_curve(self._curve_file).points[-1].rows
             sent.write(rows, 1, int((time.time() + _CLOSING_S) * 1000))
             sent.flush(_CLOSING_S)
+        # Also without sessions: the verdict needs a sink to which nothing is added any more.
         self.pipeline.drain()
 
     def _told(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
+        # Before the verdict, while the session is there to be asked.
         executors, failed_tasks = self.pipeline.executors(self._records)
         lab.view.step("comparing the sink with a batch computation over the topic")
         verdict = verify(demo.query, lab.broker.bootstrap, self.topic, self.pipeline.sink)
@@ -196,6 +201,7 @@ def rows_produced(log: str) -> int:
 
 def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBatch]:
     """Return the batches with rows of the load; raises ``RheostatError`` where there is none."""
+    # The bid that closes the sessions comes after the load and is no part of it.
     found = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
     if not found:
         raise RheostatError("the query committed no batch with rows of the load")
@@ -212,5 +218,6 @@ def _ended(handle: Handle | None) -> Overhead | None:
     if handle is None:
         return None
     overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
+    # After its cost was read: stopping is no part of what it costs to run.
     handle.stop()
     return overhead

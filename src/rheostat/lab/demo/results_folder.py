@@ -39,6 +39,7 @@ def cleared(out: Path) -> OwnFolder:
     """
     check(out)
     folder = claim(out, "--out")
+    # By the journal's own rule: records go, and a kill switch or a stranger's file stays.
     erase(folder.ours(JOURNAL))
     folder.remove_files()
     folder.ours(JOURNAL)  # again: a journal that was erased is not known any more

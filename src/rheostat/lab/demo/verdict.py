@@ -116,15 +116,18 @@ def _difference(
     """
     connection.execute(f"CREATE TEMP TABLE {name} AS FROM {one} LIMIT 0")
     for part in range(_PARTS):
+        # By a hash of the key, so that a row and its match are always in the same part.
         mine, others = (
             f"SELECT * FROM {table} WHERE hash({key}) % {_PARTS} = {part}"  # noqa: S608
             for table in (one, other)
         )
+        # ALL: multisets, or a row that came twice would pass.
         connection.execute(f"INSERT INTO {name} {mine} EXCEPT ALL {others}")
 
 
 def _closed(bids: pa.Table, how: Sessions) -> pa.Table:
     """Return the sessions that the final watermark has closed."""
+    # The batch without data has moved the watermark to the latest bid of all.
     latest = pa.compute.max(bids["date_time"].cast(pa.int64())).as_py() or 0
     watermark_s = latest / 1000 - how.delay_s if how.watermark_at_s is None else how.watermark_at_s
     every = oracle.q11(bids, how.gap_s)
@@ -150,6 +153,7 @@ def _verdict(connection: duckdb.DuckDBPyConnection, rows_in: int, query: str) ->
     lacking, surplus = _count(connection, "FROM lacking"), _count(connection, "FROM surplus")
     changed = _count(connection, f"FROM lacking SEMI JOIN surplus USING ({key})")
     unknown = _count(connection, f"FROM surplus ANTI JOIN expected USING ({key})")
+    # A row whose key is in both differences is one fault and not two.
     missing, wrong, duplicated = lacking - changed, changed + unknown, surplus - changed - unknown
     return Verdict(
         exact=lacking == 0 and surplus == 0,

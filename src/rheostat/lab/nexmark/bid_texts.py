@@ -43,12 +43,15 @@ def texts(seed: int) -> Texts:
     places = tuple(
         f'"channel":"{channel}","url":"{url}"' for channel, url in zip(channels, urls, strict=True)
     )
+    # One long text that all padding is cut from: drawing each bid's own would cost most of the
+    # time.
     letters = _LETTERS[below(seed, _POOL, np.arange(_POOL_BYTES), 26)]
     return Texts(
         channels=channels,
         urls=urls,
         places=places,
         pool=letters.tobytes().decode("ascii"),
+        # No cut may run over the end of the pool.
         starts=_POOL_BYTES - _LONGEST_CUT,
     )
 

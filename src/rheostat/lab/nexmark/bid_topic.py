@@ -66,12 +66,14 @@ class BidTopic:
             for line in encode(bids(self._seed, first, count), created_ms):
                 produce(topic, line, None, n % partitions, timestamp=created_ms)
                 n += 1
+        # A full queue is no fault: what was not taken is offered again at the next tick.
         except BufferError:
             pass
         except KafkaException as error:
             raise RheostatError(
                 f"topic {topic} takes no more bids: {error.args[0].str()}"
             ) from None
+        # Serves the call-backs: without it a bid that was given up would never be heard of.
         self._producer.poll(0)
         self._refuse_losses()
         return n - first
@@ -112,7 +114,9 @@ def open_topic(bootstrap: str, topic: str, seed: int) -> BidTopic:
 
 
 _SETTINGS: dict[str, Any] = {
+    # Without it a retry after a lost answer would append a bid twice.
     "enable.idempotence": True,
+    # Ten minutes: a broker that is started again takes far less, and no bid is lost meanwhile.
     "message.timeout.ms": 600_000,
     "linger.ms": 30,
     "compression.type": "lz4",

@@ -80,6 +80,7 @@ class Bids:
 def bids(seed: int, first: int, count: int) -> Bids:
     """Return bids ``first`` to ``first + count - 1`` of a seed."""
     n = np.arange(first, first + count, dtype=np.int64)
+    # In each epoch of 50 events the person and the auctions come before the bids.
     epoch = n // BIDS_PER_EPOCH
     hot_channel = uniform(seed, _HOT_CHANNEL, n) < 0.5
     return Bids(
@@ -87,6 +88,7 @@ def bids(seed: int, first: int, count: int) -> Bids:
         id=n,
         auction=_auction(seed, n, last=epoch * 3 + 2),
         bidder=_bidder(seed, n, last=epoch),
+        # Beam's price: evenly distributed in its logarithm, in cents.
         price=np.rint(10.0 ** (6 * uniform(seed, _PRICE, n)) * 100).astype(np.int64),
         channel=np.where(
             hot_channel,
@@ -121,6 +123,7 @@ def encode(batch: Bids, created_ms: int) -> list[bytes]:
 
 def _auction(seed: int, n: Numbers, last: Numbers) -> Numbers:
     hot = uniform(seed, _HOT_AUCTION, n) < 0.5
+    # In the beginning there are fewer auctions than may be open at a time.
     low = np.maximum(last - _IN_FLIGHT_AUCTIONS, 0)
     cold = low + below(seed, _AUCTION, n, last - low + 1 + _LEAD)
     return FIRST_ID + np.where(hot, last // _HOT_GROUP * _HOT_GROUP, cold)

@@ -89,6 +89,7 @@ class Outage:
         """Return whether the outage lasts at ``now``, with ``rows`` created, of which ``waiting``
         are not acknowledged.
         """
+        # An acknowledgement more, or nothing that waits: either way the broker is there.
         if waiting == 0 or rows - waiting > self._acked:
             self._acked, self._moved_s = rows - waiting, now
         self._lasts = waiting > 0 and (self._lasts or now - self._moved_s > OUTAGE_S)
@@ -122,9 +123,12 @@ def follow(
         now = clock.time()
         t_s = now - start_at
         if t_s >= 0:
+            # From the integral of the rate: what one tick could not send is due in the next.
             behind = due.until(min(t_s, asked_until)) - rows
             held = outage.lasts(rows, topic.waiting(), now)
             taken = (
+                # In chunks, so that a long backlog carries the time of its real creation, piece by
+                # piece.
                 topic.write(rows, min(behind, CHUNK_ROWS), int(now * 1000))
                 if behind and not held
                 else 0
@@ -141,8 +145,10 @@ def follow(
                 )
             if t_s >= asked_until and taken == behind:
                 break
+            # A full chunk means that more is due: no sleep before the next.
             if taken == CHUNK_ROWS:
                 continue
+        # At least a millisecond, or a slow machine would never let the producer's own thread run.
         clock.sleep(max(0.001, min(TICK_S, now + TICK_S - clock.time())))
     left = topic.flush(FLUSH_AFTER_STOP_S if stopped() else FLUSH_S)
     end = clock.time()
@@ -227,6 +233,7 @@ def main(
     JSON summary.
     """
     stop: list[int] = []
+    # Only noted: the loop ends with its tick and flushes, and no bid is lost on the way.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda got, _: stop.append(got))
     try:

@@ -89,6 +89,7 @@ def compare(expected: pa.Table, found: pa.Table) -> Verdict:
     with duckdb.connect() as connection:
         connection.register("expected", expected)
         connection.register("found", found)
+        # ALL keeps counts: a row that is there twice, and once expected, is one too many.
         missing = connection.sql("FROM expected EXCEPT ALL FROM found").to_arrow_table()
         unexpected = connection.sql("FROM found EXCEPT ALL FROM expected").to_arrow_table()
     return Verdict(
@@ -121,6 +122,7 @@ def bids_table(batch: Bids, created_ms: int | list[int]) -> pa.Table:
 _Q1 = """SELECT id, auction, bidder, CAST(CAST(price AS DECIMAL(20, 0)) * CAST(0.908 AS DECIMAL(3, 3)) AS DECIMAL(23, 3)) AS price,
     epoch_us(date_time) AS time_us, extra FROM rows"""  # noqa: E501
 
+# Gaps and islands: a bid opens a session where the one before it is more than a gap away.
 _Q11 = """WITH bids AS (SELECT bidder, id, epoch_us(date_time) AS time_us FROM rows),
     marked AS (SELECT *, coalesce(time_us - lag(time_us) OVER in_order > $gap_us, true) AS opens FROM bids
         WINDOW in_order AS (PARTITION BY bidder ORDER BY time_us, id)),

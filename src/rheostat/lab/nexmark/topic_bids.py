@@ -78,6 +78,7 @@ def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
         for message in messages:
             error = message.error()
             if error is None:
+                # Records after an end: somebody still wrote, so the partition has not ended.
                 ended.discard(message.partition())
                 yield message.value() or b""
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
@@ -108,6 +109,7 @@ def _parse(values: list[bytes]) -> pa.Table:
             raise RheostatError(f"the topic holds a record that is no bid: {error}") from None
     else:
         table = schema.empty_table()
+    # An empty record is an empty line to the reader, which skips it without a word.
     if table.num_rows != len(values):
         raise RheostatError(f"of {len(values)} records of the topic {table.num_rows} are bids")
     times = table["date_time"].cast(pa.timestamp("ms", tz="UTC"))
@@ -122,6 +124,7 @@ def _partitions(consumer: Consumer, topic: str) -> list[int]:
         low, _ = consumer.get_watermark_offsets(
             TopicPartition(topic, partition), timeout=ANSWER_WITHIN_S
         )
+        # Retention has deleted records: what is left would look like a query that invented rows.
         if low > 0:
             raise RheostatError(
                 f"topic {topic} has lost its first {low} records of partition {partition}"

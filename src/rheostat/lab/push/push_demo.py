@@ -86,6 +86,7 @@ class _PushedLoad:
         spark = self._session()
         query = self._query(spark)
         fleet = self._fleet(spark)
+        # Senders without a receiver would only count retries.
         _until(lambda: bool(fleet.addresses()), _COME_S, "no receiver has come up")
         time.sleep(_LEAD_S)
         handle = self._attach(spark)
@@ -98,6 +99,8 @@ class _PushedLoad:
             time.sleep(demo.seconds)
             if not senders.finish():
                 view.note("not every record was acknowledged in two minutes")
+        # The receivers first: what they have taken must be in the topic before the query is
+        # drained.
         fleet.stop()
         query.processAllAvailable()
         overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
@@ -106,6 +109,7 @@ class _PushedLoad:
         verdict = self._verdict(spark, senders)
         executors, failed = executors_of(spark, self._records)
         batches = _batches(query)
+        # The later of the two: the last commit may be of records whose sender heard of them later.
         end_s = max(batches[-1].commit_s, senders.acknowledged[-1][0])
         return Run(
             title=f"Pushed records: {demo.seconds / 60:g} minutes",
@@ -207,6 +211,7 @@ class _PushedLoad:
 
 def _can_receive(spark: Any, demo: PushDemo) -> bool:
     """Tell whether enough executors are there for the first receivers."""
+    # On a cluster this is the number of registered cores, at least two.
     cores: int = spark.sparkContext.defaultParallelism
     return cores >= demo.limits.min_executors * demo.cores
 

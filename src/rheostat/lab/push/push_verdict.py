@@ -39,6 +39,7 @@ def judge(
     wrong = 0
     for name, value in rows:
         came[name] += 1
+        # The value follows from the id, so no copy of what was sent has to be kept.
         wrong += name not in sent or value != value_of(name)
     told = set(acknowledged)
     return PushVerdict(
@@ -47,5 +48,6 @@ def judge(
         missing=len(told - came.keys()),
         doubled=sum(count - 1 for count in came.values()),
         wrong=wrong,
+        # No fault: the answer may have been lost on its way, after the record was taken.
         unacknowledged=len(came.keys() - told),
     )

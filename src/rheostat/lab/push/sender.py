@@ -50,6 +50,8 @@ class HttpLine:
             said = json.load(answer)
         except (http.client.HTTPException, ValueError) as fault:
             raise OSError(str(fault)) from None
+        # Only all of them: records of a request that was taken in part are sent again, with the
+        # same ids.
         if answer.status != 200 or said.get("acknowledged") != len(ids):
             raise OSError(f"{answer.status}: {said}")
 
@@ -171,12 +173,14 @@ class Senders:
         while not self._end.is_set():
             now = time.monotonic()
             if not self._enough.is_set():
+                # Fractions are carried over, so that a slow rate still makes whole records in time.
                 credit += self._rate(now - self._started_s) / self._count * (now - asked_s)
                 fresh = int(credit)
                 credit -= fresh
                 waiting += [self._name(sender, number) for number in range(made, made + fresh)]
                 made += fresh
                 self.due[sender] = made
+            # Enough was made and all of it is acknowledged.
             elif not waiting:
                 return
             asked_s = now
@@ -199,6 +203,7 @@ class Senders:
     def _sent(self, line: Line, ids: list[str]) -> bool:
         try:
             with self._lock:
+                # Before it is sent: it may come out although the answer never arrives.
                 self.tried.update(ids)
             line.send(ids)
         except OSError:
@@ -214,6 +219,8 @@ class Senders:
             if now - self._found[0] > _LOOK_S:
                 self._found = (now, self._find(self._directory))
             found = self._found[1]
+            # By its number: as many senders to each receiver, and the same one until the list
+            # changes.
             return found[sender % len(found)] if found else ""
 
     def _connected(self, line: Line | None, address: str) -> Line | None:
@@ -230,5 +237,6 @@ class Senders:
             line.close()
         with self._lock:
             self.retries += 1
+            # Asked anew at once: the receiver that failed may have left the list.
             self._found = (float("-inf"), [])
         self._end.wait(_AGAIN_S)

@@ -40,6 +40,7 @@ def parts_of(batch: CommittedBatch) -> dict[str, float]:
     if not known:
         return {}
     whole = batch.parts_s.get(WHOLE, batch.commit_s - batch.start_s)
+    # Parts are whole milliseconds each, so their sum may exceed the batch by some.
     return known | {REST: max(0.0, whole - sum(known.values()))}
 
 

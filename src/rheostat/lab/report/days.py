@@ -13,6 +13,7 @@ def day_starts_s(run: Run) -> list[float]:
     """Return when each day began, in Unix seconds; only the run's start where it was one day."""
     if not run.day_s:
         return [run.start_s]
+    # Rounded: the last row arrives a little before or after the day is over.
     days = max(1, round((run.curve[-1][0] - run.start_s) / run.day_s)) if run.curve else 1
     return [run.start_s + day * run.day_s for day in range(days)]
 
@@ -41,6 +42,7 @@ def days_of(run: Run) -> Iterator[Run]:
             end_s=end_s,
             warm_up_s=0.0 if day else run.warm_up_s,
             records=[record for record in run.records if start_s <= record.t_s < end_s],
+            # By rows and not by time: a batch may commit rows of a day after its end.
             batches=[each for each in run.batches if low < each.end_row and each.first_row < high],
             ramp=None if run.ramp is None else _later(run.ramp, start_s - run.start_s),
             machine=[sample for sample in run.machine if start_s <= sample.t_s < end_s],

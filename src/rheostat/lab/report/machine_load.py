@@ -31,6 +31,7 @@ class MachineLoad:
     @property
     def others_cpu(self) -> float | None:
         """CPU that other programs than the run's used."""
+        # Means over different samples where some lack a part; the difference may fall below 0.
         return None if self.own_cpu is None else max(0.0, self.cpu - self.own_cpu)
 
     @property

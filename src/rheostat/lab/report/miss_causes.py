@@ -54,6 +54,7 @@ def shortage(run: Run, miss: Miss) -> Shortage | None:
     wanted = [record for record in during if record.raw and record.raw.target > stood]
     if not wanted:
         return None
+    # What was wanted before a row was too old could still have helped it.
     in_time = [record for record in wanted if record.t_s <= miss.start_s] or wanted[:1]
     targets = [(record.t_s, record.target) for record in during if record.target is not None]
     return Shortage(
@@ -85,6 +86,7 @@ def _size(run: Run, miss: Miss) -> Iterator[str]:
         return
     yield f"{_executors(stood)} stood, {lack.needed} were needed"
     yield from _left(run, miss)
+    # Within one interval nobody could have asked: that is no delay of the policy.
     if lack.wanted_s - miss.arrived_s > run.interval_s:
         late_s = lack.wanted_s - miss.arrived_s
         yield f"the policy asked for more {late_s:.0f} s after the first of these rows had arrived"
@@ -121,6 +123,7 @@ def _guard(records: Sequence[Record], below: int) -> str:
         for change, why in allowances(record)
         if change.after < min(below, change.before)
     ]
+    # The last one: it is what the target still was when it was too late.
     return f" ({cut[-1]})" if cut else ""
 
 
@@ -129,6 +132,7 @@ def _coming(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:
     if lack.allowed_s is None:
         return
     took = [
+        # From its own request where that is known: a later one of several came for a later change.
         life.registered_s - (lack.allowed_s if life.requested_s is None else life.requested_s)
         for life in run.executors
         if lack.allowed_s < life.registered_s <= miss.end_s

@@ -38,6 +38,7 @@ def misses(run: Run) -> list[Miss]:
     """
     found: list[Miss] = []
     for miss in (*_late_batches(run), *_never_committed(run)):
+        # Two so close have one cause, and are told as one.
         if found and miss.start_s - found[-1].end_s < run.slo.latency_s:
             found[-1] = _joined(found[-1], miss)
         else:
@@ -52,14 +53,17 @@ def rows_lost(run: Run) -> float:
     first = rows_at(run, run.start_s + run.warm_up_s)
     done = max((batch.end_row for batch in run.batches), default=0)
     old = rows_at(run, run.end_s - run.slo.latency_s) - max(first, done)
+    # Below one row it is rounding of the curve.
     return old if old >= 1 else 0.0
 
 
 def _late_batches(run: Run) -> Iterator[Miss]:
     curve, first = ArrivalCurve(run.curve), rows_at(run, run.start_s + run.warm_up_s)
     for batch in run.batches:
+        # A batch may begin with rows of the warm-up, which are not judged.
         low = max(first, batch.first_row)
         rows, arrived_s = _late_rows(run, batch, curve, low), curve.time_of(low)
+        # The first row of a batch is its oldest, so the wait of that one is the longest.
         if arrived_s is not None and rows >= 1:
             yield Miss(
                 arrived_s=arrived_s,

@@ -99,6 +99,7 @@ def lag(panel: Any, run: Run, theme: Theme) -> None:
     """Draw the rows that have arrived and are not committed, just before and after each commit."""
     commits = np.array([batch.commit_s for batch in run.batches])
     even = np.arange(run.start_s, run.end_s, _BIN_S / 2)
+    # A millisecond before each commit, too: the lag falls at once there, and not on a slope.
     times = np.unique(np.concatenate([even, commits, commits - 1e-3]))
     times = times[(times >= run.start_s) & (times <= run.end_s)]
     rows = waiting(run, times)
@@ -144,6 +145,7 @@ def _committed_rate(run: Run, edges: Floats) -> Floats | None:
     """
     if not run.batches:
         return None
+    # As if evenly committed since the one before: a rate of points in time would be all spikes.
     times = [0.0, *(batch.commit_s - run.start_s for batch in run.batches)]
     rows = [float(run.batches[0].first_row), *(float(batch.end_row) for batch in run.batches)]
     return np.asarray(np.diff(np.interp(edges, times, rows)) / np.diff(edges))

@@ -79,6 +79,7 @@ def write_report(run: Run, summary: Summary, path: Path) -> None:
     it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Relative, so that the folder can be moved or sent as a whole.
     beside = Path(os.path.relpath(run.journal, path.parent)).as_posix() if run.journal else ""
     path.write_text(html(run, summary, pictures(run), beside), encoding="utf-8")
 

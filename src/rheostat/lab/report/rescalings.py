@@ -34,6 +34,7 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
             or record.rescaling.phase in _NOT_EXECUTED
         ):
             continue
+        # Against the last target, not the size that is there: executors take a while to come.
         size = record.observation.size if size is None else size
         if size is not None and record.target != size:
             evidence = record.raw.evidence if record.raw else {}

@@ -47,8 +47,10 @@ def headline(title: str, summary: Summary) -> str:
     """
     within = summary.share_within_slo
     share = "" if within is None else f"{percent(within)} of rows within {objective(summary)}"
+    # Wrong output comes before everything: no saving is worth it.
     if summary.rows_in is not None and not summary.exact:
         return ", ".join(part for part in ("Output not exact", share) if part)
+    # And a missed objective before any saving.
     if summary.objective_met is False:
         return f"Objective missed: {share}, 99 % wanted"
     return ", ".join(part for part in (_saved(summary), share) if part) or title
@@ -112,6 +114,7 @@ def utc(t_s: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share as a percentage that does not say 100 % where something lacks."""
+    # Never rounded up to 100: one late row of a million is one.
     return "100 %" if share >= 1 else f"{min(share * 100, 99.99):.4g} %"
 
 

@@ -27,6 +27,7 @@ def committed(run: Run, times_s: Floats) -> Floats:
     """Return the rows that were committed at each time: all of a batch at its commit."""
     batches = sorted(run.batches, key=lambda batch: batch.commit_s)
     first = batches[0].first_row if batches else 0
+    # Never falls: a batch that was run again may be listed after its successor.
     ends = np.maximum.accumulate([float(first), *(batch.end_row for batch in batches)])
     done = np.searchsorted([batch.commit_s for batch in batches], times_s, side="right")
     return np.asarray(ends[done])

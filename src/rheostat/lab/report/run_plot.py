@@ -54,6 +54,7 @@ def svg(run: Run, theme: Theme, paper: Paper = WIDE) -> bytes:
     run gives the same bytes.
     """
     out = io.BytesIO()
+    # A random salt and a date would make every picture of the same run another one.
     with rc_context({"svg.fonttype": "path", "svg.hashsalt": "rheostat"}):
         figure(run, theme, paper).savefig(
             out, format="svg", metadata={"Date": None, "Creator": None}

@@ -48,6 +48,7 @@ def paid(run: Run) -> Steps:
 
 def _asked_s(life: ExecutorLife) -> float:
     return (
+        # A request that is told late must not make an executor cheaper than its life.
         life.registered_s if life.requested_s is None else min(life.requested_s, life.registered_s)
     )
 
@@ -57,6 +58,7 @@ def _gone_s(run: Run, life: ExecutorLife) -> float:
 
 
 def _steps(run: Run, spans: Sequence[tuple[float, float]]) -> Steps:
+    # Only the measured time: an executor may have lived before the load and after it.
     inside = [(max(run.start_s, low), min(run.end_s, high)) for low, high in spans]
     inside = [(low, high) for low, high in inside if high > low]
     times_s = sorted({run.start_s, run.end_s, *itertools.chain.from_iterable(inside)})

@@ -109,6 +109,7 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
     """
     size, took, verdict = registered(run), latency(run), run.verdict
     in_time = share_in_time(run)
+    # What is paid, from the request on: waiting for an executor costs as much as having it.
     slot_hours = paid(run).integral_s * run.slots_per_executor / 3600
     fixed = baselines(run, max(size.counts), size.mean, measured or {})
     return Summary(
@@ -160,6 +161,7 @@ def share_in_time(run: Run) -> float | None:
     rows = math.fsum(spread.rows for spread in spreads)
     if rows + lost == 0:
         return None
+    # Rows that never came through are in the denominator, or the worst failure would look best.
     return (share_within(spreads, run.slo.latency_s) or 0.0) * rows / (rows + lost)
 
 
@@ -205,6 +207,7 @@ def lag_recovery_s(run: Run) -> float | None:
         return None
     in_a_row = 0
     for batch in run.batches:
+        # Batches of the ramp itself prove no recovery.
         if batch.commit_s < run.ramp.end_s:
             continue
         in_a_row = (
@@ -219,6 +222,7 @@ def baselines(
     run: Run, most: int, mean: float, measured: Mapping[int, Latency]
 ) -> tuple[Baseline, ...]:
     """Return the fixed maximum and the fixed mean (rounded up) over the same time."""
+    # Rounded up: a fixed size below the mean could never keep up.
     sizes = {"fixed maximum": most, "fixed mean": math.ceil(mean)}
     hours = run.duration_s * run.slots_per_executor / 3600
     took = {size: measured.get(size, Latency()) for size in sizes.values()}
