@@ -8,6 +8,7 @@ from statistics import mean
 
 from rheostat.repartition.checkpoint import Checkpoint, Operator, Store
 from rheostat.repartition.files import CheckpointFiles
+from rheostat.repartition.formats import unknown_format
 from rheostat.repartition.operators import refusal
 
 IN_USE_S = 20.0
@@ -117,7 +118,7 @@ def _inspected(
         operator=operator.id,
         operator_name=operator.name,
         store=store.name,
-        refusal=refusal(operator),
+        refusal=refusal(operator) or unknown_format(checkpoint),
         partitions=sizes,
         skew=skew(each.file_bytes if each.rows is None else each.rows for each in sizes),
     )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoint import Operator
+from rheostat.repartition.checkpoint import Checkpoint, Operator
+from rheostat.repartition.formats import unknown_format
 
 REPARTITIONABLE = frozenset(
     {
@@ -37,9 +36,10 @@ def refusal(operator: Operator) -> str | None:
     return f"operator {operator.id} ({operator.name}) cannot be repartitioned: {reason}"
 
 
-def require_repartitionable(operators: Iterable[Operator]) -> None:
-    """Raise BadInput if one of the operators cannot be repartitioned."""
-    for operator in operators:
-        refused = refusal(operator)
+def require_repartitionable(checkpoint: Checkpoint) -> None:
+    """Raise BadInput if the format of a checkpoint's state is not known, or one of its operators
+    cannot be repartitioned.
+    """
+    for refused in (unknown_format(checkpoint), *map(refusal, checkpoint.operators)):
         if refused:
             raise BadInput(refused)

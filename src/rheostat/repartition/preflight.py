@@ -11,8 +11,10 @@ from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.disk import Disk
 from rheostat.repartition.files import LocalFiles, is_local, local_path
 from rheostat.repartition.log_entry import offset_entry
+from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.own_journal import OwnJournal, Plan, Story
 from rheostat.repartition.protocol import CLOSED, OPEN_OLD
+from rheostat.repartition.state_files import missing_file
 
 MOST_PARTITIONS = 32_768
 """Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
@@ -49,9 +51,13 @@ def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
         raise BadInput(
             f"--partitions {partitions} is what {checkpoint.location} has today: name another"
         )
+    require_repartitionable(checkpoint)
     folder = Path(checkpoint.location)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise BadInput(f"{folder} cannot be written: Permission denied")
+    missing = missing_file(checkpoint)
+    if missing:
+        raise BadInput(f"{missing} is missing: restore it from a backup, then again")
     _require_room(folder, checkpoint.location)
 
 

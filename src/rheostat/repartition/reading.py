@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.files import CheckpointFiles, LocalFiles, is_local, local_path
+from rheostat.repartition.formats import unknown_format
 from rheostat.repartition.inspection import Counts, Inspection, inspect
 from rheostat.repartition.operators import refusal
 
@@ -77,7 +78,7 @@ def _counted(checkpoint: Checkpoint) -> Counts:
     from rheostat.repartition.own_session import own_session
     from rheostat.repartition.spark_rewriter import SparkRewriter
 
-    if any(map(refusal, checkpoint.operators)):
+    if unknown_format(checkpoint) or any(map(refusal, checkpoint.operators)):
         return {}
     with own_session() as spark:
         return _counts(checkpoint, SparkRewriter(spark))

@@ -16,13 +16,16 @@ from rheostat.repartition.engine import (
     StoreCount,
     StoreId,
 )
+from rheostat.repartition.files import is_local
 from rheostat.repartition.groups import groups, needs_shuffle
 from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.version_files import operator_metadata, state_folders, versions_from
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
-from rheostat.spark.internals.state_rewrite import KeptStore, OpenStores, StateRewrite, Told
+from rheostat.spark.internals.state_rewrite import StateRewrite, Told
+from rheostat.spark.internals.state_stores import KeptStore, OpenStores
+from rheostat.spark.sensing.query_shape import FILES, checkpoint_files_class
 
 
 class SparkRewriter:
@@ -33,6 +36,7 @@ class SparkRewriter:
 
     def __init__(self, spark: Any) -> None:
         gateway = Gateway(spark)
+        self._version = str(spark.version)
         self.files = Files(gateway)
         self._jobs = StateRewrite(gateway, CompiledClasses(gateway))
 
@@ -60,7 +64,7 @@ class SparkRewriter:
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
         """Write every store for the wanted partitions."""
         checkpoint = self._read(wanted.source)
-        require_repartitionable(checkpoint.operators)
+        require_repartitionable(checkpoint)
         told: list[Told] = []
         for keyed in self._opened(wanted.source):
             told += self._rewritten(keyed, wanted, progress)
@@ -77,7 +81,7 @@ class SparkRewriter:
         location = wanted.source.checkpoint
         for folder in state_folders(location, self.files):
             names = versions_from(self.files.listing(folder), wanted.batch + 1)
-            self._jobs.delete(f"{folder}/{name}" for name in names)
+            self.files.delete(f"{folder}/{name}" for name in names)
         for operator in self.files.listing(f"{location}/state"):
             metadata = f"{location}/state/{operator}/_metadata/v2"
             later = [
@@ -85,7 +89,7 @@ class SparkRewriter:
                 for name in self.files.listing(metadata)
                 if name.isdecimal() and int(name) >= wanted.batch
             ]
-            self._jobs.delete(f"{metadata}/{name}" for name in later)
+            self.files.delete(f"{metadata}/{name}" for name in later)
 
     def read_by_filter(self, state: StateVersion, partitions: int) -> list[Told]:
         """Let every new partition read everything and keep its own: the first way that is not
@@ -130,12 +134,11 @@ class SparkRewriter:
         checkpoint = self._read(state)
         kept = [store for operator in checkpoint.operators for store in _kept(operator, state.ids)]
         opening = functools.partial(
-            self._jobs.open,
+            self._jobs.stores.open,
             checkpoint.location,
             checkpoint.committed.batch,
             state.batch,
-            # Spark does not keep the format in the offset log: whoever runs the query sets it.
-            {**state.settings, FORMAT: "2" if state.ids else "1"},
+            {**state.settings, **self._own_settings(state)},
             checkpoint.is_rocksdb,
         )
         whole = opening(kept)
@@ -148,6 +151,16 @@ class SparkRewriter:
             elif chosen:
                 yield opening(chosen)
 
+    def _own_settings(self, state: StateVersion) -> dict[str, str]:
+        """Return what the offset log does not say, since whoever runs the query sets it: the
+        checkpoint's format, and who writes files. On a local disk the usual one starts several
+        processes a file, which is most of the time of many small partitions.
+        """
+        settings = {FORMAT: "2" if state.ids else "1"}
+        if is_local(state.checkpoint):
+            settings[FILES] = checkpoint_files_class(self._version)
+        return settings
+
     def _read(self, state: StateVersion) -> Checkpoint:
         return read_checkpoint(state.checkpoint, self.files)
 
@@ -157,7 +170,7 @@ class SparkRewriter:
             return
         folder = f"{wanted.source.checkpoint}/state/{operator.id}/_metadata/v2"
         text = operator_metadata(operator.text, wanted.partitions)
-        self._jobs.write(f"{folder}/{wanted.batch}", text)
+        self.files.write(f"{folder}/{wanted.batch}", text)
 
 
 def _kept(operator: Operator, ids: StateIds) -> Iterator[KeptStore]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from rheostat.repartition.checkpoint import Checkpoint
 from rheostat.repartition.course import Told
 from rheostat.repartition.engine import Rewriter
-from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.own_session import own_session
 from rheostat.repartition.rescale import rescale
@@ -28,8 +27,7 @@ def rescale_here(
     """
     with ExitStack() as session:
 
-        def engine(checkpoint: Checkpoint) -> Rewriter:
-            require_repartitionable(checkpoint.operators)
+        def engine(_: Checkpoint) -> Rewriter:
             return SparkRewriter(session.enter_context(own_session()))
 
         return rescale(location, partitions, engine, told=told, check_stopped=check_stopped)

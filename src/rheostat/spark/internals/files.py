@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -11,10 +12,10 @@ from rheostat.spark.internals.gateway import Gateway, said_by_java
 
 
 class Files:
-    """Reads a checkpoint wherever it is.
+    """Reads a checkpoint wherever it is, and writes and deletes small files of it.
 
-    * Calls: Hadoop's public ``FileSystem.listStatus``, ``FileSystem.open`` and
-      ``FileSystem.getContentSummary``, with the session's own settings.
+    * Calls: Hadoop's public ``FileSystem`` with the session's own settings (``listStatus``,
+      ``open``, ``getContentSummary``, ``delete``); Spark's ``CheckpointFileManager`` to write.
     * Without a file: nothing, or None.
     * Spark 3.5 to 4.3.
     """
@@ -60,8 +61,28 @@ class Files:
         except Py4JError:
             return None
 
+    def write(self, file: str, text: str) -> None:
+        """Write a small file as Spark writes its own: whole, or not at all."""
+        path = self._path(file)
+        streaming = self._jvm.org.apache.spark.sql.execution.streaming
+        managers = streaming.checkpointing.CheckpointFileManager
+        manager = managers.create(path.getParent(), self._hadoop())
+        manager.mkdirs(path.getParent())
+        stream = manager.createAtomic(path, True)
+        stream.write(bytearray(text.encode()))
+        stream.close()
+
+    def delete(self, files: Iterable[str]) -> None:
+        """Delete files; one that is not there is no fault."""
+        for file in files:
+            path = self._path(file)
+            self._file_system(path).delete(path, False)
+
     def _path(self, name: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(name)
 
     def _file_system(self, path: Any) -> Any:
-        return path.getFileSystem(self._spark._jsparkSession.sessionState().newHadoopConf())
+        return path.getFileSystem(self._hadoop())
+
+    def _hadoop(self) -> Any:
+        return self._spark._jsparkSession.sessionState().newHadoopConf()

@@ -12,7 +12,8 @@ import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 public final class Families {
     private final boolean used;
     private final TreeMap ids = new TreeMap();
-    private final TreeMap internal = new TreeMap();
+    /** Family number -> whether it is internal; asked for every row. */
+    private boolean[] internal = new boolean[1];
     private int most;
 
     private Families(boolean used) {
@@ -46,7 +47,7 @@ public final class Families {
         StringBuilder told = new StringBuilder().append(most);
         for (Iterator names = ids.keySet().iterator(); names.hasNext();) {
             String name = (String) names.next();
-            told.append("\n").append(ids.get(name)).append("\t").append(internal.get(ids.get(name))).append("\t").append(name);
+            told.append("\n").append(ids.get(name)).append("\t").append(isInternal(((Integer) ids.get(name)).intValue())).append("\t").append(name);
         }
         return told.toString();
     }
@@ -80,7 +81,7 @@ public final class Families {
     }
 
     boolean isInternal(int id) {
-        return Boolean.TRUE.equals(internal.get(new Integer(id)));
+        return id < internal.length && internal[id];
     }
 
     byte[] withoutPrefix(byte[] key) {
@@ -89,6 +90,9 @@ public final class Families {
 
     private void add(String name, int id, boolean isInternal) {
         ids.put(name, new Integer(id));
-        internal.put(new Integer(id), Boolean.valueOf(isInternal));
+        if (isInternal) {
+            internal = java.util.Arrays.copyOf(internal, Math.max(internal.length, id + 1));
+            internal[id] = true;
+        }
     }
 }

@@ -22,6 +22,12 @@ public final class MergedState implements Comparator {
 
     /** The partition that has the next row; null at the end. */
     OpenedState next() {
+        if (current != null && waiting.isEmpty()) {
+            if (!current.next()) {
+                current = null;
+            }
+            return current;
+        }
         if (current != null) {
             push(current);
         }

@@ -57,7 +57,12 @@ public final class NewState {
     }
 
     void add(byte[] key, byte[] value) throws Exception {
-        tally.add(key, value);
+        add(key, value, Tally.hash(key, value));
+    }
+
+    /** Add a row whose hash is known. */
+    void add(byte[] key, byte[] value, long hash) throws Exception {
+        tally.add(key.length + value.length, hash);
         if (stream != null) {
             byte[] kept = sums
                 ? KeyValueChecksumEncoder.encodeSingleValueRowWithChecksum(value, KeyValueChecksum.create(key, Option.apply(value))) : value;
@@ -94,6 +99,7 @@ public final class NewState {
         StateStore target = provider.getStore(batch, Option.empty(), false, true);
         try {
             RocksDB rocks = (RocksDB) Hidden.call(target, "dbInstance");
+            LinkedFiles.giveTo(rocks);
             families.giveTo(rocks);
             if (!files.isEmpty()) {
                 ((org.rocksdb.RocksDB) Hidden.call(rocks, "db")).ingestExternalFile(

@@ -69,6 +69,13 @@ public final class OpenedState {
 
     /** Load the version and stand before its first row. */
     OpenedState load() throws Exception {
+        if (stores.rocks) {
+            RocksDB unloaded = (RocksDB) Hidden.call(provider(), "rocksDB");
+            LinkedFiles.giveTo(unloaded);
+            unloaded.rocksDbOptions().setWriteBufferSize(256L << 20).setAllowConcurrentMemtableWrite(false).setMemTableConfig(new org.rocksdb.VectorMemTableConfig());
+            // Else Spark looks every row of a changelog up before it puts it in, only to count rows.
+            Hidden.set(unloaded.conf(), "trackTotalNumberOfRows", Boolean.FALSE);
+        }
         ReadStateStore store = (ReadStateStore) Hidden.call(reader, "store");
         opened = true;
         if (stores.rocks) {

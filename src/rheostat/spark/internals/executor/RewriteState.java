@@ -70,8 +70,9 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         MergedState merged = new MergedState(sources);
         for (OpenedState row = merged.next(); row != null; row = merged.next()) {
             int home = place(row, from, to);
-            read[(row.partition - residue) / divisor].add(row.key, row.value);
-            targets[(home - residue) / divisor].add(row.key, row.value);
+            long hash = Tally.hash(row.key, row.value);
+            read[(row.partition - residue) / divisor].add(row.key.length + row.value.length, hash);
+            targets[(home - residue) / divisor].add(row.key, row.value, hash);
         }
         return read;
     }

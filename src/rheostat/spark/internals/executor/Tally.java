@@ -11,9 +11,18 @@ public final class Tally {
     long misplaced;
 
     void add(byte[] key, byte[] value) {
-        long hash = XXH64.hashUnsafeBytes(key, Platform.BYTE_ARRAY_OFFSET, key.length, 42L);
+        add(key.length + value.length, hash(key, value));
+    }
+
+    /** Count a row whose hash is known. */
+    void add(int size, long hash) {
         rows++;
-        bytes += key.length + value.length;
-        checksum += XXH64.hashUnsafeBytes(value, Platform.BYTE_ARRAY_OFFSET, value.length, hash);
+        bytes += size;
+        checksum += hash;
+    }
+
+    static long hash(byte[] key, byte[] value) {
+        long hash = XXH64.hashUnsafeBytes(key, Platform.BYTE_ARRAY_OFFSET, key.length, 42L);
+        return XXH64.hashUnsafeBytes(value, Platform.BYTE_ARRAY_OFFSET, value.length, hash);
     }
 }
