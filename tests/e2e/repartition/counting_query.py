@@ -52,8 +52,10 @@ def feed(folder: Path, files: range) -> None:
         os.utime(path, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest first
 
 
-def run(spark: Any, folder: Path) -> None:
-    """Read all files that are there, one a batch, and end."""
+def run(spark: Any, folder: Path, files: Path | None = None) -> None:
+    """Read all files that are there, one a batch, and end; ``files`` is where they are if it is
+    not the query's own folder, for a checkpoint keeps their full names.
+    """
 
     def keep(batch: Any, number: int) -> None:
         rows = [[row["word"], row["count"]] for row in batch.collect()]
@@ -61,7 +63,7 @@ def run(spark: Any, folder: Path) -> None:
         (folder / "sink" / f"{number:03}").write_text(json.dumps(sorted(rows)))
 
     source = spark.readStream.schema("word string").option("maxFilesPerTrigger", 1)
-    counted = source.json(str(folder / "input")).groupBy("word").count()
+    counted = source.json(str(files or folder / "input")).groupBy("word").count()
     query = (
         counted.writeStream.outputMode("update")
         .foreachBatch(keep)

@@ -1,0 +1,101 @@
+"""Kills a repartition of a checkpoint of real Spark, and its way back, at every change of a file.
+
+A process of its own without a JVM: every point is a fork of it that ends by SIGKILL. ``ROOT/ready``
+is what Spark has left, ``ROOT/done`` the same with its new number, ``ROOT/undone`` taken back.
+Each point is resumed and rolled back, and must then be one of the three, file by file. Some are
+kept for Spark to go on with. Prints a line of JSON per point.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+from tests.e2e.repartition.recorded_state import RecordedState
+from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
+from tests.unit.repartition.kill_points import QuickDisk, killed, phase_of
+
+from rheostat.errors import BadInput
+from rheostat.repartition.disk import Disk
+from rheostat.repartition.rescale import rescale, undo
+
+NEW = 5
+
+
+def forth(done: Path, folder: Path, disk: Disk) -> None:
+    def wrote() -> None:
+        if isinstance(disk, DyingDisk) and disk.count():
+            os.kill(os.getpid(), 9)
+
+    rescale(
+        str(folder / "checkpoint"),
+        NEW,
+        lambda _: RecordedState(done / "checkpoint", wrote),
+        disk=disk,
+        check_stopped=lambda _: None,
+    )
+
+
+def back(_: Path, folder: Path, disk: Disk) -> None:
+    undo(str(folder / "checkpoint"), disk=disk, check_stopped=lambda _: None)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All that Spark reads of a checkpoint: no checksum, and no half of an entry that a kill has
+    left under a name that begins with a dot.
+    """
+    checkpoint = folder / "checkpoint"
+    return {
+        str(path.relative_to(checkpoint)): path.read_bytes()
+        for log in ("offsets", "commits", "state")
+        for path in sorted((checkpoint / log).rglob("*"))
+        if path.is_file() and not path.name.startswith(".") and path.suffix != ".crc"
+    }
+
+
+def copied(source: Path, target: Path) -> Path:
+    shutil.rmtree(target, ignore_errors=True)
+    return Path(shutil.copytree(source, target))
+
+
+def cured(cut: Path, target: Path, root: Path, to_new: bool) -> str:
+    """Resume or roll back, and return which of the three it is now."""
+    folder = copied(cut, target)
+    try:
+        (forth if to_new else back)(root / "done", folder, QuickDisk())
+    except BadInput as nothing:  # the kill came before the journal, or after the end
+        said = str(nothing)
+        assert "no repartition" in said or "has today" in said, said
+    found = contents(folder)
+    for name in ("ready", "done"):
+        if found == contents(root / name):
+            return name
+    raise AssertionError(f"{folder} is neither what it was nor what it was to be")
+
+
+def main(root: Path, keep_every: int) -> None:
+    number = 0
+    for way, start, work in (("forth", "ready", forth), ("back", "done", back)):
+        for moment in MOMENTS:
+            point = 0
+            while True:
+                cut = copied(root / start, root / "cut")
+                if not killed(partial(work, root / "done", cut), point, moment):
+                    break
+                found = {"way": way, "moment": moment, "phase": phase_of(cut / "checkpoint")}
+                for cure in ("resumed", "rolled back") if way == "forth" else ("rolled back",):
+                    kept = root / "kept" / f"{number:03}-{cure}"
+                    found[cure] = cured(cut, kept, root, cure == "resumed")
+                    if number % keep_every:
+                        shutil.rmtree(kept)
+                    number += 1
+                sys.stdout.write(json.dumps(found) + "\n")
+                point += 1
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))
