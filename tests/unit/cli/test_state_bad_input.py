@@ -17,11 +17,11 @@ from rheostat.cli.app import run
 from rheostat.repartition import running_query
 from rheostat.spark.sensing.query_shape import PROVIDER
 
-Broken = Callable[[Path], object]
+Broken = Callable[[Path], None]
 
 
-def unlinked(*names: str) -> Broken:
-    return lambda folder: [(folder / name).unlink() for name in names]
+def unlinked(name: str) -> Broken:
+    return lambda folder: (folder / name).unlink()
 
 
 def without_commits(folder: Path) -> None:
