@@ -146,7 +146,14 @@ class Driver:
     was asked of it is kept.
     """
 
-    def __init__(self, size: int = 2, *, live: bool = True, token: str = TOKEN) -> None:
+    def __init__(
+        self,
+        size: int = 2,
+        *,
+        live: bool = True,
+        token: str = TOKEN,
+        at: tuple[str, int] = ("127.0.0.1", 0),
+    ) -> None:
         cannot = () if live else ("it is a test",)
         self.capabilities = Capabilities(can_scale=live, cannot=cannot)
         self.size, self.asked, self.drains = size, [], 0  # type: tuple[int, list[int], int]
@@ -160,7 +167,7 @@ class Driver:
             journal=MemoryJournal(),
         )
         self.desk = Desk(self, self._made_of, self._drain)
-        self._server = Server(self.desk, "127.0.0.1", 0, token)
+        self._server = Server(self.desk, *at, token)
         self.port = int(self._server.address.rpartition(":")[2])
         self.tick()
 

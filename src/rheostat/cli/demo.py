@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rheostat.cli.demo_operator import demo_operator
 from rheostat.cli.demo_receivers import demo_receivers
 from rheostat.cli.options import takes
 from rheostat.config import GuardOptions
@@ -63,6 +64,14 @@ def demo(
         bool,
         typer.Option("--receivers", help="A push load instead: receivers follow it, too."),
     ] = False,
+    operator: Annotated[
+        bool,
+        typer.Option(
+            "--operator",
+            help="On Kubernetes, twice: sized by its own HPA with the metrics of Varga et al., and"
+            " by the policy, through the same resource.",
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option(help="Folder of report.html, plot.png, summary.json and the journal.")
     ] = Path("out/demo"),
@@ -109,6 +118,8 @@ def demo(
         cluster=day.cluster,
         out=out,
     )
+    if operator:
+        return demo_operator(wanted, as_json, end_with_parent)
     results.check(out)
     console = Console(highlight=False, stderr=as_json)
     view = open_view("Rheostat", day.maximum, wanted.slo.latency_s, console)

@@ -66,9 +66,7 @@ class Laboratory:
         self.broker = stack.enter_context(Broker())
         self.broker.create_topic(WARM_UP_TOPIC, demo.partitions)
         view.step(f"starting {_STARTS[demo.cluster]}")
-        self.cluster: LocalCluster = local_cluster(
-            demo.cluster, cores=demo.max_executors, tell=view.note
-        )
+        self.cluster: LocalCluster = self._cluster()
         stack.enter_context(self.cluster)
         # Entered after the cluster, so it runs before: the driver goes while its cluster is still
         # there.
@@ -77,6 +75,9 @@ class Laboratory:
         self.warm, cold = self._arrivals()
         if cold:
             view.note(cold)
+
+    def _cluster(self) -> LocalCluster:
+        return local_cluster(self.demo.cluster, cores=self.demo.max_executors, tell=self.view.note)
 
     def _arrivals(self) -> tuple[WarmStart | None, str | None]:
         """Return how executors start; warm on Standalone only."""

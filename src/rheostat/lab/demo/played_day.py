@@ -37,15 +37,15 @@ def play(lab: Laboratory, name: str, size: int | None = None) -> Run:
     """
     folder = lab.folder / name
     folder.mkdir()
-    day = PlayedDay(lab, name, folder, size)
-    lab.broker.create_topic(day.topic, lab.demo.partitions)
-    with day.pipeline:
-        day.prepare()
-        return day.run()
+    return PlayedDay(lab, name, folder, size).play()
 
 
 class PlayedDay:
-    """One run of the day: ``prepare``, then ``run``, inside its pipeline's context."""
+    """One run of the day: ``prepare``, then ``run``, inside its pipeline's context. ``agent`` is
+    where its autoscaler is asked and told, as in ``attach``.
+    """
+
+    agent = ""
 
     def __init__(self, lab: Laboratory, name: str, folder: Path, size: int | None) -> None:
         demo = lab.demo
@@ -59,6 +59,13 @@ class PlayedDay:
         self._lab, self._name, self._scaled = lab, name, size is None
         self._curve_file = folder / "curve.jsonl"
         self._records: list[Record] = []
+
+    def play(self) -> Run:
+        """Do all of it, from the topic to the last committed row."""
+        self._lab.broker.create_topic(self.topic, self._lab.demo.partitions)
+        with self.pipeline:
+            self.prepare()
+            return self.run()
 
     def prepare(self) -> None:
         """Start the session and warm it up."""
@@ -112,6 +119,7 @@ class PlayedDay:
             journal=demo.out / JOURNAL,
             loop=demo.loop,
             guards=demo.guards,
+            agent=self.agent,
         )
         handle.watch(self._records.append)
         handle.watch(lambda record: lab.view.show(record, record.t_s - start_s, demo.total_s))

@@ -1,0 +1,74 @@
+"""The report of several days that were sized in different ways: one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.table import Table
+
+from rheostat.lab.demo.results_folder import REPORT
+from rheostat.lab.operated.sized_resource import Shortened
+from rheostat.lab.report.finished_run import Run
+from rheostat.lab.report.report import pictures
+from rheostat.lab.report.result_text import UNKNOWN, cells, columns, percent, table
+from rheostat.lab.report.summary import Summary
+from rheostat.machine.whole_file import write_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """A day and who sized it."""
+
+    way: str
+    run: Run
+    summary: Summary
+
+
+def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
+    """Write the report; it holds its pictures, and refers to the report of each day beside it."""
+    environment = Environment(
+        loader=PackageLoader("rheostat.lab.operated"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    text = environment.get_template("days.html").render(
+        title=days[0].run.title,
+        columns=("Sized by", *names(days[0].summary)),
+        rows=[(each.run.policy, *row(each.summary)) for each in days],
+        days=[(each, pictures(each.run)) for each in days],
+        report=REPORT,
+        shortened=shortened.in_words(),
+        versions=days[0].run.versions,
+    )
+    write_whole(path, text)
+
+
+def days_table(days: Sequence[Day]) -> Table:
+    """Return the table for a terminal."""
+    shown = Table(title="One resource, two ways to size it", title_justify="left", box=None)
+    for name in ("", *names(days[0].summary)):
+        shown.add_column(name)
+    for each in days:
+        shown.add_row(each.run.policy, *row(each.summary))
+    return shown
+
+
+def names(summary: Summary) -> tuple[str, ...]:
+    """Return the names of a day's numbers."""
+    return (*columns(summary)[1:], f"Rows within {summary.slo_s:g} s", "Output")
+
+
+def row(summary: Summary) -> tuple[str, ...]:
+    """Return a day's numbers, one for each name."""
+    within = summary.share_within_slo
+    share = UNKNOWN if within is None else percent(within)
+    return (*cells(table(summary)[0], summary)[1:], share, _output(summary))
+
+
+def _output(summary: Summary) -> str:
+    return "exact" if summary.exact else "not exact"
