@@ -40,8 +40,9 @@ class Identified:
     spread: float
     """Standard deviation of log(batch time / model)."""
 
-    error: float
-    """Median of the same of the last five batches, without sign; 0 before there were five."""
+    error: float | None
+    """Median of the same of the last five batches, without sign; None before there were five: too
+    few to tell whether the model is right."""
 
     staged: bool
     """Whether stages were seen; else every task is taken for as short as need be."""
@@ -152,7 +153,7 @@ def identified(learnt: Learnt) -> Identified | None:
     return Identified(
         BatchModel(fixed_s, stages, shared),
         spread=math.sqrt(learnt.get("variance", wide * wide)),
-        error=errors[len(errors) // 2] if len(errors) == _ERRORS else 0.0,
+        error=errors[len(errors) // 2] if len(errors) == _ERRORS else None,
         staged=staged,
         largest=learnt["largest"],
     )
@@ -166,7 +167,8 @@ def of_throughput(learnt: Learnt) -> Identified | None:
     if known is None:
         return None
     stage = StageCost(tasks=_FLUID, row_s=learnt["row_slot_s"])
-    return replace(known, model=BatchModel(0.0, (stage,)), error=0.0)
+    error = None if known.error is None else 0.0
+    return replace(known, model=BatchModel(0.0, (stage,)), error=error)
 
 
 def _with_stage(cost: Learnt | None, stage: Stage, rows: float) -> dict[str, Any]:

@@ -180,5 +180,4 @@ def _numbers(model: Identified, rows: float, last: Observation) -> dict[str, flo
         "slots": slots,
         "batch_s": model.model.batch_s(rows, slots),
         "fixed_s": model.model.fixed_s,
-        "error": model.error,
-    }
+    } | ({} if model.error is None else {"error": model.error})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from rheostat.capacity.identify import Identified, identified, of_throughput
@@ -31,9 +31,6 @@ _INVALID = math.log(1.5)
 _LATE_S = 0.1
 """Late rows of a rollout, in seconds of arrivals, that do not count: the model is no better."""
 
-_HOLD_S = 120.0
-"""A size that is asked for does for so long at least."""
-
 _UNEASY = 2.0
 """Times the risk that a size may be left with, at which more are asked for: between the two the
 size stands."""
@@ -52,11 +49,11 @@ class Predictive:
     saved until more are needed exceeds the price of going and coming back.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
-    that do not come are not counted on. Where five batches are off by half, ``measured-throughput``
-    decides. A step that gained less than 30 % of what the model promised is taken back, and not
-    tried again for a while. Where a fixed size or ``measured-throughput`` was better by a tenth for
-    a day, by the model, it decides for a day. Where the source tells no offsets, what waits is
-    taken for what came since the batch began.
+    that do not come are not counted on. Before the model has foretold five batches, and where five
+    are off by half, ``measured-throughput`` decides. A step that gained less than 30 % of what the
+    model promised is taken back, and not tried again for a while. Where a fixed size or
+    ``measured-throughput`` was better by a tenth for a day, by the model, it decides for a day.
+    Where the source tells no offsets, what waits is taken for what came since the batch began.
     """
 
     about: ClassVar[About] = About(
@@ -128,9 +125,12 @@ class Predictive:
         model = self._model(seen)
         if model is None:
             return hold(observation, "size kept: no batch was measured yet"), seen
-        if model.error > _INVALID:
-            why = f"the batch model is off by {math.expm1(model.error):.0%}; {other.reason}"
-            return Decision(target=other.target, reason=why, evidence=other.evidence), seen
+        if (doubt := _doubt(model)) is not None:
+            limit = seen.get("rows_limit")
+            if limit and (observation.batch_s or math.inf) < (observation.trigger_s or 0.0):
+                other = hold(observation, _limited(limit))
+            seen |= {"bound": None, "asked": [observation.size, other.target]}
+            return replace(other, reason=f"{doubt}; {other.reason}"), seen
         at = situation(
             observation,
             seen,
@@ -185,13 +185,12 @@ class Predictive:
         self, at: Situation, arrivals: Arrivals, why: str, evidence: dict[str, Any]
     ) -> Decision:
         """Return the cheapest size that keeps the objective from when it can be there."""
-        size, until_s = at.size, at.cost.start_within_s() + _HOLD_S
+        size, until_s = at.size, self._worth_s(at)
         more = [q for q in at.sizes if q > size]
         if at.lost:
             return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
         if at.rows_limit is not None and at.lasts_s(at.rows_limit) < at.trigger_s:
-            bound = f"the limit of {at.rows_limit} rows a batch binds"
-            return hold(at.now, f"more executors will not help: {bound}; size kept", evidence)
+            return hold(at.now, _limited(at.rows_limit), evidence)
         if more:
             allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
             feared = risk(at, more[-1])
@@ -209,8 +208,14 @@ class Predictive:
             bound = binding(at.model.model, _batch_rows(at), size * at.slots, []) or bound
         return hold(at.now, f"more executors will not help: {bound}; size kept", evidence)
 
+    def _worth_s(self, at: Situation) -> float:
+        """Return for how long a size must do: until the next one could be there, and while an
+        executor that idles costs less than another change.
+        """
+        return at.within_s + self.rescale_cost / at.slots
+
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
-        size = at.size
+        size, until_s = at.size, self._worth_s(at)
         best, saved = size, 0.0
         for q in [each for each in at.sizes if at.reserve <= each < size]:
             dwell_s = at.coming.until_above(at.sustained(q))
@@ -220,7 +225,7 @@ class Predictive:
                 saving = max(saving, 1.0)  # what has gained nothing is given back at once
             if saving <= saved:
                 continue
-            if course(at, arrivals, q, _HOLD_S).late_rows > _LATE_S * at.coming.p90[0]:
+            if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
             if bearable(risk(at, q, as_never=True), at):
                 best, saved = q, saving
@@ -234,6 +239,19 @@ class Predictive:
         if at.now.lag_rows is None:
             why += "; the source does not tell what waits"
         return Decision(target=size, reason=why, evidence=evidence)
+
+
+def _doubt(model: Identified) -> str | None:
+    """Say why the model decides nothing; None where it may."""
+    if model.error is None:
+        return "too few batches to tell whether the batch model is right"
+    if model.error > _INVALID:
+        return f"the batch model is off by {math.expm1(model.error):.0%}"
+    return None
+
+
+def _limited(rows: int) -> str:
+    return f"more executors will not help: the limit of {rows} rows a batch binds; size kept"
 
 
 def _batch_rows(at: Situation) -> float:

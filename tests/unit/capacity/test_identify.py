@@ -46,7 +46,17 @@ def test_with_stages_the_model_tells_the_time_of_a_batch_on_sizes_it_never_saw()
         assert found.model.batch_s(rows, slots) == pytest.approx(
             TRUE.batch_s(rows, slots), rel=0.05
         )
+    assert found.error is not None
     assert found.error < 0.05
+
+
+def test_before_five_batches_were_foretold_nothing_is_said_of_the_error() -> None:
+    known: dict[str, Any] = {}
+    for count in range(1, 8):
+        known = with_batch(known, 2.0, 9000, 4, None)
+        found = identified(known)
+        assert found is not None
+        assert (found.error is None) == (count <= 5)
 
 
 def test_from_batch_times_alone_it_is_near_and_known_to_be_wider_at_first() -> None:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rheostat.signals.forecasts.likeness import LIKE, distance
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 _RARE = 0.002
 """Of the moments of the past: so few were followed by a larger rise than the worst that counts."""
-
-_LIKE = 0.3
-"""Rates whose logarithms differ by less are alike."""
 
 _FEW, _NEAREST = 40, 0.35
 """Fewer moments that are alike say nothing; then a third of all is, the most like now."""
@@ -115,15 +113,15 @@ def _reached(series: Floats, steps: int, now: float, highest: float) -> Floats:
     window = np.lib.stride_tricks.sliding_window_view
     ahead = window(series[1:], steps).max(axis=1)
     before = series[: len(ahead)]
-    alike = _alike(before, now)
+    alike = _alike(series, steps, now)[: len(ahead)]
     reached = np.minimum(now + np.maximum(ahead - before, 0.0)[alike], highest)
     return np.array([reached, np.maximum(window(np.diff(series), steps).max(axis=1)[alike], 0.0)])
 
 
-def _alike(rates: Floats, now: float) -> NDArray[np.bool_]:
-    away = np.abs(np.log((rates + 1e-9) / (now + 1e-9)))
-    found: NDArray[np.bool_] = away < _LIKE
+def _alike(series: Floats, steps: int, now: float) -> NDArray[np.bool_]:
+    away = distance(series, steps, now)[:-1]
+    found: NDArray[np.bool_] = away < LIKE
     if int(found.sum()) < _FEW:
         nearest = min(len(away) - 1, max(10, int(_NEAREST * len(away))))
-        found = away <= max(_LIKE, float(np.partition(away, nearest)[nearest]))
+        found = away <= max(LIKE, float(np.partition(away, nearest)[nearest]))
     return found

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rheostat.signals.forecasts.likeness import LIKE, distance
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
@@ -25,6 +26,10 @@ _SHARPNESS = 4.0
 _HALF_LIFE = 40
 """Steps after which a miss counts half."""
 
+_EVIDENCE = 5
+"""A horizon is learnt once so many of it have gone by: what one ramp did over a minute is a single
+case, however many looks fell into it."""
+
 _SOON_S = 120.0
 _DAMPING = 0.8
 _LONG, _TAIL = 12, 32
@@ -33,9 +38,6 @@ _ALIKE, _FEW = 0.35, 40
 
 _UNKNOWN_S = 600.0
 """A load that has been watched for so long is thought to jump by half of itself at the worst."""
-
-_LIKE = 0.3
-"""Rates whose logarithms differ by less are alike."""
 
 _PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
 """Misses as shares of the rate before any were seen; worth so many steps."""
@@ -74,8 +76,8 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     """
     step_s, ahead = _steps(HORIZONS_S[horizon])
     series = rates.fine if step_s == FINE_S else rates.minutes
-    if len(series) <= ahead + 2:
-        return {**fits}
+    if len(series) < _EVIDENCE * ahead + 3:
+        return {key: fit for key, fit in fits.items() if key != str(horizon)}
     said = _experts(rates, series, step_s, ahead)[:, :-ahead]
     actual = series[ahead:]
     weights = _weights(np.abs(said - actual))
@@ -83,7 +85,7 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     if _worse(missed, actual - said[0]):
         weights = np.eye(len(said))[0]
         missed = actual - said[0]
-    offsets = _offsets(missed, series[:-ahead], series[-1])
+    offsets = _offsets(missed, distance(series, ahead, series[-1])[:-ahead], series[-1])
     if step_s == FINE_S and len(rates.minutes) > _FEW:
         offsets[2] = max(offsets[2], _jump(rates, HORIZONS_S[horizon]))
     fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
@@ -93,8 +95,8 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
 def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
     """Return the rates to come, by what is known of the history and of the fits.
 
-    A horizon without a fit has the rate of now. Quantiles never fall below the median, nor rates
-    below 0.
+    A horizon without a fit has the rates of the one before, the nearest those of now. Quantiles
+    never fall below the median, nor rates below 0.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
     tails = {
@@ -103,10 +105,10 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
     }
     unknown = _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s) * rates.now
     before = _seasons_ago(rates)
+    middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
     for place, horizon_s in enumerate(HORIZONS_S):
         step_s, ahead = _steps(horizon_s)
         fitted = fits.get(str(place))
-        middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
         if fitted and tails[step_s]:
             middle = _said_now(before, tails[step_s], step_s, ahead, fitted["weights"])
             offsets = list(fitted["offsets"])
@@ -177,7 +179,7 @@ def _jump(rates: Rates, horizon_s: float) -> float:
     """
     level = 1 - 0.01 * MINUTE_S / max(horizon_s, 0.1 * MINUTE_S)
     rises, levels = np.diff(rates.minutes), rates.minutes[:-1]
-    alike = rises[np.abs(np.log((levels + 1e-9) / (rates.now + 1e-9))) < _LIKE]
+    alike = rises[np.abs(np.log((levels + 1e-9) / (rates.now + 1e-9))) < LIKE]
     if len(alike) < _FEW:
         return 0.0
     place = min(len(alike) - 1, math.ceil((len(alike) + 1) * level) - 1)
@@ -246,14 +248,13 @@ def _mixed(said: Floats, weights: Floats) -> Floats:
     return found
 
 
-def _offsets(missed: Floats, levels: Floats, now: float) -> list[float]:
+def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
     """Return the quantiles of what was missed when the rate was most like now: conformal, with a
     level that rises where it was too low of late.
     """
     most = max(_FEW, int(_ALIKE * len(missed)))
     alike = missed
     if len(missed) > most:
-        away = np.abs(np.log((levels + 1e-9) / (now + 1e-9)))
         alike = missed[np.argpartition(away, most)[:most]]
     ordered, count = np.sort(alike), len(alike)
     found = []

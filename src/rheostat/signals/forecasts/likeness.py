@@ -1,0 +1,26 @@
+"""Which moments of the past were like now: what followed them may follow now."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rheostat.signals.forecasts.rate_history import Floats
+
+LIKE = 0.3
+"""Moments whose distance is below this are alike: rates, and changes, within 30 %."""
+
+
+def distance(series: Floats, steps: int, now: float) -> Floats:
+    """Return how far each moment of a series is from its last, at which the rate is ``now``: the
+    larger of the differences in the logarithms of the rate and of its change over ``steps``.
+
+    A rate that falls through a height says nothing of one that rises through it.
+    """
+    came = np.concatenate((series[:1].repeat(steps), series[:-steps]))
+    levels, changes = _log(series), _log(series) - _log(came)
+    away: Floats = np.maximum(np.abs(levels - _log(now)), np.abs(changes - changes[-1]))
+    return away
+
+
+def _log(rates: Floats | float) -> Floats:
+    return np.log(np.maximum(rates, 1e-9))
