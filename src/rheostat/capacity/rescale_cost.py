@@ -66,24 +66,26 @@ def on_their_way(learnt: Learnt, now_s: float) -> list[tuple[float, int]]:
 
 def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[str, Any]:
     """Return what is known after a look: a start lasts from the look before the first sight of a
-    higher target to the middle between two looks, after which there are as many executors.
+    higher target until between the first look with as many executors and the one before it: as
+    long as was thought, as far as that allows.
     """
     looked_s = learnt.get("looked_s", t_s)
     asked = [each for each in learnt.get("asked", ()) if each[1] <= target]
-    if target > max(learnt.get("target", target), executors):
+    if target > max(learnt.get("target", target), learnt.get("executors", executors)):
         asked.append([looked_s, target])
     come = [each for each in asked if each[1] <= executors]
     lost = [each for each in asked if not 0 <= t_s - each[0] < _LOST_S]
     found = {
         **learnt,
         "target": target,
+        "executors": executors,
         "looked_s": t_s,
         "asked": [each for each in asked if each not in come and each not in lost],
         "lost": executors < target and (bool(lost) or learnt.get("lost", False)),
     }
     for asked_s, _ in come:
-        took_s = t_s - asked_s - (t_s - looked_s) / 2
-        found = _with_start(found, took_s) if took_s > 0 else found
+        if t_s > asked_s:
+            found = _with_start(found, looked_s - asked_s, t_s - asked_s)
     return found
 
 
@@ -95,9 +97,9 @@ def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:
     return {**learnt, "cold_s": before + _COLD_SHARE * (max(0.0, longer_s) - before)}
 
 
-def _with_start(learnt: dict[str, Any], took_s: float) -> dict[str, Any]:
+def _with_start(learnt: dict[str, Any], least_s: float, most_s: float) -> dict[str, Any]:
     before = learnt.get("start", math.log(_START_S))
-    off = math.log(took_s) - before
+    off = math.log(min(max(math.exp(before), least_s), most_s)) - before
     share = _START_SHARE if "start" in learnt else 0.8
     variance = learnt.get("variance", _START_SPREAD**2)
     return {

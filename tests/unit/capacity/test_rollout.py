@@ -80,7 +80,7 @@ def test_the_time_that_executors_take_to_come_is_learnt() -> None:
     known: dict[str, Any] = {}
     for n in range(8):
         at_s = 1000.0 * n
-        for t_s, target, executors in ((0, 2, 2), (5, 4, 2), (35, 4, 2), (65, 4, 4), (90, 2, 2)):
+        for t_s, target, executors in ((0, 2, 2), (5, 4, 2), (50, 4, 2), (55, 4, 4), (90, 2, 2)):
             known = with_sight(known, at_s + t_s, target, executors)
     assert rescale_cost(known).start_s == pytest.approx(50.0, rel=0.1)
     assert rescale_cost(known).start_within_s() < 80.0

@@ -33,6 +33,9 @@ case, however many looks fell into it."""
 _SOON_S = 120.0
 _DAMPING = 0.8
 _LONG, _TAIL = 12, 32
+_SLOPE, _FADES = 3, 0.9
+"""Of a horizon that is not learnt yet: a slope over twice three steps, a tenth less at each."""
+
 _ALIKE, _FEW = 0.35, 40
 """Quantiles are of the share of the past with rates most like that of now, of 40 steps at least."""
 
@@ -95,8 +98,8 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
 def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
     """Return the rates to come, by what is known of the history and of the fits.
 
-    A horizon without a fit has the rates of the one before, the nearest those of now. Quantiles
-    never fall below the median, nor rates below 0.
+    A horizon without a fit has the median of the one before, the nearest that of now, and above it
+    the damped trend. Quantiles never fall below the median, nor rates below 0.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
     tails = {
@@ -112,6 +115,9 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
         if fitted and tails[step_s]:
             middle = _said_now(before, tails[step_s], step_s, ahead, fitted["weights"])
             offsets = list(fitted["offsets"])
+        elif len(tails[step_s]) > 2 * _SLOPE:
+            rise = _damped_of(tails[step_s], ahead) - middle
+            offsets[1:] = [max(offset, rise) for offset in offsets[1:]]
         offsets[2] = max(offsets[2], unknown)
         for path, offset in zip(paths, offsets, strict=True):
             path.append(max(0.0, float(middle + max(offset, offsets[0]))))
@@ -171,6 +177,12 @@ def _trend_of(tail: Sequence[float], steps: int, ahead: int) -> float:
     if len(tail) > steps:
         slope = (mean - _mean_of(tail[:-steps], steps)) / steps
     return mean + slope * ((steps - 1) / 2 + _DAMPING * ahead)
+
+
+def _damped_of(tail: Sequence[float], ahead: int) -> float:
+    """Return the rate now, carried on by the slope of late, which fades."""
+    slope = (_mean_of(tail, _SLOPE) - _mean_of(tail[:-_SLOPE], _SLOPE)) / _SLOPE
+    return tail[-1] + slope * _FADES * (1 - _FADES**ahead) / (1 - _FADES)
 
 
 def _jump(rates: Rates, horizon_s: float) -> float:
