@@ -23,6 +23,7 @@ import rheostat  # noqa: E402
 from rheostat import config, model  # noqa: E402
 from rheostat.cli.app import app  # noqa: E402
 from rheostat.journal.record import SCHEMA  # noqa: E402
+from rheostat.spark import conf_settings  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 MADE = "<!-- Made by scripts/reference_pages.py; change the code, not this page. -->\n"
@@ -37,6 +38,7 @@ def pages() -> dict[str, str]:
         "configuration.md": configuration(),
         "journal-and-recordings.md": journal(),
         "python.md": python(),
+        "spark-settings.md": spark_settings(),
     }
 
 
@@ -86,6 +88,31 @@ def configuration() -> str:
 def _option(field: dataclasses.Field[Any]) -> str:
     default = field.default if field.default is not dataclasses.MISSING else ""
     return f"| `{field.name}` | `{default!r}` | {_cell(field.metadata.get('help', ''))} |"
+
+
+def spark_settings() -> str:
+    """Return the page of the settings in Spark's own configuration."""
+    said = [MADE, "# Settings in Spark's configuration\n"]
+    said.append(
+        "`rheostat.attach(spark)`, `rheostat.shadow(spark)` and `rheostat run` read them from"
+        " `spark-defaults.conf`, `spark-submit --conf`, a SparkApplication's `sparkConf`, the builder"
+        " and the session. An argument of the call and an option of the command line win, then these,"
+        " then the defaults. Who names a policy in the call or on the command line names its"
+        " parameters there, too.\n"
+    )
+    said.append(
+        "Everything that is wrong is said at once, a line each, before anything is touched:"
+        " `spark.rheostat.polcy is no setting of Rheostat; did you mean spark.rheostat.policy?`\n"
+    )
+    said += ["| setting | default | |", "|---|---|---|", *map(_setting, conf_settings.keys())]
+    return "\n".join(said) + "\n"
+
+
+def _setting(key: conf_settings.Key) -> str:
+    name, default = f"{conf_settings.PREFIX}{key.name}", key.default
+    shown = str(default).lower() if isinstance(default, bool) else str(default)
+    shown = f"`{shown}`" if shown else ""
+    return f"| `{name}{'NAME' if key.open else ''}` | {shown} | {_cell(key.help)} |"
 
 
 def journal() -> str:

@@ -10,12 +10,13 @@ from typing import Any
 
 from rheostat.errors import BadInput
 
-_WANTED = {
+WANTED = {
     float: "a finite number",
     int: "a whole number",
     bool: "True or False",
     str: "a text",
 }
+"""How a kind of value is called in words."""
 
 
 def check_kinds(options: Any) -> None:
@@ -23,7 +24,7 @@ def check_kinds(options: Any) -> None:
     for each in fields(options):
         kind, value = type(each.default), getattr(options, each.name)
         if not _is_of(kind, value):
-            raise BadInput(f"{each.name} must be {_WANTED[kind]}, but it is {value!r}")
+            raise BadInput(f"{each.name} must be {WANTED[kind]}, but it is {value!r}")
 
 
 def _is_of(kind: type, value: object) -> bool:

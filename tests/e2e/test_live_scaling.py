@@ -201,7 +201,9 @@ def test_stop_ends_it_and_the_end_of_the_application_too(
     stopped.stop()
     assert not stopped.running
     assert left.running
-    attached = rheostat.attach(spark, journal=tmp_path / "attached", loop=LOOP)
+    spark.conf.set("spark.rheostat.journal", str(tmp_path / "attached"))
+    attached = rheostat.attach(spark, loop=LOOP)
+    assert attached.journal == tmp_path / "attached"
     until("a tick", lambda: attached.last is not None)
     spark.stop()
     until("both ended with the application", lambda: not left.running and not attached.running)

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import dropwhile
 from pathlib import Path
 
 import psutil
+import pyspark
 import pytest
 
 from rheostat.journal.folder import read
@@ -47,6 +48,10 @@ COUNTS = 'rows.groupBy((sf.col("value") % 7).alias("key")).count()'
 QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 """What a user may have set for the driver; here it spares the tests CPU time."""
 
+COMMAND = (sys.executable, "-m", "rheostat.cli", "run", "--interval", "1")
+SPARK_SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+UNDER_SUBMIT = str(Path(__file__).parents[2] / "deploy" / "submit" / "rheostat_run.py")
+
 
 def script(
     folder: Path, builder: str = "", end: str = "", result: str = 'rows.where("value % 7 = 0")'
@@ -61,8 +66,9 @@ def script(
 class Run:
     """``rheostat run`` with everything that it keeps under ``folder``."""
 
-    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
-        command = [sys.executable, "-m", "rheostat.cli", "run", "--interval", "1", *arguments]
+    def __init__(
+        self, folder: Path, *arguments: str, command: Sequence[str] = COMMAND, **variables: str
+    ) -> None:
         environment = {
             **os.environ,
             "XDG_STATE_HOME": str(folder / "state"),
@@ -72,7 +78,7 @@ class Run:
         self.folder = folder
         with (folder / "output").open("w") as output, (folder / "errors").open("w") as errors:
             self.process = subprocess.Popen(
-                command, stdout=output, stderr=errors, cwd=folder, env=environment
+                [*command, *arguments], stdout=output, stderr=errors, cwd=folder, env=environment
             )
 
     @property
@@ -233,6 +239,34 @@ def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceba
     assert "\nValueError: out of bids\n" in run.errors
     assert {record.rescaling.phase for record, _, _ in run.decided()} == {"advised"}
     assert {observation.executors for _, observation, _ in run.decided()} == {1}
+
+
+def test_under_spark_submit_a_script_without_a_line_is_sized_as_sparks_configuration_says(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    said = {
+        "policy": "fixed",
+        "policy.executors": "2",
+        "limits.max": "2",
+        "loop.interval_s": "0.5",
+        "journal": "journal",
+    }
+    confs = [word for name in said for word in ("--conf", f"spark.rheostat.{name}={said[name]}")]
+    submit = [SPARK_SUBMIT, "--master", cluster.url, *confs]
+    app = script(tmp_path)
+    with Run(
+        tmp_path,
+        UNDER_SUBMIT,
+        app,
+        "--of-its-own",
+        command=submit,
+        **cluster.driver_environment(),
+    ) as run:
+        run.until("two executors", lambda: any(o.executors == 2 for _, o, _ in run.decided()))
+        assert run.finished() == 0, run.errors
+    assert run.output == "running --of-its-own\n"
+    assert {raw.target for _, _, raw in run.decided()} == {2}
+    assert any("fixed" in line and "1 to 2 executors" in line for line in run.own_lines)
 
 
 def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(  # noqa: E501

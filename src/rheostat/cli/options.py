@@ -56,6 +56,15 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
     return decorate
 
 
+def said(context: typer.Context) -> frozenset[str]:
+    """Return the names of a command's parameters that were written on its command line."""
+    usual = ("DEFAULT", "DEFAULT_MAP")
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(
+        name for name, source in sources.items() if source and source.name not in usual
+    )
+
+
 def _parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
     told = field.metadata
     option = typer.Option(

@@ -28,12 +28,19 @@ def chosen(
     there. ``script`` is what will be run: a policy in it is refused, because to read it is to run
     it. Raises BadInput for an unknown policy and for parameters that it does not take.
     """
-    if ":" in policy:
-        look_into(folder or Path.cwd())
-        _not_inside(script, policy)
+    beside(policy, folder or Path.cwd(), script)
     parameters = pairs(given or ())
     create(policy, parameters, slo)
     return parameters
+
+
+def beside(policy: str, folder: Path, script: Path | None = None) -> None:
+    """Let a policy of the user's own be found in ``folder``; raises BadInput for one that is in the
+    script which will be run.
+    """
+    if ":" in policy:
+        look_into(folder)
+        _not_inside(script, policy)
 
 
 def look_into(folder: Path) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.options import takes
-from rheostat.cli.policy_choice import chosen
+from rheostat.cli.options import said, takes
 from rheostat.cli.run_options import Place, Sizing, Telling
 from rheostat.config import (
     AgentOptions,
@@ -22,8 +21,8 @@ from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
+    from rheostat.cli.run_sizing import Line
     from rheostat.local.app_run import Request
-    from rheostat.spark.settings import Settings
 
 
 @takes(
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     agent=AgentOptions,
 )
 def run(
+    context: typer.Context,
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="Its own arguments, after --.")
@@ -57,7 +57,8 @@ def run(
 
     Without a master anywhere, a Spark Standalone cluster is started on this computer and ended with
     the script. What you have set in Spark stays: in spark-defaults.conf, PYSPARK_SUBMIT_ARGS, the
-    environment and the script itself. A file STOP in the journal's folder stops the autoscaler
+    environment and the script itself; settings spark.rheostat.* there are defaults of the options
+    here. A file STOP in the journal's folder stops the autoscaler
     within one tick; the script goes on.
 
     With --actuator restart the size is changed by restarts of the script, for sessions where it
@@ -65,8 +66,20 @@ def run(
 
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
-    settings = _settings(script, sizing, place, loop, state, guards, retention, agent)
-    request = _request(script, settings, sizing, place)
+    from rheostat.cli.run_sizing import Line
+
+    line = Line(
+        script=script,
+        sizing=sizing,
+        place=place,
+        loop=loop,
+        state=state,
+        guards=guards,
+        retention=retention,
+        agent=agent,
+        said=said(context),
+    )
+    request = _request(line)
     if telling.show_settings:
         from rheostat.cli.shown_settings import show
 
@@ -79,53 +92,23 @@ def run(
     return _run(request, arguments or [], telling)
 
 
-def _settings(
-    script: Path,
-    sizing: Sizing,
-    place: Place,
-    loop: LoopOptions,
-    state: StateOptions,
-    guards: GuardOptions,
-    retention: JournalOptions,
-    agent: AgentOptions,
-) -> Settings:
-    """Return how to size; raises BadInput for what cannot be used."""
-    from rheostat.kafka.client_config import client_config
-    from rheostat.spark.session import settings_of
-
-    return settings_of(
-        policy=sizing.policy,
-        parameters=chosen(sizing.policy, sizing.parameters, folder=script.parent, script=script),
-        slo=sizing.slo,
-        limits=(sizing.minimum, place.ceiling(sizing.maximum)),
-        journal=place.journal,
-        kafka=client_config(place.kafka) if place.kafka else None,
-        loop=loop,
-        guards=guards,
-        placement=state.placement,
-        standby=state.standby,
-        free_nodes=state.free_nodes,
-        shares=state.shares,
-        retention=retention,
-        agent=agent.agent,
-    )
-
-
-def _request(script: Path, settings: Settings, sizing: Sizing, place: Place) -> Request:
+def _request(line: Line) -> Request:
     import os
 
     from rheostat.local.app_run import Request
     from rheostat.spark.user_settings import settings_of_user
 
-    if not script.is_file():
-        raise BadInput(f"there is no script {script}")
+    if not line.script.is_file():
+        raise BadInput(f"there is no script {line.script}")
+    given = settings_of_user(os.environ)
     return Request(
-        script=script,
-        settings=settings,
-        shadow=sizing.shadow,
-        master=place.master,
-        local=place.local,
-        given=settings_of_user(os.environ),
+        script=line.script,
+        settings=line.settings({name: each.value for name, each in given.items()}),
+        settings_with=line.settings,
+        shadow=line.sizing.shadow,
+        master=line.place.master,
+        local=line.place.local,
+        given=given,
     )
 
 
@@ -136,7 +119,7 @@ def _run(request: Request, arguments: list[str], telling: Telling) -> int:
 
     with orderly_end(), AppRun(request) as around:
         if telling.out:
-            hand_out(request, around.applications, None, False, telling.out)
+            hand_out(around.request, around.applications, None, False, telling.out)
         code = run_script(request.script, arguments, around)
-    hand_out(request, around.applications, code, telling.as_json, telling.out)
+    hand_out(around.request, around.applications, code, telling.as_json, telling.out)
     return code

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from rheostat.local.standalone import DEFAULT_MEMORY_MIB, Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
 from rheostat.spark import session
+from rheostat.spark.conf_settings import PREFIX
 from rheostat.spark.handle import Handle
 from rheostat.spark.restarting.finishing import finishing
 from rheostat.spark.restarting.one_batch import OneBatch
@@ -49,13 +50,16 @@ class Request:
     """What is asked for: a script, how it is to be sized or (``shadow``) watched, and where it
     runs.
 
-    ``master`` and ``local``, the room in executors of a cluster of our own, are what the command
+    ``settings`` know what the user has set before the script runs; ``settings_with`` makes them
+    anew with what the script itself has set of Rheostat in Spark's configuration. ``master`` and
+    ``local``, the room in executors of a cluster of our own, are what the command
     line says, None where it says nothing; ``given`` are the settings that the user has made before
     the script runs. ``order`` is that of a supervisor, None where there is none.
     """
 
     script: Path
     settings: Settings
+    settings_with: Callable[[Mapping[str, str]], Settings] | None = None
     shadow: bool = False
     master: str | None = None
     local: int | None = None
@@ -68,6 +72,15 @@ class Request:
         if self.order is None:
             return self.settings.limits
         return Limits.between(self.order.executors, self.order.executors)
+
+    def with_own(self, own: Mapping[str, str]) -> Request:
+        """Return the request for an application of which the script has set ``own``; raises
+        BadInput for settings of Rheostat that cannot be used.
+        """
+        if self.settings_with is None or not any(name.startswith(PREFIX) for name in own):
+            return self
+        before = {name: each.value for name, each in self.given.items()}
+        return replace(self, settings=self.settings_with({**before, **own}))
 
     def master_of(self, own: Mapping[str, Given]) -> str | None:
         """Return the master of an application of which the script has set ``own``; None is a
@@ -151,7 +164,9 @@ class AppRun:
 
     def __init__(self, request: Request, batches: OneBatch | None = None) -> None:
         self.applications: list[Application] = []
-        self._request = request
+        self.request = request
+        """What is asked for of the newest application."""
+        self._asked = request
         self._batches = batches or OneBatch()
         self._limits = request.settings.limits
         self._said: set[str] = set()
@@ -174,7 +189,7 @@ class AppRun:
         other; raises RheostatError where that does not start, and BadInput for a master that cannot
         be found.
         """
-        request = self._request
+        request = self.request = self._asked.with_own(own)
         before = {name: each.value for name, each in request.given.items()}
         scripts = {
             name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
@@ -195,12 +210,12 @@ class AppRun:
         """Size or watch an application, each with a journal of its own; none once the kill switch
         was there.
         """
-        settings, order = self._request.settings, self._request.order
+        settings, order = self.request.settings, self.request.order
         if order and order.once and settings.restarts:
             return finishing(spark, settings.restarts, order, self._batches)
         application = application_id(spark)
         settings = replace(
-            self._request.settings, limits=self._limits, journal=self._journal(application)
+            self.request.settings, limits=self._limits, journal=self._journal(application)
         )
         if self.applications:
             _log.info("rheostat: the script has started another application, %s", application)
@@ -209,7 +224,7 @@ class AppRun:
                 _log.warning("rheostat: %s is there: it is left alone", stopped)
                 return None
         since_s = time.time()
-        if self._request.shadow:
+        if self.request.shadow:
             handle = session.watch(spark, settings)
         else:
             handle = session.size(spark, settings, gives_way=True)
@@ -225,15 +240,15 @@ class AppRun:
 
     def _journal(self, application: str) -> Path | None:
         """Return the folder that was asked for; later applications have theirs in it."""
-        folder = self._request.settings.journal
+        folder = self.request.settings.journal
         return folder / application if folder and self.applications else folder
 
     def _local(self, given: Mapping[str, Given]) -> dict[str, Wanted]:
         """Return what an application on a cluster of ours wants, once that runs."""
         cluster, warm = self._started(given), None
-        jars = source_jars().paths if self._request.settings.kafka else ()
+        jars = source_jars().paths if self.request.settings.kafka else ()
         if EXECUTOR_FLAGS not in given:
-            warm, cold = arrivals(of_script(self._request.script), cluster.folder, jars)
+            warm, cold = arrivals(of_script(self.request.script), cluster.folder, jars)
             if cold:
                 _log.info("rheostat: %s", cold)
         return {
@@ -244,7 +259,7 @@ class AppRun:
 
     def _started(self, given: Mapping[str, Given]) -> Cluster:
         if self._cluster is None:
-            room = self._request.local or self._request.settings.limits.max_executors
+            room = self.request.local or self.request.settings.limits.max_executors
             cores, memory_mib = executor_shape(given, DEFAULT_MEMORY_MIB)
             self._cluster = self._stack.enter_context(
                 Cluster(cores=room * cores, memory_mib=-(-memory_mib // cores))

@@ -58,7 +58,7 @@ def parsed(policy: str, parameter: Parameter, value: Any) -> Any:
         return value
     try:
         # bool("false") is true in Python.
-        made = _yes_or_no(value) if kind is bool else kind(value)
+        made = parsed_bool(value) if kind is bool else kind(value)
         # 2.5 is no count
         if kind is int and made != (float(value) if isinstance(value, str) else value):
             raise ValueError
@@ -104,7 +104,8 @@ def _as_field(taken: inspect.Parameter) -> tuple[str, Any, Any]:
     return taken.name, kind, dataclasses.field(default=taken.default)
 
 
-def _yes_or_no(value: Any) -> bool:
+def parsed_bool(value: Any) -> bool:
+    """Return a switch that may be text; raises ValueError for what is neither yes nor no."""
     text = str(value).strip().lower()
     if text not in (*_YES, *_NO):
         raise ValueError

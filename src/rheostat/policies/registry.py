@@ -102,6 +102,26 @@ def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = 
         raise BadInput(f"policy {name} cannot be made: {_one_line(fault)}") from fault
 
 
+def wrong_parameters(name: str, given: Mapping[str, Any]) -> list[str]:
+    """Return all that is wrong with a policy and its parameters, in one line each; nothing where it
+    can be made.
+    """
+    whole = _fault(name, given)
+    if whole is None:
+        return []
+    needs = "needs a value for"  # each is tried by itself: the others are missing then
+    alone = [fault for each in given if (fault := _fault(name, {each: given[each]}))]
+    return [each for each in dict.fromkeys(alone) if needs not in each] or [whole]
+
+
+def _fault(name: str, given: Mapping[str, Any]) -> str | None:
+    try:
+        create(name, given)
+    except BadInput as fault:
+        return str(fault)
+    return None
+
+
 def _load(path: str) -> type[Policy]:
     module, _, attribute = path.partition(":")
     try:

@@ -12,10 +12,11 @@ from rheostat.errors import BadInput
 from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_agent
 from rheostat.spark.announcement import announcement, say
+from rheostat.spark.conf_settings import arguments_of, over
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.one_hand import take
-from rheostat.spark.sensing.capabilities import application_id
+from rheostat.spark.sensing.capabilities import application_id, configuration
 from rheostat.spark.settings import Settings, settings_of
 
 __all__ = ["attach", "settings_of", "shadow", "size", "watch"]
@@ -35,7 +36,8 @@ def _with_arguments_of(
     def decorate(way: Callable[[Any, Settings], Handle]) -> Callable[Concatenate[Any, _P], Handle]:
         @wraps(way)
         def whole(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
-            return way(spark, made(*args, **{**_usual(spark), **given}))
+            said = {**_usual(spark), **arguments_of(configuration(spark))}
+            return way(spark, made(*args, **over(said, given)))
 
         own = [*inspect.signature(way).parameters.values()][:1]
         taken = inspect.signature(made).parameters.values()
@@ -73,6 +75,9 @@ def attach(spark: Any, settings: Settings) -> Handle:
     another autoscaler of this application (see ``settings_of``). The size that is there stays until
     something else is decided.
     What this session does not allow is said in one line, and the job runs on unscaled.
+
+    What is not given here is taken from Spark's configuration, where each argument is a setting
+    ``spark.rheostat.NAME`` (``spark.rheostat.limits.max``, ``spark.rheostat.guards.step_out``).
 
     A StreamingContext of ``pyspark.streaming`` (deprecated since Spark 3.4) is sized, too: its
     policy is ``spark-batch-ratio`` where none is given, and ``placement="off"`` lets its receivers

@@ -173,3 +173,14 @@ def test_after_the_kill_switch_no_further_application_is_sized(
         around.session(FakeSession("app-1"))
         assert around.session(FakeSession("app-2")) is None
     assert "STOP is there: it is left alone" in caplog.messages[-1]
+
+
+def test_what_a_script_sets_of_rheostat_holds_for_its_application(tmp_path: Path) -> None:
+    def sized(conf: Mapping[str, str]) -> Settings:
+        return Settings(limits=Limits.between(1, int(conf["spark.rheostat.limits.max"])))
+
+    given = {MASTER: URL, CORES: "1", "spark.rheostat.limits.max": "8"}
+    with AppRun(request(tmp_path, given, settings=sized(given), settings_with=sized)) as around:
+        assert around.settings({"spark.rheostat.limits.max": "3"})[CORES_MAX] == "3"
+        assert around.request.settings.limits == Limits.between(1, 3)
+        assert around.settings({})[CORES_MAX] == "8"

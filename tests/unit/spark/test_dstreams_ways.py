@@ -13,6 +13,13 @@ from rheostat.spark import dstreams
 from rheostat.spark.receivers.receiver_obstacles import OWN
 
 
+class Conf(dict[str, str]):
+    """The configuration of an application."""
+
+    def getAll(self) -> list[tuple[str, str]]:  # noqa: N802  (Spark's name)
+        return list(self.items())
+
+
 class StreamingContext:
     """A context of ``pyspark.streaming``, by its name."""
 
@@ -21,7 +28,7 @@ class StreamingContext:
             applicationId="app-1",
             uiWebUrl=None,
             master="spark://h:1",
-            getConf=lambda: {name.replace("_", "."): value for name, value in settings.items()},
+            getConf=lambda: Conf({name.replace("_", "."): text for name, text in settings.items()}),
         )
 
 

@@ -150,6 +150,18 @@ def application_id(spark: Any) -> str:
     return "connect" if is_connect(spark) else str(spark.sparkContext.applicationId)
 
 
+def configuration(spark: Any) -> dict[str, str]:
+    """Return the settings of a session, those of its application among them; nothing where it shows
+    none (a Spark Connect of 3.5) or is no session.
+    """
+    if isinstance(spark, type):
+        return {}
+    context: Any = None if is_connect(spark) else getattr(spark, "sparkContext", None)
+    application = dict(context.getConf().getAll()) if hasattr(context, "getConf") else {}
+    session = getattr(getattr(spark, "conf", None), "getAll", {})  # PySpark 4.0 and later
+    return {**application, **(session if isinstance(session, dict) else {})}
+
+
 def _setting(spark: Any, name: str, default: str) -> str:
     return str(spark.sparkContext.getConf().get(name, default))
 

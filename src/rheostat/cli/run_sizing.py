@@ -1,0 +1,85 @@
+"""How ``rheostat run`` sizes an application: its command line over ``spark.rheostat.*`` over the
+defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from rheostat.cli.name_value_pairs import pairs
+from rheostat.cli.policy_choice import beside
+from rheostat.cli.run_options import Place, Sizing
+from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
+from rheostat.kafka.client_config import client_config
+from rheostat.model import Limits
+from rheostat.spark.conf_settings import PREFIX, arguments_of, over
+from rheostat.spark.settings import Settings, settings_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A command line of ``rheostat run``; ``said`` are the names of the options that are on it, all
+    others have their defaults.
+    """
+
+    script: Path
+    sizing: Sizing
+    place: Place
+    loop: LoopOptions
+    state: StateOptions
+    guards: GuardOptions
+    retention: JournalOptions
+    agent: AgentOptions
+    said: frozenset[str]
+
+    def settings(self, conf: Mapping[str, str]) -> Settings:
+        """Return how to size an application with this Spark configuration.
+
+        Raises BadInput for what cannot be used, in the configuration or on the command line.
+        """
+        of_conf = self.sizing.policy if "policy" in self.said else conf.get(f"{PREFIX}policy", "")
+        beside(of_conf, self.script.parent, self.script)
+        named = arguments_of(conf)
+        return settings_of(**over(named, self._own(named)))
+
+    def _own(self, named: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of which the command line says something; of a group of options
+        what it does not say stays.
+        """
+        sizing, place = self.sizing, self.place
+        own: dict[str, Any] = {"limits": self._limits(named.get("limits"))}
+        if "policy" in self.said or "parameters" not in named:
+            own["parameters"] = pairs(sizing.parameters or ())
+        elif sizing.parameters:
+            own["parameters"] = {**named["parameters"], **pairs(sizing.parameters)}
+        for name, value in (("policy", sizing.policy), ("slo", sizing.slo)):
+            own |= {name: value} if name in self.said else {}
+        own |= {"journal": place.journal} if place.journal else {}
+        own |= {"kafka": client_config(place.kafka)} if place.kafka else {}
+        for name in ("loop", "guards", "retention"):
+            own |= _changed(name, getattr(self, name), named, self.said)
+        for group in (self.state, self.agent):
+            own |= {name: getattr(group, name) for name in _names(group) & self.said}
+        return own
+
+    def _limits(self, named: tuple[int, int] | None) -> tuple[int, int]:
+        ceiling = self.place.ceiling(self.sizing.maximum)
+        usual = Limits().min_executors
+        low, high = named or (usual, ceiling)
+        if self.sizing.maximum is not None or self.place.local:
+            high = ceiling
+        return (self.sizing.minimum if "minimum" in self.said else low), high
+
+
+def _changed(
+    name: str, group: Any, named: Mapping[str, Any], said: frozenset[str]
+) -> dict[str, Any]:
+    own = {each: getattr(group, each) for each in _names(group) & said}
+    return {name: replace(named.get(name, type(group)()), **own)} if own else {}
+
+
+def _names(group: Any) -> set[str]:
+    return {each.name for each in fields(group)}

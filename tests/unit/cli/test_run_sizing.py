@@ -1,0 +1,78 @@
+"""The command line of ``rheostat run`` goes before ``spark.rheostat.*``, and that before the
+defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from rheostat.cli import run_app
+from rheostat.cli.app import app
+from rheostat.cli.run_sizing import Line
+from rheostat.config import LoopOptions
+from rheostat.errors import BadInput
+from rheostat.model import Limits
+from rheostat.spark.settings import Settings
+
+CONF = {
+    "spark.rheostat.policy": "fixed",
+    "spark.rheostat.policy.executors": "3",
+    "spark.rheostat.slo": "30",
+    "spark.rheostat.limits.min": "2",
+    "spark.rheostat.limits.max": "6",
+    "spark.rheostat.loop.interval_s": "2",
+    "spark.rheostat.loop.cooldown_in_s": "9",
+    "spark.rheostat.placement": "off",
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Returns the settings that a command line makes of a configuration."""
+    script = tmp_path / "app.py"
+    script.touch()
+    lines: list[Line] = []
+
+    def kept(line: Line) -> Any:
+        lines.append(line)
+        raise typer.Exit
+
+    monkeypatch.setattr(run_app, "_request", kept)
+
+    def make(*words: str, conf: dict[str, str] = CONF) -> Settings:
+        app(["run", str(script), *words], standalone_mode=False)
+        return lines[-1].settings(conf)
+
+    return make
+
+
+def test_without_options_the_configuration_holds(made: Any) -> None:
+    settings = made()
+    assert (settings.policy, settings.parameters) == ("fixed", {"executors": "3"})
+    assert (settings.slo.latency_s, settings.limits) == (30.0, Limits.between(2, 6))
+    assert settings.loop == LoopOptions(interval_s=2.0, cooldown_in_s=9.0)
+    assert settings.state.placement == "off"
+
+
+def test_without_both_the_defaults_hold(made: Any) -> None:
+    assert made(conf={}) == Settings(limits_given=True)
+
+
+def test_an_option_wins_also_where_it_is_the_default(made: Any) -> None:
+    settings = made("--slo", "10", "--max", "8", "--interval", "5", "--placement", "auto")
+    assert (settings.slo.latency_s, settings.limits) == (10.0, Limits.between(2, 8))
+    assert settings.loop == LoopOptions(cooldown_in_s=9.0)
+    assert settings.state.placement == "auto"
+
+
+def test_a_policy_on_the_command_line_has_its_own_parameters(made: Any) -> None:
+    assert made("--policy", "pid").parameters == {}
+    assert made("--set", "executors=4").parameters == {"executors": "4"}
+
+
+def test_what_is_wrong_in_the_configuration_is_said(made: Any) -> None:
+    with pytest.raises(BadInput, match="slo must be a finite number, but it is 'soon'"):
+        made(conf={"spark.rheostat.slo": "soon"})

@@ -1,0 +1,43 @@
+"""The image of a driver: what it copies is in the repository, what it installs is an extra."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from rheostat import cli
+
+ROOT = Path(__file__).parents[2]
+IMAGE = (ROOT / "deploy" / "docker" / "driver.Dockerfile").read_text()
+SUBMIT = ROOT / "deploy" / "submit" / "rheostat_run.py"
+
+
+def lines(word: str) -> list[str]:
+    return re.findall(rf"^{word} (.*)$", IMAGE, re.MULTILINE)
+
+
+def test_it_is_sparks_image_with_sparks_user_and_entrypoint() -> None:
+    assert lines("FROM") == ["${SPARK_IMAGE}"]
+    assert lines("ARG")[0].startswith("SPARK_IMAGE=apache/spark:")
+    assert lines("USER") == ["0", "185"]
+    assert not lines("ENTRYPOINT")
+
+
+def test_what_it_copies_and_installs_is_there() -> None:
+    for copied in lines("COPY"):
+        assert (ROOT / copied.split()[0]).exists()
+    (extras,) = re.findall(r"/src\[(.*?)\]", IMAGE)
+    known = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(extras.split(",")) <= set(known)
+
+
+def test_its_script_hands_the_application_to_rheostat_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[list[str]] = []
+    monkeypatch.setattr(cli, "main", lambda: taken.append(sys.argv[1:]))
+    monkeypatch.setattr(sys, "argv", [str(SUBMIT), "app.py", "--own", "7"])
+    runpy.run_path(str(SUBMIT), run_name="__main__")
+    assert taken == [["run", "app.py", "--", "--own", "7"]]
