@@ -16,6 +16,7 @@ from rheostat.cli import (
     demo,
     doctor,
     explain,
+    halt,
     kafka,
     operator,
     policies,
@@ -47,6 +48,7 @@ app.command("demo")(demo.demo)
 app.command("replay")(replay.replay)
 app.command("policies")(policies.policies)
 app.command("explain")(explain.explain)
+app.command("halt")(halt.halt)
 app.command("doctor")(doctor.doctor)
 app.command("calibrate")(calibrate.calibrate)
 app.command("whatif")(whatif.whatif)

@@ -65,11 +65,12 @@ class Place:
             )
         },
     )
-    journal: Path | None = field(
+    journal: str | None = field(
         default=None,
         metadata={
             "help": (
-                "folder of the journal; default: in the user's state folder, one an application."
+                "folder of the journal, also hdfs:// or s3a:// and such; default: in the user's"
+                " state folder, one an application."
                 " Further applications of the script get folders in it"
             )
         },

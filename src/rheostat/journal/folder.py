@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -37,6 +37,8 @@ class FolderJournal:
         options: JournalOptions | None = None,
     ) -> None:
         self.folder = folder
+        self.other_switch: Callable[[], bool] = lambda: False
+        """Tells whether a kill switch was pulled elsewhere."""
         self._records_per_segment = records_per_segment
         self._retention = Retention.of(options or JournalOptions())
         try:
@@ -60,15 +62,9 @@ class FolderJournal:
     def restore(self) -> Memory:
         """Return the memory kept last; ``{}`` if there is none or it is of another schema."""
         try:
-            read = json.loads((self.folder / MEMORY_FILE).read_text(encoding="utf-8"))
+            return memory_in((self.folder / MEMORY_FILE).read_text(encoding="utf-8")) or {}
         except (OSError, ValueError):
             return {}
-        memory = (
-            read.get("memory")
-            if isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA
-            else None
-        )
-        return memory if isinstance(memory, dict) else {}
 
     def append(self, record: Record, memory: Memory) -> None:
         """Append a line and replace the memory file in one step, so that a crash leaves the old or
@@ -83,12 +79,12 @@ class FolderJournal:
         self._records, self._bytes = self._records + 1, self._bytes + len(line)
         # In the same folder, because a rename replaces a file at once only within one file system.
         fresh = self.folder / f"{MEMORY_FILE}.new"
-        fresh.write_text(json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory}), encoding="utf-8")
+        fresh.write_text(memory_text(memory), encoding="utf-8")
         fresh.replace(self.folder / MEMORY_FILE)
 
     def halted(self) -> bool:
         """Tell whether the kill switch is there."""
-        return self.stop_file.exists()
+        return self.stop_file.exists() or self.other_switch()
 
     def close(self) -> None:
         """Close the segment that is written."""
@@ -113,6 +109,22 @@ class FolderJournal:
             )
             self._segments, self._records, self._bytes = self._segments + 1, 0, 0
         return self._file
+
+
+def memory_text(memory: Memory) -> str:
+    """Return a memory as the text of its file."""
+    return json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory})
+
+
+def memory_in(text: str) -> Memory | None:
+    """Return the memory of a file's text; None where it is cut off or of another schema."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return None
+    right = isinstance(read, dict) and read.get("schema") == _MEMORY_SCHEMA
+    memory = read.get("memory") if right else None
+    return memory if isinstance(memory, dict) else None
 
 
 class MemoryJournal:

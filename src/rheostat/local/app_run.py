@@ -238,10 +238,12 @@ class AppRun:
             _log.warning("rheostat: %s", line)
             self._said.add(line)
 
-    def _journal(self, application: str) -> Path | None:
+    def _journal(self, application: str) -> Path | str | None:
         """Return the folder that was asked for; later applications have theirs in it."""
         folder = self.request.settings.journal
-        return folder / application if folder and self.applications else folder
+        if not folder or not self.applications:
+            return folder
+        return f"{folder}/{application}" if isinstance(folder, str) else folder / application
 
     def _local(self, given: Mapping[str, Given]) -> dict[str, Wanted]:
         """Return what an application on a cluster of ours wants, once that runs."""

@@ -24,9 +24,10 @@ def announcement(
     journal: Path,
     stop_file: str,
     lag_known: bool = False,
+    fate: str = "",
 ) -> list[Line]:
-    """Return the lines: policy and limits, journal and kill switch, what cannot be done, and where
-    the lag comes from, unless it is known anyway.
+    """Return the lines: policy and limits, journal with its ``fate`` and kill switch, what cannot
+    be done, and where the lag comes from, unless it is known anyway.
     """
     limits, standby = settings.limits, settings.state.standby
     said = [
@@ -40,8 +41,8 @@ def announcement(
         ),
         (
             logging.INFO,
-            f"rheostat: journal {journal}; to stop it: touch {journal / stop_file}, or"
-            " handle.stop(); the job then keeps its size",
+            f"rheostat: journal {journal}{fate}; to stop it: touch {journal / stop_file}, or"
+            " handle.stop(), or rheostat halt CHECKPOINT; the job then keeps its size",
         ),
         (logging.WARNING, f"rheostat: {'; '.join(capabilities.cannot)}"),
         None if lag_known else _of_lag(settings),

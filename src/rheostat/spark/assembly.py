@@ -10,16 +10,15 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.journal.folder import FolderJournal, erase_old
 from rheostat.journal.restart_mail import Mail, Order
 from rheostat.loop import Loop
-from rheostat.machine import folders
 from rheostat.model import Capabilities
 from rheostat.rescaling.asking import bearable
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
+from rheostat.spark.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
@@ -67,8 +66,6 @@ STATE_WAIT_S = 3.0
 
 With a shorter one state wanders by itself, and no place that it is given holds.
 """
-
-_DAY_S = 86_400.0
 
 
 def watcher(spark: Any, settings: Settings) -> Handle:
@@ -163,17 +160,18 @@ class _Watched:
         if settings.agent.agent:  # any policy may be asked for, and any metric
             signals = OF_STAGES
         self.sensor = _sensor(spark, internals, self._offsets, signals, sizes)
-        self._journal = journal_of(settings, application_id(spark))
+        self._kept = kept(spark, settings, internals)
         process = internals.process if internals else None
         self._overhead = Overhead(
             process.thread_cpu_s if process else None, process.process_id() if process else None
         )
-        self._command = partitions_command(spark, internals, settings, self._journal.folder)
+        self._command = partitions_command(spark, internals, settings, self._kept.journal.folder)
         self._ended = internals.gateway.stopped if internals else lambda: has_ended(spark)
 
     def handle(self, actuator: Adviser | SparkActuator | RestartActuator) -> Handle:
         """Return the handle of the loop with this actuator; nothing runs before its start."""
-        journal, offsets, overhead = self._journal, self._offsets, self._overhead
+        kept, offsets, overhead = self._kept, self._offsets, self._overhead
+        journal = kept.journal
         loop = Loop(
             sensor=self.sensor,
             policy=self._policy,
@@ -184,6 +182,7 @@ class _Watched:
         )
 
         def open_all() -> None:
+            kept.errands.start()
             actuator.resume(journal.restore().get("rescaling", {}), time.time())
             actuator.start(lambda: overhead.tick("steward"))
 
@@ -191,6 +190,7 @@ class _Watched:
             if offsets:
                 offsets.close()
             actuator.close()
+            kept.close()
 
         return Handle(
             loop,
@@ -294,13 +294,3 @@ def _offsets(kafka: Mapping[str, Any] | None) -> Offsets | None:
     except ImportError:
         return None
     return Offsets(kafka)
-
-
-def journal_of(settings: Settings, application: str) -> FolderJournal:
-    """Open the journal; where it is one of ours among others, those that ended long ago go."""
-    options = settings.retention
-    if settings.journal:
-        return FolderJournal(settings.journal, options=options)
-    place = folders.state_folder() / "journal"
-    erase_old(place, time.time() - options.journal_days * _DAY_S)
-    return FolderJournal(place / application, options=options)

@@ -55,7 +55,12 @@ _OWN = (
         "a setting of Kafka's client as librdkafka calls it, as kafka.security.protocol",
         open=True,
     ),
-    Key("journal", "journal", "", "folder of the journal; default: in the user's state folder"),
+    Key(
+        "journal",
+        "journal",
+        "",
+        "folder of the journal, also hdfs:// or s3a://; default: in the user's state folder",
+    ),
     Key("replace", "replace", False, "end another autoscaler of this application"),
 )
 _HELP = {

@@ -14,11 +14,11 @@ from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.assembly import journal_of
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.receiver_tracker import DStreams
+from rheostat.spark.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
 from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor
@@ -179,7 +179,8 @@ def _handle(
     overhead: Overhead,
     ended: Callable[[], bool],
 ) -> Handle:
-    journal = journal_of(settings, application_id(streaming))
+    own = kept(streaming, settings, None)
+    journal = own.journal
     loop = Loop(
         sensor=sensor,
         policy=settings.make_policy(),
@@ -189,7 +190,12 @@ def _handle(
     )
 
     def opening() -> None:
+        own.errands.start()
         actuator.resume(journal.restore().get("rescaling", {}), time.time())
+
+    def closing() -> None:
+        actuator.close()
+        own.close()
 
     return Handle(
         loop,
@@ -198,5 +204,5 @@ def _handle(
         overhead=overhead,
         ended=ended,
         opening=opening,
-        closing=actuator.close,
+        closing=closing,
     )

@@ -15,6 +15,7 @@ from rheostat.spark.announcement import announcement, say
 from rheostat.spark.conf_settings import arguments_of, over
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
+from rheostat.spark.journals import fate
 from rheostat.spark.one_hand import take
 from rheostat.spark.sensing.capabilities import application_id, configuration
 from rheostat.spark.settings import Settings, settings_of
@@ -130,6 +131,7 @@ def _begin(spark: Any, handle: Handle, settings: Settings) -> Handle:
     serve_agent(spark, handle, settings)
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)
-    say(announcement(settings, handle.capabilities, *where, lag_known))
+    after = fate(spark, settings, handle.journal)
+    say(announcement(settings, handle.capabilities, *where, lag_known, after))
     handle.start(settings.loop.interval_s)
     return handle

@@ -4,10 +4,12 @@ is touched.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.errors import BadInput
@@ -18,15 +20,16 @@ from rheostat.ports import Policy
 
 DEFAULT_POLICY = "measured-throughput"
 _SERVERS = "bootstrap.servers"
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How an application is to be sized; see ``settings_of`` for what each is.
 
-    Without ``limits_given`` the ceiling is only a default: it rises to what is there already.
-    ``restarts`` is the folder of the mail with a supervisor that restarts the job, None where the
-    size is changed live.
+    A ``journal`` that is a text is a folder on a file system of Hadoop's. Without ``limits_given``
+    the ceiling is only a default: it rises to what is there already. ``restarts`` is the folder of
+    the mail with a supervisor that restarts the job, None where the size is changed live.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -35,7 +38,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     limits_given: bool = False
     kafka: Mapping[str, Any] | None = None
-    journal: Path | None = None
+    journal: Path | str | None = None
     loop: LoopOptions = field(default_factory=LoopOptions)
     guards: GuardOptions = field(default_factory=GuardOptions)
     state: StateOptions = field(default_factory=StateOptions)
@@ -107,7 +110,9 @@ def settings_of(
     executors (default 1 and 8, or what is there where that is more). ``kafka`` is ``host:port`` or
     a client configuration with ``bootstrap.servers``: the lag is then asked of the broker, also
     while a batch runs; without it the lag comes from the progress of finished batches. ``journal``
-    is a folder; by default one per application in the user's state folder. ``loop`` is how often
+    is a folder, by default one per application in the user's state folder; one on a file system of
+    Hadoop's (``hdfs://``, ``s3a://``) outlives the driver's computer: it is kept locally and
+    brought there beside the ticks. ``loop`` is how often
     and how carefully, ``guards`` which further rules hold, ``retention`` how much of the journal is
     kept.
 
@@ -152,12 +157,20 @@ def _limits(given: Limits | tuple[int, int] | None) -> Limits:
     return Limits.between(*given)
 
 
-def _folder(given: Path | str | None) -> Path | None:
+def _folder(given: Path | str | None) -> Path | str | None:
     if given is None or isinstance(given, Path):
         return given
     if not isinstance(given, str) or not given:
         raise BadInput(f"journal= must be a folder, but it is {given!r}")
-    return Path(given)
+    return local_or_far(given)
+
+
+def local_or_far(given: str) -> Path | str:
+    """Return the path of a local folder (``file://`` too), and the name of any other as it is."""
+    scheme = _SCHEME.match(given)
+    if scheme is None:
+        return Path(given)
+    return Path(urlsplit(given).path) if scheme[1] == "file" else given
 
 
 def _check_policy(policy: object, parameters: Mapping[str, Any]) -> None:

@@ -13,7 +13,8 @@ import pytest
 from rheostat.cli.app import run
 
 COMMANDS = [
-    *("run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif"),
+    *("run", "demo", "replay", "policies", "explain",
+                "halt", "doctor", "calibrate", "whatif"),
     *("simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "simulate compare"),
     *("cluster up", "cluster down", "kafka up", "kafka down"),
 ]

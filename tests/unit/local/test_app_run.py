@@ -141,7 +141,7 @@ class FakeSession:
 def test_every_application_is_sized_within_its_own_room_and_has_its_own_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sized: list[tuple[str, Limits, Path | None]] = []
+    sized: list[tuple[str, Limits, Path | str | None]] = []
 
     def size(spark: FakeSession, settings: Settings, gives_way: bool) -> Any:
         sized.append((spark.applicationId, settings.limits, settings.journal))

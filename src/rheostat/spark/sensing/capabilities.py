@@ -85,6 +85,11 @@ def is_connect(spark: Any) -> bool:
     return ".connect." in type(spark).__module__
 
 
+def is_in_cluster(spark: Any) -> bool:
+    """Tell whether the driver runs on a node of the cluster (``--deploy-mode cluster``)."""
+    return _setting(spark, "spark.submit.deployMode", "client") == "cluster"
+
+
 def is_local(spark: Any) -> bool:
     """Tell whether everything runs in the driver's own process."""
     return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))

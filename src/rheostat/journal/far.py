@@ -1,0 +1,158 @@
+"""A journal that outlives the computer of its driver: kept in a local folder and brought to one on
+another file system, by a call of its own, so that no tick waits for that.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from rheostat.config import JournalOptions
+from rheostat.journal.folder import MEMORY_FILE, STOP_FILE, FolderJournal, memory_in, memory_text
+from rheostat.journal.record import to_line
+from rheostat.journal.retention import Retention
+from rheostat.model import Memory, Record
+
+_SEGMENT = "segment-"
+_NEW_MEMORY = f"{MEMORY_FILE}.new"
+MOST_WAITING = 10_000
+"""Lines that wait while the other file system cannot be reached: half a day of them; older ones
+are in the local folder only."""
+
+
+class FarFolder(Protocol):
+    """A folder on another file system; every call raises OSError with what that says."""
+
+    @property
+    def uri(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def most_bytes(self) -> int:
+        """The size from which a file is too large to be extended."""
+        ...
+
+    def sizes(self) -> dict[str, tuple[int, float]]:
+        """Return the bytes of each file and the Unix time of its last change."""
+        ...
+
+    def text(self, name: str) -> str | None:
+        """Return a file's text; None where there is none."""
+        ...
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file as a whole."""
+        ...
+
+    def extend(self, name: str, text: str) -> None:
+        """Append to the file that was begun last, or begin another one."""
+        ...
+
+    def replace(self, name: str, other: str) -> None:
+        """Give a file the name of another one, which goes."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete a file."""
+        ...
+
+    def close(self) -> None:
+        """End the file that was begun last."""
+        ...
+
+
+class FarJournal(FolderJournal):
+    """Keeps everything in a local folder, and ``carry`` brings it to ``far``.
+
+    The memory that a restart resumes from is the far one; ``STOP`` in either folder is the kill
+    switch. Far segments go by size and age as whole files.
+    """
+
+    def __init__(self, folder: Path, far: FarFolder, options: JournalOptions | None = None) -> None:
+        super().__init__(folder, options=options)
+        self._far = far
+        self._kept = Retention.of(options or JournalOptions())
+        self._lock = threading.Lock()
+        self._waiting: list[str] = []
+        self._last: tuple[Memory, float] = ({}, 0.0)
+        self._segment_name: str | None = None
+        self._far_bytes = 0
+        self._far_stop = False
+
+    @property
+    def kept_at(self) -> str:
+        """The far folder."""
+        return self._far.uri
+
+    def restore(self) -> Memory:
+        """Return the memory that was brought to the far folder last; the one here where that cannot
+        be read or has none.
+        """
+        with suppress(OSError):
+            for name in (MEMORY_FILE, _NEW_MEMORY):
+                text = self._far.text(name)
+                if text and (memory := memory_in(text)) is not None:
+                    return memory
+        return super().restore()
+
+    def append(self, record: Record, memory: Memory) -> None:
+        """Keep both here; they wait to be carried."""
+        super().append(record, memory)
+        with self._lock:
+            self._waiting = [*self._waiting, to_line(record) + "\n"][-MOST_WAITING:]
+            self._last = memory, record.t_s
+
+    def halted(self) -> bool:
+        """Tell whether a kill switch is there: the far one as it was seen last."""
+        return super().halted() or self._far_stop
+
+    def carry(self) -> None:
+        """Bring what waits to the far folder, and look for the kill switch there.
+
+        Raises OSError where it cannot be reached; what waits is brought by the next call.
+        """
+        self._far_stop = self._far.text(STOP_FILE) is not None
+        with self._lock:
+            lines, (memory, now) = list(self._waiting), self._last
+        if not lines:
+            return
+        text = "".join(lines)
+        try:
+            self._far.extend(self._segment_for(len(text), now), text)
+        except OSError:
+            self._segment_name = None  # what has become of it is unknown: the next one is new
+            raise
+        self._far_bytes += len(text)
+        with self._lock:
+            del self._waiting[: len(lines)]
+        self._far.write(_NEW_MEMORY, memory_text(memory))
+        self._far.replace(_NEW_MEMORY, MEMORY_FILE)
+
+    def end(self) -> None:
+        """Carry what is left, and end the far segment."""
+        try:
+            self.carry()
+        finally:
+            self._far.close()
+
+    def _segment_for(self, more_bytes: int, now: float) -> str:
+        most = min(self._kept.segment_bytes, self._far.most_bytes)
+        if self._segment_name is None or self._far_bytes + more_bytes > most:
+            there = {n: at for n, at in self._far.sizes().items() if n.startswith(_SEGMENT)}
+            self._prune(there, now)
+            numbers = [int(name[len(_SEGMENT) :].partition(".")[0]) for name in there]
+            self._segment_name = f"{_SEGMENT}{max(numbers, default=-1) + 1:05d}.jsonl"
+            self._far_bytes = 0
+        return self._segment_name
+
+    def _prune(self, there: dict[str, tuple[int, float]], now: float) -> None:
+        left = sum(size for size, _ in there.values())
+        for name in sorted(there):
+            size, changed_s = there[name]
+            if left <= self._kept.segments_bytes and changed_s >= now - self._kept.most_s:
+                return
+            self._far.delete(name)
+            left -= size

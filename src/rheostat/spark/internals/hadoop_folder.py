@@ -1,0 +1,158 @@
+"""A folder on any file system that Hadoop knows: HDFS, object stores, a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JError
+
+from rheostat.spark.internals.gateway import said_by_java
+
+_HFLUSH = "hflush"
+_ROLLED_BYTES = 192 * 1024
+_STREAMED_BYTES = 1 << 40
+
+
+class HadoopFolder:
+    """Reads and writes small files of a folder, which is made when something is written.
+
+    A file is extended by ``hflush`` where the file system has it (HDFS); elsewhere (object stores)
+    it is written anew as a whole, and must therefore stay small. Every call raises OSError with the
+    first line of what the file system says.
+
+    * Calls: Hadoop's public ``FileSystem``: ``create``, ``delete``, ``exists``, ``listStatus``,
+      ``open``, ``rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
+    * Without them: OSError, and the journal stays in its local folder.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, jvm: Any, uri: str, configuration: Any) -> None:
+        self.uri = uri.rstrip("/")
+        self._jvm = jvm
+        self._configuration = configuration
+        self._name, self._stream, self._whole = "", None, ""
+        self._streams: bool | None = None
+
+    @property
+    def most_bytes(self) -> int:
+        """The size from which a file is too large to be extended."""
+        return _STREAMED_BYTES if self._streams else _ROLLED_BYTES
+
+    def sizes(self) -> dict[str, tuple[int, float]]:
+        """Return the bytes of each file and the Unix time of its last change."""
+        with _said():
+            path = self._path("")
+            system = path.getFileSystem(self._configuration)
+            if not system.exists(path):
+                return {}
+            return {
+                str(each.getPath().getName()): (
+                    int(each.getLen()),
+                    int(each.getModificationTime()) / 1000,
+                )
+                for each in system.listStatus(path)
+                if each.isFile()
+            }
+
+    def exists(self, name: str) -> bool:
+        """Tell whether there is a file of this name."""
+        with _said():
+            path = self._path(name)
+            return bool(path.getFileSystem(self._configuration).exists(path))
+
+    def text(self, name: str) -> str | None:
+        """Return a file's text; None where there is none."""
+        with _said():
+            path = self._path(name)
+            system = path.getFileSystem(self._configuration)
+            if not system.exists(path):
+                return None
+            stream = system.open(path)
+            try:
+                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file as a whole."""
+        with _said():
+            stream = self._created(name)
+            try:
+                stream.write(bytearray(text, "utf-8"))
+            finally:
+                stream.close()
+
+    def extend(self, name: str, text: str) -> None:
+        """Append to the file that was begun last, or begin another one."""
+        if name != self._name:
+            self.close()
+            with _said():
+                stream = self._created(name)
+                self._streams = bool(stream.hasCapability(_HFLUSH))
+                self._name, self._stream, self._whole = name, stream, ""
+                if not self._streams:
+                    stream.close()
+                    self._stream = None
+        if self._stream is None:
+            self._whole += text
+            self.write(name, self._whole)
+            return
+        with _said():
+            self._stream.write(bytearray(text, "utf-8"))
+            self._stream.hflush()
+
+    def replace(self, name: str, other: str) -> None:
+        """Give a file the name of another one, which goes."""
+        with _said():
+            source, target = self._path(name), self._path(other)
+            system = source.getFileSystem(self._configuration)
+            system.delete(target, False)
+            if not system.rename(source, target):
+                raise OSError(f"{target.toString()} cannot be written")
+
+    def delete(self, name: str) -> None:
+        """Delete a file; nothing where there is none."""
+        with _said():
+            path = self._path(name)
+            path.getFileSystem(self._configuration).delete(path, False)
+
+    def close(self) -> None:
+        """End the file that was begun last."""
+        stream, self._name, self._stream, self._whole = self._stream, "", None, ""
+        if stream is not None:
+            with _said():
+                stream.close()
+
+    def _created(self, name: str) -> Any:
+        path = self._path(name)
+        return path.getFileSystem(self._configuration).create(path, True)
+
+    def _path(self, name: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}/{name}" if name else self.uri)
+
+
+def hadoop_folder(spark: Any, uri: str) -> HadoopFolder:
+    """Return a folder as the JVM of a session sees it, with the application's settings."""
+    context = spark.sparkContext
+    return HadoopFolder(context._jvm, uri, context._jsc.hadoopConfiguration())
+
+
+def own_folder(uri: str) -> HadoopFolder:
+    """Return a folder as a JVM of its own sees it, with the settings of ``spark-defaults.conf`` and
+    ``HADOOP_CONF_DIR``: 2 s for its start.
+    """
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    return HadoopFolder(jvm, uri, jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf())
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    try:
+        yield
+    except Py4JError as fault:
+        raise OSError(said_by_java(fault)) from None
