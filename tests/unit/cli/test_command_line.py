@@ -13,8 +13,7 @@ import pytest
 from rheostat.cli.app import run
 
 COMMANDS = [
-    *("run", "demo", "replay", "policies", "explain",
-                "halt", "doctor", "calibrate", "whatif"),
+    *("run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif"),
     *("simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "simulate compare"),
     *("cluster up", "cluster down", "kafka up", "kafka down"),
 ]
@@ -63,6 +62,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "replay",
                 "policies",
                 "explain",
+                "halt",
                 "doctor",
                 "calibrate",
                 "whatif",
