@@ -1,0 +1,126 @@
+"""A driver in YARN's application master: sized by Spark's configuration alone, its journal on HDFS,
+halted from outside through its checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from rheostat.journal.folder import read
+from rheostat.local.spark_home import find_spark_home
+from rheostat.local.yarn_cluster import YarnCluster
+from rheostat.local.yarn_jars import yarn_class_path
+from rheostat.machine.process import Child
+
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
+DEADLINE_S = 400.0
+SPARK_SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+SCRIPT = """
+import sys
+import rheostat
+from pyspark.sql import SparkSession, functions as sf
+
+spark = SparkSession.builder.getOrCreate()
+handle = rheostat.attach(spark)
+rows = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
+counts = rows.groupBy((sf.col("value") % 7).alias("key")).count().writeStream
+counts = counts.outputMode("update").format("noop").option("checkpointLocation", sys.argv[1])
+query = counts.trigger(processingTime="1 second").start()
+while handle.running:
+    query.awaitTermination(0.5)
+query.stop()
+spark.stop()
+"""
+COPY = """
+import sys
+from pathlib import Path
+from rheostat.spark.internals.hadoop_folder import own_folder
+
+folder = own_folder(sys.argv[1])
+for name in folder.sizes():
+    (Path(sys.argv[2]) / name).write_text(folder.text(name))
+"""
+
+
+def until(what: str, condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}"
+        time.sleep(0.2)
+
+
+@pytest.fixture
+def hdfs(tmp_path: Path) -> Iterator[str]:
+    """An HDFS of one node."""
+    home = find_spark_home()
+    source = Path(__file__).parent / "java" / "MiniDfs.java"
+    words = [str(home.jdk.java), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    words += ["-cp", yarn_class_path(home), str(source), str(tmp_path)]
+    with Child(words, log=tmp_path / "dfs.log") as child:
+        until("HDFS", lambda: (tmp_path / "uri").exists() or not child.alive)
+        yield (tmp_path / "uri").read_text()
+
+
+def submitted(cluster: YarnCluster, folder: Path, said: Mapping[str, str], *own: str) -> Child:
+    """Start a script in the cluster and wait for its end in a process."""
+    (folder / "app.py").write_text(SCRIPT)
+    settings = {
+        **cluster.settings,
+        "spark.decommission.enabled": "true",
+        "spark.executor.instances": "1",
+        "spark.executor.memory": "512m",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.port": "0",
+        "spark.driver.memory": "512m",
+        "spark.yarn.appMasterEnv.PYSPARK_PYTHON": sys.executable,
+        "spark.yarn.appMasterEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        **{f"spark.rheostat.{name}": text for name, text in said.items()},
+    }
+    confs = [word for name in settings for word in ("--conf", f"{name}={settings[name]}")]
+    command = [SPARK_SUBMIT, "--master", "yarn", "--deploy-mode", "cluster", *confs]
+    return Child(
+        [*command, str(folder / "app.py"), *own],
+        log=folder / "submit.log",
+        environment={**os.environ, **cluster.driver_environment()},
+    )
+
+
+def test_a_driver_in_the_application_master_is_sized_keeps_its_journal_and_is_halted_from_outside(
+    hdfs: str, tmp_path: Path
+) -> None:
+    checkpoint, journal = f"{hdfs}/checkpoints/counts", f"{hdfs}/journals/counts"
+    said = {
+        "policy": "fixed",
+        "policy.executors": "2",
+        "limits.max": "2",
+        "loop.interval_s": "1",
+        "journal": journal,
+    }
+    with YarnCluster(cores=3) as cluster, submitted(cluster, tmp_path, said, checkpoint) as submit:
+
+        def ended() -> str:
+            return (tmp_path / "submit.log").read_text()[-3000:]
+
+        until("two executors", lambda: len(cluster.executors()) == 2 or not submit.alive)
+        assert submit.alive, ended()
+        time.sleep(5)  # some ticks with both
+        halt = [sys.executable, "-m", "rheostat.cli", "halt", checkpoint]
+        done = subprocess.run(halt, capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stderr
+        assert submit.wait(DEADLINE_S) == 0, ended()
+        (tmp_path / "copy").mkdir()
+        copy = [sys.executable, "-c", COPY, journal, str(tmp_path / "copy")]
+        subprocess.run(copy, check=True, timeout=DEADLINE_S)
+    records = list(read(tmp_path / "copy"))
+    assert {each.target for each in records if each.raw} == {2}
+    assert any(each.observation and each.observation.executors == 2 for each in records)
+    assert records[-1].rescaling.phase == "halted"
+    assert (tmp_path / "copy" / "memory.json").exists()
