@@ -28,7 +28,9 @@ getThreadMXBean
 JANINO_HADOOP_SCALA = """
 setParentClassLoader getBytecodes getFileSystem getPath getLength ClassTag valuesIterator hasNext
 """
-PYSPARK = "sparkContext applicationId getConf setJobGroup selectExpr PythonUtils toSeq toScalaMap"
+PYSPARK = (
+    "sparkContext applicationId getConf getAll setJobGroup selectExpr PythonUtils toSeq toScalaMap"
+)
 NOT_SPARKS = frozenset(f"{JAVA} {JANINO_HADOOP_SCALA} {PYSPARK}".split())
 """Names in the room that are not Spark's internals."""
 

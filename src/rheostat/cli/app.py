@@ -13,6 +13,7 @@ import rheostat
 from rheostat.cli import (
     calibrate,
     cluster,
+    connect_server,
     demo,
     doctor,
     explain,
@@ -52,6 +53,7 @@ app.command("halt")(halt.halt)
 app.command("doctor")(doctor.doctor)
 app.command("calibrate")(calibrate.calibrate)
 app.command("whatif")(whatif.whatif)
+app.command("connect-server")(connect_server.connect_server)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(kafka.app, name="kafka")
 app.add_typer(operator.app, name="operator")

@@ -58,8 +58,8 @@ def run(
     Without a master anywhere, a Spark Standalone cluster is started on this computer and ended with
     the script. What you have set in Spark stays: in spark-defaults.conf, PYSPARK_SUBMIT_ARGS, the
     environment and the script itself; settings spark.rheostat.* there are defaults of the options
-    here. A file STOP in the journal's folder stops the autoscaler
-    within one tick; the script goes on.
+    here. A file STOP in the journal's folder stops the autoscaler within one tick; the script goes
+    on.
 
     With --actuator restart the size is changed by restarts of the script, for sessions where it
     cannot be changed live; rheostat restart tells them and orders one.
@@ -79,28 +79,37 @@ def run(
         agent=agent,
         said=said(context),
     )
-    request = _request(line)
+    request = request_of(line)
+    if restarts.actuator == "restart" and not telling.show_settings:
+        from rheostat.cli.supervised_run import run_supervised
+
+        return run_supervised(request, arguments or [], restarts, telling)
+    return go(request, arguments or [], telling)
+
+
+def go(request: Request, arguments: list[str], telling: Telling) -> int:
+    """Run what is asked for, or show what would be set, and return the exit code."""
     if telling.show_settings:
         from rheostat.cli.shown_settings import show
 
         show(request, telling.as_json, telling.out)
         return 0
-    if restarts.actuator == "restart":
-        from rheostat.cli.supervised_run import run_supervised
-
-        return run_supervised(request, arguments or [], restarts, telling)
-    return _run(request, arguments or [], telling)
+    return _run(request, arguments, telling)
 
 
-def _request(line: Line) -> Request:
+def request_of(line: Line) -> Request:
+    """Return what a command line asks for; raises BadInput for what cannot be used."""
     import os
 
     from rheostat.local.app_run import Request
+    from rheostat.spark.internals.gateway import submitted
+    from rheostat.spark.static_settings import Given
     from rheostat.spark.user_settings import settings_of_user
 
     if not line.script.is_file():
         raise BadInput(f"there is no script {line.script}")
-    given = settings_of_user(os.environ)
+    told = {name: Given(value, "spark-submit") for name, value in submitted().items()}
+    given = {**settings_of_user(os.environ), **told}
     return Request(
         script=line.script,
         settings=line.settings({name: each.value for name, each in given.items()}),

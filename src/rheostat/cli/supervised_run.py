@@ -41,6 +41,8 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
     if request.shadow:
         raise BadInput("--shadow and --actuator restart exclude each other")
     journal = request.settings.journal or journal_of_script(request.script)
+    if isinstance(journal, str):
+        raise BadInput(f"--actuator restart keeps its journal in a local folder, not in {journal}")
     with orderly_end():
         return supervise(sys.argv[1:], request.settings.limits, restarts, journal.resolve())
 
@@ -59,7 +61,10 @@ def _job(request: Request, arguments: list[str], telling: Telling, folder: Path)
         raise BadInput(f"{folder} has no order of a supervisor")
     mail.tell(own_report(order.run))
     settings = replace(request.settings, journal=folder.parent, restarts=folder)
-    request, batches = replace(request, settings=settings, order=order), OneBatch()
+    request, batches = (
+        replace(request, settings=settings, settings_with=None, order=order),
+        OneBatch(),
+    )
     with orderly_end(with_parent=True), ExitStack() as stack:
         if order.once:
             stack.enter_context(batches.installed())

@@ -25,7 +25,9 @@ from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
 from rheostat.spark import session
 from rheostat.spark.conf_settings import PREFIX
+from rheostat.spark.connect.address import Address
 from rheostat.spark.handle import Handle
+from rheostat.spark.internals.every_session import EverySession
 from rheostat.spark.restarting.finishing import finishing
 from rheostat.spark.restarting.one_batch import OneBatch
 from rheostat.spark.run_settings import Plan, executor_shape, planned
@@ -52,9 +54,11 @@ class Request:
 
     ``settings`` know what the user has set before the script runs; ``settings_with`` makes them
     anew with what the script itself has set of Rheostat in Spark's configuration. ``master`` and
-    ``local``, the room in executors of a cluster of our own, are what the command
-    line says, None where it says nothing; ``given`` are the settings that the user has made before
-    the script runs. ``order`` is that of a supervisor, None where there is none.
+    ``local``, the room in executors of a cluster of our own, are what the command line says, None
+    where it says nothing; ``given`` are the settings that the user has made before the script runs.
+    ``connect`` is where the application is a server of Spark Connect: the queries of all its
+    clients count then. ``order`` is that of a supervisor, None where there is
+    none.
     """
 
     script: Path
@@ -64,6 +68,7 @@ class Request:
     master: str | None = None
     local: int | None = None
     given: Mapping[str, Given] = field(default_factory=dict)
+    connect: Address | None = None
     order: Order | None = None
 
     @property
@@ -121,6 +126,8 @@ def plan(
         beside = local or _local_before(given, request.settings.kafka is not None)
     elif request.master:
         beside = {MASTER: Wanted(request.master, "named on the command line")}
+    if request.connect:
+        beside = {**beside, **request.connect.wanted}
     scales = not request.shadow or master is None
     found = planned(request.planned_limits, given, (master or LOCAL) if scales else "local", beside)
     return replace(found, said=(*_unused(request, own), *found.said))
@@ -224,10 +231,11 @@ class AppRun:
                 _log.warning("rheostat: %s is there: it is left alone", stopped)
                 return None
         since_s = time.time()
+        whole = EverySession(spark) if self.request.connect else spark
         if self.request.shadow:
-            handle = session.watch(spark, settings)
+            handle = session.watch(whole, settings)
         else:
-            handle = session.size(spark, settings, gives_way=True)
+            handle = session.size(whole, settings, gives_way=True)
         slots = 1 if application == "connect" else slots_per_executor(spark)
         self.applications.append(Application(application, handle, self._limits, slots, since_s))
         return handle

@@ -40,7 +40,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         lines.append(line)
         raise typer.Exit
 
-    monkeypatch.setattr(run_app, "_request", kept)
+    monkeypatch.setattr(run_app, "request_of", kept)
 
     def make(*words: str, conf: dict[str, str] = CONF) -> Settings:
         app(["run", str(script), *words], standalone_mode=False)

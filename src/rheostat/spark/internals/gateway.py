@@ -6,6 +6,7 @@ Connect has no JVM to call.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 from rheostat.spark.sensing.capabilities import is_connect
 
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
 ABSENT = (Py4JError, AttributeError, TypeError)
 """What is raised where this Spark does not have what is called: a method of the JVM, a private
 member of PySpark, a class (py4j takes its name for a package, which cannot be called)."""
@@ -82,6 +84,18 @@ class Gateway:
         field = kind.getDeclaredField(name)
         field.setAccessible(True)
         return field.get(of)
+
+
+def submitted() -> dict[str, str]:
+    """Return the settings that ``spark-submit`` was given, where it has started this process;
+    nothing elsewhere. Its JVM runs already, and only that knows them.
+    """
+    if _SUBMITTED not in os.environ:
+        return {}
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
 
 
 def has_ended(spark: Any) -> bool:

@@ -1,0 +1,41 @@
+"""Where a Spark Connect server listens, and what its application sets for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.spark.static_settings import Wanted
+
+SCRIPT = Path(__file__).with_name("server.py")
+PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+_WHY = "where clients of Spark Connect find the server"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host of this computer and a port."""
+
+    host: str = "127.0.0.1"
+    port: int = 15002
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        """Return the address of ``PORT`` or ``HOST:PORT``; raises BadInput for another text."""
+        host, _, port = text.rpartition(":")
+        if not (port.isdecimal() and 0 < int(port) < 65_536):
+            raise BadInput(
+                f"the address of a Spark Connect server must be a port or HOST:PORT, such as 15002"
+                f" or 0.0.0.0:15002, but it is {text!r}"
+            )
+        return cls(host or cls().host, int(port))
+
+    @property
+    def wanted(self) -> dict[str, Wanted]:
+        """The settings of the application."""
+        return {
+            "spark.plugins": Wanted(PLUGIN, "starts the server in the driver", joins=","),
+            "spark.connect.grpc.binding.address": Wanted(self.host, _WHY),
+            "spark.connect.grpc.binding.port": Wanted(str(self.port), _WHY),
+        }

@@ -1,0 +1,25 @@
+"""The script of ``rheostat connect-server``: it makes a session and waits. Spark's own plugin
+starts the server in it.
+"""
+
+from __future__ import annotations
+
+import time
+
+from pyspark.sql import SparkSession
+
+_LOOK_S = 1.0
+
+
+def serve() -> None:
+    """Say where the server is and wait for the end of the application."""
+    spark = SparkSession.builder.getOrCreate()
+    conf, context = spark.sparkContext.getConf(), spark.sparkContext
+    address = (conf.get(f"spark.connect.grpc.binding.{part}", "") for part in ("address", "port"))
+    print(f"Spark Connect: sc://{':'.join(address)}", flush=True)  # noqa: T201
+    while context.applicationId and SparkSession.getActiveSession() is not None:
+        time.sleep(_LOOK_S)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,79 @@
+"""What makes an application a Spark Connect server, and the queries of all its clients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.local.app_run import Request, plan
+from rheostat.spark.connect.address import PLUGIN, SCRIPT, Address
+from rheostat.spark.internals.every_session import EverySession
+from rheostat.spark.settings import Settings
+from rheostat.spark.static_settings import Given
+
+
+def test_an_address_is_a_port_of_the_loopback_address_or_a_host_with_one() -> None:
+    assert Address.of("15002") == Address("127.0.0.1", 15002)
+    assert Address.of("0.0.0.0:7") == Address("0.0.0.0", 7)
+    for wrong in ("", "0", "host", "host:", "1.5", "70000"):
+        with pytest.raises(BadInput, match="must be a port or HOST:PORT"):
+            Address.of(wrong)
+
+
+def test_the_application_gets_sparks_plugin_beside_the_users() -> None:
+    given = {
+        "spark.plugins": Given("their.Own", "a file"),
+        "spark.master": Given("spark://h:1", "a file"),
+    }
+    asked = Request(script=SCRIPT, settings=Settings(), given=given, connect=Address(port=7))
+    made = plan(asked, {}).settings
+    assert made["spark.plugins"] == f"{PLUGIN},their.Own"
+    assert made["spark.connect.grpc.binding.address"] == "127.0.0.1"
+    assert made["spark.connect.grpc.binding.port"] == "7"
+    assert Path(SCRIPT).is_file()
+
+
+class Session:
+    """A session, with its own query; ``shared`` are those of all sessions."""
+
+    def __init__(self, shared: list[str] | None) -> None:
+        self._shared = shared
+        self.version = "4.3.0"
+        self.streams = SimpleNamespace(active=["own"])
+        package = SimpleNamespace(
+            runtime=SimpleNamespace(StreamingQueryWrapper=lambda each: f"wrapped {each}")
+        )
+        jvm = SimpleNamespace(
+            java=SimpleNamespace(util=SimpleNamespace(ArrayList=list)),
+            org=SimpleNamespace(
+                apache=SimpleNamespace(
+                    spark=SimpleNamespace(
+                        sql=SimpleNamespace(execution=SimpleNamespace(streaming=package))
+                    )
+                )
+            ),
+        )
+        self.sparkContext = SimpleNamespace(_jvm=jvm)
+
+    @property
+    def _jsparkSession(self) -> Any:  # noqa: N802
+        if self._shared is None:
+            raise AttributeError("sharedState")
+        shared = dict(enumerate(self._shared))
+        state = SimpleNamespace(activeStreamingQueries=lambda: shared)
+        return SimpleNamespace(sharedState=lambda: state)
+
+
+def test_the_queries_of_all_sessions_are_those_of_the_session() -> None:
+    every = EverySession(Session(["one", "two"]))
+    assert [query._jsq for query in every.streams.active] == ["wrapped one", "wrapped two"]
+    assert every.version == "4.3.0"
+    assert "streams" in dir(every)
+
+
+def test_where_spark_does_not_tell_them_they_are_its_own() -> None:
+    assert EverySession(Session(None)).streams.active == ["own"]
