@@ -196,6 +196,8 @@ def session_settings(home: SparkHome, folder: Path) -> dict[str, str]:
         "spark.hadoop.fs.defaultFS": "file:///",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        # A driver in the application master calls itself by the address of its computer.
+        "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
         # YARN knows the number to start with.
         "spark.dynamicAllocation.enabled": "false",
     }

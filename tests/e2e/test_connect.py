@@ -1,0 +1,85 @@
+"""A Spark Connect server that is sized for a client's query: three processes, as users have them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from rheostat.journal.folder import read
+from rheostat.machine.free_ports import free_port
+from rheostat.model import Record
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.thorough,
+    pytest.mark.skipif(find_spec("grpc_status") is None, reason="needs rheostat[connect]"),
+]
+DEADLINE_S = 300.0
+CLIENT = """
+import sys, time
+from pathlib import Path
+from pyspark.sql import SparkSession, functions as sf
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+rows = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
+counts = rows.groupBy((sf.col("value") % 7).alias("key")).count().writeStream
+counts = counts.outputMode("complete").format("memory").queryName("counts")
+query = counts.trigger(processingTime="1 second").start()
+while not Path("enough").exists():
+    time.sleep(0.2)
+    assert query.isActive, query.exception()
+print(sorted(row["key"] for row in spark.table("counts").collect()), flush=True)
+query.stop()
+spark.stop()
+"""
+
+
+def test_a_clients_stateful_query_gets_the_executors_that_were_decided(tmp_path: Path) -> None:
+    port = free_port()
+    sizing = ["--policy", "fixed", "--set", "executors=2", "--max", "2", "--interval", "1"]
+    command = [sys.executable, "-m", "rheostat.cli", "connect-server", str(port), "--local", "2"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    journal = tmp_path / "journal"
+    with (tmp_path / "said").open("w") as said:
+        server = subprocess.Popen(
+            [*command, *sizing, "--journal", str(journal)],
+            cwd=tmp_path,
+            env=environment,
+            stdout=said,
+            stderr=said,
+        )
+
+    def heard() -> str:
+        return (tmp_path / "said").read_text()
+
+    def until(what: str, reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not reached():
+            assert server.poll() is None, heard()
+            assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}: {heard()}"
+            time.sleep(0.2)
+
+    def sized(record: Record) -> bool:
+        seen = record.observation
+        return bool(seen and seen.query == "counts" and seen.executors == 2 and seen.batch_s)
+
+    try:
+        until("the server", lambda: f"Spark Connect: sc://127.0.0.1:{port}" in heard())
+        line = [sys.executable, "-c", CLIENT, f"sc://127.0.0.1:{port}"]
+        client = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        until("two executors and a batch", lambda: any(map(sized, read(journal))))
+        (tmp_path / "enough").touch()
+        shown, _ = client.communicate(timeout=DEADLINE_S)
+        assert (client.returncode, shown) == (0, "[0, 1, 2, 3, 4, 5, 6]\n")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        code = server.wait(DEADLINE_S)
+    assert code == 128 + signal.SIGTERM
