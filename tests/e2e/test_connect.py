@@ -1,4 +1,4 @@
-"""A Spark Connect server that is sized for a client's query: three processes, as users have them."""
+"""A Spark Connect server that is sized for a client's query: processes as users have them."""
 
 from __future__ import annotations
 
