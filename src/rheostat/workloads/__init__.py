@@ -67,8 +67,12 @@ def _parse(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
             return tuple(
                 float(part) for part in (value.split(",") if isinstance(value, str) else value)
             )
-        return kind(value)
-    except (TypeError, ValueError):
+        made = kind(value)
+        # int() would take 2.5 for 2, and True for 1.
+        if isinstance(value, bool) or (isinstance(value, float) and made != value):
+            raise ValueError
+        return made
+    except (TypeError, ValueError, OverflowError):
         wanted = "numbers with commas between" if kind is tuple else f"of type {kind.__name__}"
         raise BadInput(
             f"{field.name} of workload {name} must be {wanted}, but it is {value!r}"

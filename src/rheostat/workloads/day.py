@@ -78,7 +78,8 @@ class Day:
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate at ``t_s``."""
-        height = _height((t_s / self.day_s) % 1.0, self.ramp_share)
+        # A hair before a day the remainder is rounded up to 1, which is the next day's 0.
+        height = _height((t_s / self.day_s) % 1.0 % 1.0, self.ramp_share)
         wobble = 2 * uniform_at(self.seed, _LANE, math.floor(t_s / self.hold_s)) - 1
         return (self.low + height * (self.peak - self.low)) * (1 + self.noise * wobble)
 
