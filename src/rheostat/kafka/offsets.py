@@ -26,9 +26,9 @@ def check(config: Mapping[str, Any]) -> None:
         alone = {name: value for name, value in config.items() if name != "bootstrap.servers"}
         Consumer(settings({**alone, "group.id": "rheostat"})).close()
     except KafkaException as error:
-        raise BadInput(f"kafka= cannot be used: {error.args[0].str()}") from None
+        raise BadInput(f"kafka= cannot be used: {_one_line(error.args[0].str())}") from None
     except (TypeError, ValueError) as error:
-        raise BadInput(f"kafka= cannot be used: {error}") from None
+        raise BadInput(f"kafka= cannot be used: {_one_line(str(error))}") from None
 
 
 class Offsets:
@@ -97,3 +97,8 @@ class Offsets:
 def _left(deadline: float) -> float:
     # A negative time-out would wait for ever.
     return max(deadline - time.monotonic(), 0.001)
+
+
+def _one_line(said: str) -> str:
+    """Return what librdkafka said as one line; some of its messages end with a line break."""
+    return " ".join(said.split())
