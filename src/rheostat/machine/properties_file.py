@@ -33,7 +33,7 @@ def properties(text: str) -> Iterator[Property]:
         name = _NAME.match(line)
         end = name.end() if name else 0
         separator = _SEPARATOR.match(line, end)
-        value = line[separator.end() :].rstrip() if separator else None
+        value = _without_blanks_after(line[separator.end() :]) if separator else None
         yield Property(number, _plain(line[:end]), None if value is None else _plain(value))
 
 
@@ -58,6 +58,12 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
 def _goes_on(line: str) -> bool:
     # An even number of backslashes are themselves, escaped.
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _without_blanks_after(value: str) -> str:
+    kept = value.rstrip()
+    # A blank that is escaped was meant; without it its backslash would be the value's last sign.
+    return value[: len(kept) + 1] if _goes_on(kept) else kept
 
 
 def _plain(text: str) -> str:
