@@ -81,7 +81,8 @@ def _batches(seen: Sequence[Observation]) -> list[Observation]:
     found: list[Observation] = []
     size, cold, last = None, 0, None
     for each in seen:
-        if each.executors != size:
+        # An observation that saw no executors (the API server was away) changed no size.
+        if each.executors and each.executors != size:
             size, cold = each.executors, 0 if size is None else _COLD
         batch = (each.batch_s, each.batch_rows)
         if batch == last or not (each.batch_s and each.batch_rows and each.executors):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.doctor.binding import bindings, finding_of
+from rheostat.doctor.binding import _batches, bindings, finding_of
 from rheostat.model import Observation, Stage
 
 
@@ -137,3 +140,62 @@ def test_without_stages_batch_times_alone_tell_that_more_help():
 def test_unknown_executors_say_nothing(executors):
     seen = [replace(each, executors=executors) for each in batches(job(), 4)]
     assert bindings(seen) == ()
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from([None, 0, 2, 3]), max_size=30))
+def test_the_first_two_batches_after_a_change_of_size_are_left_out(
+    sizes: list[int | None],
+) -> None:
+    seen = [
+        Observation(t_s=float(n), executors=size, batch_s=1.0 + n, batch_rows=10)
+        for n, size in enumerate(sizes)
+    ]
+    known = [each for each in seen if each.executors]
+    wanted = [
+        each
+        for n, each in enumerate(known)
+        if not any(
+            known[change].executors != known[change - 1].executors
+            for change in range(max(1, n - 1), n + 1)
+        )
+    ]
+    assert _batches(seen) == wanted
+
+
+def test_a_batch_that_is_seen_twice_counts_once() -> None:
+    seen = [
+        Observation(t_s=float(n), executors=2, batch_s=float(1 + n // 3), batch_rows=10)
+        for n in range(9)
+    ]
+    assert [each.t_s for each in _batches(seen)] == [0.0, 3.0, 6.0]
+
+
+def test_a_minute_without_the_api_server_hides_no_change_of_size() -> None:
+    before, after = batches(job(), 4, count=6), batches(job(), 8, count=6)
+    gap = replace(before[-1], executors=None)
+    assert _batches([*before, gap, *after]) == [*before, *after[2:]]
+
+
+@given(st.integers(1, 40), st.integers(1, 32), st.floats(1.0, 8.0), st.floats(0.0, 5.0))
+@settings(max_examples=12, deadline=None)
+def test_what_binds_any_job_is_said_in_one_line_with_numbers_that_are_finite(
+    tasks: int, executors: int, skew: float, fixed_s: float
+) -> None:
+    made = job(tasks=tasks, skew=min(skew, float(tasks)), fixed_s=fixed_s)
+    (found,) = bindings(batches(made, executors, count=12))
+    line = finding_of(found, "/data").line
+    assert len(line.splitlines()) == 1
+    assert all(math.isfinite(number) for number in found.evidence.values())
+    assert found.more_help == line.startswith("more executors help")
+    # More slots than tasks never help.
+    assert not (found.more_help and executors >= tasks)
+
+
+def test_a_query_without_a_name_is_called_the_query() -> None:
+    (found,) = bindings(batches(job(), 4, query=None))
+    assert found.query == "the query"
+
+
+def test_two_batches_are_too_few_to_say_what_binds() -> None:
+    assert bindings(batches(job(), 4, count=2)) == ()
