@@ -26,8 +26,11 @@ class Checkpoint:
 
     @property
     def state_partitions(self) -> int | None:
-        """The number of partitions of every stateful operator; None for a query without state."""
-        return int(self.settings[SHUFFLE_PARTITIONS]) if self.stateful else None
+        """The number of partitions of every stateful operator; None for a query without state, and
+        where the offset log does not keep it as a number.
+        """
+        kept = self.settings.get(SHUFFLE_PARTITIONS, "")
+        return int(kept) if self.stateful and kept.isdecimal() else None
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:

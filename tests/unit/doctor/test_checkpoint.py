@@ -18,7 +18,7 @@ def checkpoint(folder: Path, batches: dict[str, str], stateful: bool = True) -> 
     return folder
 
 
-def entry(partitions: int) -> str:
+def entry(partitions: object) -> str:
     return (
         "v1\n"
         + json.dumps(
@@ -40,6 +40,14 @@ def test_a_query_without_state_has_no_state_partitions(tmp_path):
         read_checkpoint(checkpoint(tmp_path, {"0": entry(200)}, stateful=False)).state_partitions
         is None
     )
+
+
+@pytest.mark.parametrize(
+    "text", ['v1\n{"batchWatermarkMs":0,"conf":{}}\n-', entry("auto"), entry("")]
+)
+def test_an_offset_log_that_keeps_no_count_leaves_it_unknown(tmp_path, text):
+    found = read_checkpoint(checkpoint(tmp_path, {"0": text}))
+    assert (found.stateful, found.state_partitions) == (True, None)
 
 
 @pytest.mark.parametrize(
