@@ -5,8 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from rheostat.doctor.binding import bindings
-from rheostat.doctor.examination import _progress
+from rheostat.doctor.examination import _progress, _query, _reads_all, _slots, examine
+from rheostat.spark.sensing.progress import batch_of
 
 
 def event(batch: int, rows: int, whole_ms: int) -> dict[str, Any]:
@@ -38,3 +41,67 @@ def test_a_live_session_whose_batches_are_planned_for_seconds_is_bound_by_its_dr
     (found,) = bindings(_progress(spark))
     assert (found.query, found.kind) == ("orders", "driver")
     assert "queryPlanning 3.00 s" in found.line
+
+
+def kafka(batch: int, taken: int, there: int) -> dict[str, Any]:
+    """Return the progress of a batch that read a topic up to ``taken`` of ``there``."""
+    source = {
+        "description": "KafkaV2[Subscribe[orders]]",
+        "startOffset": {"orders": {"0": 0}},
+        "endOffset": {"orders": {"0": taken}},
+        "latestOffset": {"orders": {"0": there}},
+        "numInputRows": 1,
+        "inputRowsPerSecond": 1.0,
+    }
+    return {**event(batch, 1, 3100), "sources": [source]}
+
+
+@pytest.mark.parametrize(
+    ("seen", "all_read"),
+    [
+        ([], None),
+        ([event(1, 5, 3100)], None),
+        ([kafka(1, 9, 9)], True),
+        ([kafka(1, 9, 9), kafka(2, 10, 11)], False),
+        ([event(1, 5, 3100), kafka(2, 11, 11)], True),
+    ],
+)
+def test_a_query_reads_all_when_every_batch_took_what_the_broker_had(
+    seen: list[dict[str, Any]], all_read: bool | None
+) -> None:
+    assert _reads_all([batch_of(each) for each in seen]) is all_read
+
+
+@pytest.mark.parametrize(
+    ("cores", "slots"), [(None, None), ("8", 8), (12, 12), ("many", None), ("", None), ("-1", None)]
+)
+def test_slots_are_the_most_cores_of_the_application_where_they_are_a_number(
+    cores: Any, slots: int | None
+) -> None:
+    spark = SimpleNamespace(conf=SimpleNamespace(get=lambda name, default: cores))
+    assert _slots(spark) == slots
+
+
+def stateful(partitions: int) -> dict[str, Any]:
+    operator = {"numRowsTotal": 3, "memoryUsedBytes": 9, "numShufflePartitions": partitions}
+    return {**event(1, 5, 3100), "stateOperators": [operator]}
+
+
+@pytest.mark.parametrize("seen", [[], [event(1, 5, 3100)]])
+def test_a_query_without_state_or_without_a_batch_has_no_shape(seen: list[dict[str, Any]]) -> None:
+    assert _query(None, None, SimpleNamespace(recentProgress=seen)) is None
+
+
+def test_a_remote_session_is_told_of_its_shape_and_asked_for_nothing_of_its_driver() -> None:
+    settings = {"spark.sql.shuffle.partitions": "24"}
+    remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    remote.version = "4.0.1"
+    remote.conf = SimpleNamespace(get=lambda name, default=None: settings.get(name, default))
+    remote.streams = SimpleNamespace(active=[SimpleNamespace(recentProgress=[stateful(200)])] * 2)
+    seen = examine(remote)
+    found = {each.topic: each for each in seen}
+    assert found["live scaling"].line.startswith("Spark Connect: a remote session")
+    assert found["state partitions of orders"].state == "advice"
+    assert found["state partitions of new queries"].state == "good"
+    # Two queries of one shape are told once.
+    assert len(found) == len(seen)

@@ -1,9 +1,23 @@
 from __future__ import annotations
 
-from hypothesis import given
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.doctor.shape_experiment import advised, files_variant, gain, variants
+from rheostat.doctor import shape_experiment
+from rheostat.doctor.shape_experiment import (
+    _settings,
+    _wait,
+    advised,
+    files_variant,
+    gain,
+    measure,
+    variants,
+)
+from rheostat.errors import RheostatError
 from rheostat.local.local_files import CLASS, SETTING
 
 
@@ -23,6 +37,7 @@ def test_batches_that_are_all_alike_bring_nothing():
     assert (found.gain_s, found.low_s, found.high_s) == (0.0, 0.0, 0.0)
 
 
+@settings(max_examples=15)
 @given(
     st.lists(st.floats(0.01, 100), min_size=3, max_size=12),
     st.lists(st.floats(0.01, 100), min_size=3, max_size=12),
@@ -43,3 +58,132 @@ def test_cheap_files_are_measured_only_where_the_session_has_them():
     assert files_variant(Session({})) == {}
     [change] = files_variant(Session({SETTING: CLASS})).values()
     assert change["fs.file.impl"] != CLASS
+
+
+class Conf(dict[str, str]):
+    """A session's settings: what was never set is absent."""
+
+    def set(self, name: str, value: str) -> None:
+        self[name] = value
+
+    def unset(self, name: str) -> None:
+        self.pop(name, None)
+
+
+class Live:
+    """A session whose settings can be changed."""
+
+    version = "4.0.1"
+
+    def __init__(self, **conf: str) -> None:
+        self.conf = Conf(conf)
+
+
+names = st.sampled_from(["a", "b", "c"])
+
+
+@settings(max_examples=20)
+@given(st.dictionaries(names, st.text()), st.dictionaries(names, st.text()), st.booleans())
+def test_a_session_has_its_settings_back_also_after_an_error(
+    before: dict[str, str], wanted: dict[str, str], fails: bool
+) -> None:
+    spark = Live(**before)
+
+    def within() -> None:
+        with _settings(spark, wanted):
+            assert spark.conf == {**before, **wanted}
+            if fails:
+                raise KeyError
+
+    if fails:
+        with pytest.raises(KeyError):
+            within()
+    else:
+        within()
+    assert spark.conf == before
+
+
+@dataclass
+class Running:
+    """A query that reports one batch more each time it is asked, up to ``most``."""
+
+    most: int
+    ends: bool = False
+    said: str | None = None
+    asked: int = field(default=0)
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802 - Spark's name
+        return not (self.ends and self.asked >= self.most)
+
+    @property
+    def recentProgress(self) -> list[dict[str, Any]]:  # noqa: N802 - Spark's name
+        self.asked += 1
+        return [
+            {"durationMs": {"triggerExecution": 1000 * n}}
+            for n in range(1, min(self.asked, self.most) + 1)
+        ]
+
+    def exception(self) -> str | None:
+        return self.said
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A clock that only sleep moves."""
+
+    class Clock:
+        now_s = 0.0
+
+        def monotonic(self) -> float:
+            return self.now_s
+
+        def sleep(self, seconds: float) -> None:
+            self.now_s += seconds
+
+    made = Clock()
+    monkeypatch.setattr(shape_experiment, "time", made)
+    return made
+
+
+def test_the_batches_that_create_the_state_are_not_counted(clock: Any) -> None:
+    assert _wait(Running(most=100)) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
+
+
+def test_slow_batches_are_taken_as_few_as_they_are_after_a_minute(clock: Any) -> None:
+    assert _wait(Running(most=5)) == [4.0, 5.0]
+    assert 60 <= clock.now_s <= 61
+
+
+def test_a_query_that_never_gets_beyond_its_first_batches_ends_in_an_error(clock: Any) -> None:
+    with pytest.raises(RheostatError, match="ran no 4 batches: no executor, or no time"):
+        _wait(Running(most=3))
+    assert 180 <= clock.now_s <= 181
+
+
+def test_a_query_that_fails_is_said_in_one_line_with_its_cause(clock: Any) -> None:
+    failed = Running(most=2, ends=True, said="[STREAM_FAILED] no room\n at line 1\n at line 2")
+    with pytest.raises(RheostatError) as told:
+        _wait(failed)
+    assert str(told.value) == "the query ran no 4 batches: [STREAM_FAILED] no room"
+
+
+def test_each_setting_is_measured_in_turns_with_the_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[dict[str, str]] = []
+
+    def batches_s(spark: Any, settings: dict[str, str]) -> list[float]:
+        ran.append(dict(settings))
+        return [1.0 if settings == advised(Live.version) else 3.0] * 6
+
+    monkeypatch.setattr(shape_experiment, "_batches_s", batches_s)
+    said: list[str] = []
+    found = measure(Live(), said.append, repetitions=2)
+    best, changes = advised(Live.version), list(variants(Live.version).values())
+    # The first run warms the session and belongs to no pair.
+    assert ran == [best] + [
+        {**best, **c} if n % 2 == 0 else best for c in changes for n in range(4)
+    ]
+    assert [each.setting for each in found] == list(variants(Live.version))
+    assert {(each.gain_s, each.n) for each in found} == {(2.0, 12)}
+    assert said[0].endswith("(1 of 2)")
+    assert len(said) == 2 * len(changes)
