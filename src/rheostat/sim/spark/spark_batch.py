@@ -69,13 +69,14 @@ def run_anywhere(
     """Run tasks in their order, each on the slot that is free first; return when the last one
     ends.
     """
-    free = [
-        (begin_s, place) for _ in range(slots) for place in range(len(executors))
-    ]  # equal times in order: a heap already
+    # Slots are numbered round by round, so that free ones are filled an executor after the other,
+    # as Spark balances tasks. Equal times with rising numbers are a heap already.
+    free = [(begin_s, slot) for slot in range(slots * len(executors))]
     # Once a stage: a straggler that recovers in the middle of it stays one until its end.
     factors = [executor.factor(begin_s) for executor in executors]
     for work in work_s:
-        t_s, place = free[0]
+        t_s, slot = free[0]
+        place = slot % len(executors)
         took_s = work * factors[place]
         if executors[place].cold:
             executors[place].cold = False
@@ -83,7 +84,7 @@ def run_anywhere(
             took_s += cold_s
         run.task_s.append(took_s)
         run.ends_s.append(t_s + took_s)
-        heapreplace(free, (t_s + took_s, place))
+        heapreplace(free, (t_s + took_s, slot))
     return max(run.ends_s)
 
 
