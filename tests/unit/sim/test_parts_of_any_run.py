@@ -1,0 +1,198 @@
+"""What a simulation is made of, on any input: steps, arrivals, books, quantiles, nodes, noise."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.model import Slo
+from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.bookkeeping import Book
+from rheostat.sim.events import Events
+from rheostat.sim.measures import measures, quantile_s
+from rheostat.sim.nodes import node_use
+from rheostat.sim.noise import Noise, streams
+from rheostat.sim.plant import Steps
+from rheostat.workloads.steps import Steps as Levels
+
+held = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 9)), min_size=1, max_size=12)
+levels = st.lists(st.integers(0, 40), min_size=1, max_size=6)
+
+
+def steps_of(pairs: list[tuple[int, int]]) -> Steps:
+    times, values = zip(*sorted(pairs), strict=True)
+    return Steps(np.array(times, dtype=float), np.array(values, dtype=float))
+
+
+@settings(max_examples=30)
+@given(held, st.floats(-5, 60))
+def test_the_value_of_steps_is_that_of_the_last_moment_before(
+    pairs: list[tuple[int, int]], t_s: float
+) -> None:
+    steps = steps_of(pairs)
+    before = [value for at_s, value in zip(steps.t_s, steps.values, strict=True) if at_s <= t_s]
+    assert steps.at(np.array([t_s]))[0] == (before[-1] if before else steps.values[0])
+
+
+@settings(max_examples=30)
+@given(held, st.integers(-5, 60), st.integers(0, 40), st.integers(0, 40))
+def test_an_integral_is_the_sum_of_its_parts(
+    pairs: list[tuple[int, int]], start_s: int, first_s: int, then_s: int
+) -> None:
+    steps, middle_s, end_s = steps_of(pairs), start_s + first_s, start_s + first_s + then_s
+    whole = steps.integral(start_s, end_s)
+    assert whole == pytest.approx(
+        steps.integral(start_s, middle_s) + steps.integral(middle_s, end_s)
+    )
+    seconds = np.arange(max(start_s, int(steps.t_s[0])), end_s)
+    assert whole == pytest.approx(float(steps.at(seconds.astype(float)).sum()))
+
+
+@settings(max_examples=30)
+@given(held)
+def test_changes_of_a_value_are_counted_and_repetitions_are_not(
+    pairs: list[tuple[int, int]],
+) -> None:
+    steps = steps_of(pairs)
+    assert steps.changes(-1.0) == sum(one != other for one, other in pairwise(steps.values))
+    assert steps.changes(math.inf) == 0
+
+
+@settings(max_examples=20)
+@given(levels, st.lists(st.floats(-5, 80), min_size=2, max_size=8), st.integers(0, 9))
+def test_rows_only_come_and_the_time_of_a_row_is_when_it_has_come(
+    rates: list[int], asked: list[float], seed: int
+) -> None:
+    arrivals = Arrivals(Levels((*map(float, rates), 1.0), 10.0), noise=np.random.default_rng(seed))
+    counts = [arrivals.rows_at(t_s) for t_s in sorted(asked)]
+    assert counts == sorted(counts)
+    for row in (0.0, counts[-1] / 3, counts[-1]):
+        came_s = arrivals.time_of(row, by_s=1e4)
+        assert arrivals.rows_at(came_s) == pytest.approx(row, abs=1e-6)
+        # There are more than that many right after it, and it is the first such moment.
+        assert arrivals.rows_at(came_s + 1e-3) > row
+        assert arrivals.rows_at(max(0.0, came_s - 1e-3)) <= row + 1e-6
+
+
+@settings(max_examples=20)
+@given(levels, st.floats(0, 100), st.floats(0.01, 100))
+def test_rows_came_in_the_mean_between_the_first_and_the_last_of_them(
+    rates: list[int], first: float, more: float
+) -> None:
+    arrivals = Arrivals(Levels((5.0, *map(float, rates), 1.0), 10.0), start_s=30.0)
+    arrivals.rows_at(1e3)
+    mean_s = arrivals.mean_time(first, first + more)
+    assert arrivals.time_of(first, 1e4) - 1e-6 <= mean_s <= arrivals.time_of(first + more, 1e4) + 1
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9)), min_size=1, max_size=15))
+def test_a_quantile_is_what_sorting_every_row_would_give(pieces: list[tuple[int, int]]) -> None:
+    latency, rows = (np.array(column, dtype=float) for column in zip(*pieces, strict=True))
+    every = sorted(s for s, count in pieces for _ in range(count))
+    found = []
+    for share in (0.01, 0.25, 0.5, 0.9, 0.99, 1.0):
+        place = max(0, math.ceil(share * len(every) * (1 - 1e-12)) - 1)
+        found.append(quantile_s(latency, rows, share))
+        assert found[-1] == every[place]
+    assert found == sorted(x for x in found if x is not None)
+
+
+shares = st.sampled_from([0.0, 0.01, 0.5, 1.0])
+commits = st.lists(st.tuples(st.floats(0.1, 9), shares), min_size=1, max_size=12)
+
+
+@settings(max_examples=25)
+@given(commits, st.booleans(), st.floats(0.5, 20))
+def test_a_book_accounts_for_every_row_and_its_measures_keep_their_order(
+    taken: list[tuple[float, float]], batches: bool, slo_s: float
+) -> None:
+    arrivals = Arrivals(Levels((8.0, 0.0, 20.0), 15.0))
+    book, now, done = Book(arrivals, 0.0, 2, batches=batches), 0.0, 0.0
+    for wait_s, share in taken:
+        now += wait_s
+        done += share * (arrivals.rows_at(now) - done)
+        book.committed(now, done)
+    ledger = book.ledger(now)
+    assert ledger.rows.sum() == pytest.approx(done, abs=1e-6)
+    assert ledger.rows.sum() + ledger.left_rows.sum() == pytest.approx(ledger.arrived_rows)
+    assert (ledger.latency_s >= 0).all()
+    assert (ledger.left_age_s >= 0).all()
+    found, kinder = (measures(ledger, Slo(latency_s=s)) for s in (slo_s, 2 * slo_s))
+    if found.latency_p50_s is not None:
+        assert found.latency_p50_s <= (found.latency_p95_s or 0) <= (found.latency_p99_s or 0)
+        assert found.latency_mean_s is not None
+        assert found.latency_mean_s <= float(ledger.latency_s.max()) + 1e-9
+    if found.within is not None and kinder.within is not None:
+        assert 0 <= found.within <= kinder.within <= 1
+    assert 0 <= kinder.late_s <= found.late_s <= now + 1e-9
+    assert found.lag_max_rows >= found.lag_end_rows - 1e-9
+
+
+targets = st.lists(st.integers(1, 15), min_size=1, max_size=25)
+
+
+@settings(max_examples=15)
+@given(targets, st.integers(1, 5), st.booleans(), st.booleans(), st.sampled_from([0, 3]))
+def test_nodes_hold_all_executors_and_none_is_paid_for_empty(
+    sizes: list[int], room: int, frees: bool, packs: bool, churn: int
+) -> None:
+    use = node_use(sizes, room, frees_nodes=frees, packs=packs, churn=churn)
+    assert use.executor_steps == sum(sizes)
+    assert sum(-(-size // room) for size in sizes) <= use.node_steps <= use.executor_steps
+    if room == 1:
+        assert use.node_steps == use.executor_steps
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=12), st.integers(0, 12))
+def test_events_happen_in_the_order_of_time_and_then_of_planning(
+    planned: list[tuple[int, int]], until_s: int
+) -> None:
+    """Each event plans another one ``later`` seconds after it, once."""
+    events, seen = Events(), []
+
+    def happen(number: int, later: int) -> None:
+        def first(now: float) -> None:
+            seen.append((now, number))
+            events.at(now + later, lambda then: seen.append((then, -1 - number)))
+
+        events.at(planned[number][0], first)
+
+    for number, (_, later) in enumerate(planned):
+        happen(number, later)
+    events.run(until_s)
+    assert events.now == until_s
+    assert [t_s for t_s, _ in seen] == sorted(t_s for t_s, _ in seen)
+    firsts = [(t_s, number) for t_s, number in seen if number >= 0]
+    assert firsts == sorted((float(t), n) for n, (t, _) in enumerate(planned) if t <= until_s)
+    assert len(seen) - len(firsts) == sum(t + later <= until_s for t, later in planned)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 99), st.lists(st.integers(0, 3000), min_size=1, max_size=6))
+def test_factors_of_a_stream_do_not_depend_on_how_many_are_taken_at_once(
+    seed: int, counts: list[int]
+) -> None:
+    at_once, singly = (Noise(streams(seed, 1)[0], 0.3) for _ in range(2))
+    parts = [factor for count in counts for factor in singly.take(count)]
+    # A draw of more than a block is one draw; in blocks the same generator gives the same.
+    assert parts == [factor for _ in parts for factor in at_once.take(1)]
+    assert all(factor > 0 for factor in parts)
+
+
+def test_noise_makes_nothing_slower_in_the_mean() -> None:
+    factors = np.array(Noise(np.random.default_rng(7), 0.5).take(40_000))
+    assert factors.mean() == pytest.approx(1.0, abs=4 * factors.std() / 200)
+
+
+def test_without_spread_nothing_is_drawn() -> None:
+    generator = np.random.default_rng(7)
+    before = generator.bit_generator.state
+    assert Noise(generator, 0.0).take(3) == [1.0] * 3
+    assert generator.bit_generator.state == before
