@@ -11,6 +11,7 @@ from rheostat.doctor import computer
 from rheostat.doctor.computer import surroundings
 from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome
+from rheostat.machine.ivy import MARKER
 from rheostat.machine.jdk import Jdk
 from rheostat.spark.sensing.query_shape import Finding
 
@@ -66,8 +67,7 @@ def test_jars_in_the_cache_are_seen_only_when_all_are_there(whole: Path) -> None
     assert found()["Kafka source"].state == "idle"
     folder.mkdir(parents=True)
     (folder / "one.jar").write_bytes(b"")
-    marker = computer.complete_jars.__globals__["MARKER"]
-    (folder / marker).write_text('["one.jar", "two.jar"]')
+    (folder / MARKER).write_text('["one.jar", "two.jar"]')
     assert found()["Kafka source"].state == "idle"
     (folder / "two.jar").write_bytes(b"")
     assert found()["Kafka source"].state == "good"

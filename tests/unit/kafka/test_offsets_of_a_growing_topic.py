@@ -3,6 +3,7 @@ cluster that is a table."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -66,7 +67,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Offse
     def make(deadline_s: float = 1.0, **topics: list[int]) -> tuple[Cluster, Offsets]:
         cluster = Cluster(topics)
         monkeypatch.setattr(module, "Consumer", lambda _: cluster)
-        monkeypatch.setattr(module.time, "monotonic", lambda: cluster.now)
+        monkeypatch.setattr(time, "monotonic", lambda: cluster.now)
         return cluster, Offsets({"bootstrap.servers": "h:1"}, deadline_s)
 
     return make
