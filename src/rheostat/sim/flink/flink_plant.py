@@ -63,6 +63,7 @@ class FlinkPlant:
         self._target = executors
         self._joining: list[float] = []
         self._leaving: list[tuple[float, int]] = []
+        """When how many will be gone."""
         self._speeds = _wander(rates, self._end_s, job.noise, job.noise_run)
         self._busier = _wander(busy, self._end_s, job.busy_noise, job.busy_noise_run)
         self._hotter = math.exp(job.cpu_noise_run * float(shares.standard_normal()))
@@ -163,14 +164,15 @@ class FlinkPlant:
     def _move(self, now: float) -> None:
         """Start or stop TaskManagers until as many are there or on their way as are wanted."""
         # What is planned, not what is there: those on their way out or in count as gone or come.
-        planned = (self._leaving[-1][1] if self._leaving else self.tasks.size) + len(self._joining)
+        leaving = sum(count for _, count in self._leaving)
+        planned = self.tasks.size - leaving + len(self._joining)
         while planned > self._target and self._joining:
             # Those that would come last are called off first: the next to come is of most use.
             self._joining.remove(max(self._joining))
             heapq.heapify(self._joining)
             planned -= 1
         if planned > self._target:
-            self._leaving.append((now + self.job.stop_s, self._target))
+            self._leaving.append((now + self.job.stop_s, planned - self._target))
         # One draw for all of a request: they wait for the same scheduler and the same image.
         common = self.job.start_s * self._varied(self.job.restart_noise)
         for _ in range(self._target - planned):
@@ -180,7 +182,7 @@ class FlinkPlant:
     def _change(self, now: float) -> None:
         size = self.tasks.size
         while self._leaving and self._leaving[0][0] <= now:
-            size = min(size, self._leaving.pop(0)[1])
+            size -= self._leaving.pop(0)[1]
         left = size
         while self._joining and self._joining[0] <= now:
             heapq.heappop(self._joining)
