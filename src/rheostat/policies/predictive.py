@@ -95,6 +95,10 @@ class Predictive:
     margin: float = field(
         default=0.5, metadata={"help": "reserve, in spreads of a batch time", "unit": "1"}
     )
+    period_s: float = field(
+        default=0.0,
+        metadata={"help": "after which the load repeats itself; 0: it is looked for", "unit": "s"},
+    )
     foresees: bool = field(
         default=True,
         metadata={"help": "forecasts the rate; no: it is taken to stay as it is", "unit": "yes/no"},
@@ -112,11 +116,13 @@ class Predictive:
         for name in ("slo", "rescale_cost", "usable"):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not 0 <= self.period_s < math.inf:
+            raise BadInput(f"period_s must be 0 or more seconds, but it is {self.period_s}")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
-        seen = learnt(observation, memory)
+        seen = learnt(observation, memory, self.period_s)
         seen["late"] = counted(observation, memory, self.slo)
         simple = MeasuredThroughput(slo=self.slo)
         other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))

@@ -141,7 +141,11 @@ class Demo:
 
     @property
     def policy_parameters(self) -> Mapping[str, Any]:
-        """The parameters, which are those of the default policy; another has its own defaults."""
+        """The parameters, which are those of the default policy; another has its own defaults, and
+        the policy that may learn one day from the other is told how long a day is.
+        """
+        if self.policy == DAYS_POLICY and self.days > 1:
+            return {"period_s": self.seconds}
         # A parameter of one policy means nothing to another, or something else.
         return self.parameters if self.policy == DEFAULT_POLICY else {}
 

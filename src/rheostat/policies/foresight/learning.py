@@ -11,6 +11,7 @@ from rheostat.capacity.rescale_cost import with_cold_batch, with_sight
 from rheostat.model import Memory, Observation
 from rheostat.policies.foresight.gain import heard
 from rheostat.policies.foresight.waiting import rows_limit
+from rheostat.signals.forecasts.period import period_s
 from rheostat.signals.forecasts.rate_history import Rates, with_rate
 from rheostat.signals.forecasts.weighted_experts import HORIZONS_S, refit
 
@@ -18,11 +19,13 @@ _TICK_S = 5.0
 """Between two looks, before there were two."""
 
 
-def learnt(now: Observation, memory: Memory) -> dict[str, Any]:
-    """Return what is remembered after this look; JSON values only."""
+def learnt(now: Observation, memory: Memory, given_s: float = 0.0) -> dict[str, Any]:
+    """Return what is remembered after this look; JSON values only. ``given_s`` is the period
+    of the load; 0: it is looked for.
+    """
     seen: dict[str, Any] = {**memory, "tick_s": _tick_s(now, memory)}
     if now.input_rows_per_s is not None:
-        seen |= _rates(now, memory)
+        seen |= _rates(now, memory, given_s)
     if now.executors:
         seen |= _sizes(now, memory)
         seen |= _batch(now, memory, seen)
@@ -36,16 +39,24 @@ def _tick_s(now: Observation, memory: Memory) -> float:
     return tick_s + 0.2 * (since_s - tick_s) if 0 < since_s < 120 else tick_s
 
 
-def _rates(now: Observation, memory: Memory) -> dict[str, Any]:
-    """Return the history with the rate of now, and the fit of one horizon after the other."""
+def _rates(now: Observation, memory: Memory, given_s: float) -> dict[str, Any]:
+    """Return the history with the rate of now, and the fit of one horizon after the other; after
+    the last the period is looked for.
+    """
     before: Mapping[str, Any] = memory.get("rates", {})
-    rates = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
-    turn = memory.get("turn", 0)
+    history = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
+    turn, fits, own_s = memory.get("turn", 0), memory.get("fits", {}), memory.get("period_s")
+    rates = Rates(history, given_s or own_s)
+    if turn < len(HORIZONS_S):
+        fits = refit(rates, fits, turn)
+    else:
+        own_s = given_s or period_s(rates)
     return {
-        "rates": rates,
+        "rates": history,
         "rate_before": before.get("rate"),
-        "fits": refit(Rates(rates), memory.get("fits", {}), turn),
-        "turn": (turn + 1) % len(HORIZONS_S),
+        "fits": fits,
+        "period_s": given_s or own_s,
+        "turn": (turn + 1) % (len(HORIZONS_S) + 1),
     }
 
 

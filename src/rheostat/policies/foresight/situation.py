@@ -162,7 +162,7 @@ def situation(
     )
     if not foresees:
         return found
-    rates = Rates(seen["rates"])
+    rates = Rates(seen["rates"], seen["period_s"])
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
     return replace(found, coming=coming, surges=surges(rates, found.back_s))
 

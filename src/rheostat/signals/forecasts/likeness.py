@@ -16,8 +16,8 @@ def distance(series: Floats, steps: int, now: float) -> Floats:
 
     A rate that falls through a height says nothing of one that rises through it.
     """
-    came = np.concatenate((series[:1].repeat(steps), series[:-steps]))
-    levels, changes = _log(series), _log(series) - _log(came)
+    levels = _log(series)
+    changes = levels - np.concatenate((levels[:1].repeat(steps), levels[:-steps]))
     away: Floats = np.maximum(np.abs(levels - _log(now)), np.abs(changes - changes[-1]))
     return away
 

@@ -18,6 +18,8 @@ RINGS: Mapping[str, tuple[float, int]] = {
 }
 """By name the seconds of a mean and how many are kept: an hour, a day, eight days."""
 
+SEASONS_S = (3600.0, 86_400.0, 604_800.0)
+
 
 def with_rate(history: Mapping[str, Any], t_s: float, rate_per_s: float) -> dict[str, Any]:
     """Return the history with the mean rate since the time that it knew last.
@@ -34,9 +36,11 @@ def with_rate(history: Mapping[str, Any], t_s: float, rate_per_s: float) -> dict
 
 
 class Rates:
-    """A history as arrays, for one look at it."""
+    """A history as arrays, for one look at it; ``period_s`` is that of the load, where known."""
 
-    def __init__(self, history: Mapping[str, Any]) -> None:
+    def __init__(self, history: Mapping[str, Any], period_s: float | None = None) -> None:
+        self.seasons_s = (*SEASONS_S, period_s or math.inf)
+        """Hour, day and week, and the period of the load: infinite where there is none."""
         self.now: float = history["rate"]
         self.fine = np.array([*history["fine"]["means"], self.now])
         """The means of five seconds of the last hour, oldest first; the last is the rate of
@@ -44,19 +48,21 @@ class Rates:
         self.minutes = _minutes(self.fine, history["minutes"]["means"])
         """The means of a minute of the last day; those of the last hour end now, not at a full
         minute."""
-        self._rings = [_aged(history[name], RINGS[name][0]) for name in ("quarters", "minutes")]
+        self._rings = [
+            _aged(history[name], RINGS[name][0]) for name in ("quarters", "minutes", "fine")
+        ]
         self.oldest_s: float = max(
-            (float(ages_s[0]) for ages_s, _ in self._rings if len(ages_s)), default=0.0
+            (float(ages_s[0]) for ages_s, _ in self._rings[:2] if len(ages_s)), default=0.0
         )
         """How long ago the oldest rate of a minute was."""
         self.watched_s: float = max(self.oldest_s, FINE_S * len(self.fine))
 
-    def before(self, ages_s: Floats) -> Floats:
+    def before(self, ages_s: Floats, *, fine: bool = False) -> Floats:
         """Return the rates so many seconds ago, by the minute in the last day and by the quarter of
-        an hour before it; NaN where nothing was kept.
+        an hour before it, ``fine`` by five seconds in the last hour; NaN where nothing was kept.
         """
         found = np.full(ages_s.shape, np.nan)
-        for middles_s, means in self._rings:
+        for middles_s, means in self._rings[: 3 if fine else 2]:
             if len(means):
                 inside = (ages_s <= middles_s[0]) & (ages_s >= middles_s[-1])
                 found[inside] = np.interp(-ages_s[inside], -middles_s, means)

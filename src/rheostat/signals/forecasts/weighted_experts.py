@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from rheostat.signals.forecasts.likeness import LIKE, distance
-from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
+from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, SEASONS_S, Floats, Rates
 
 HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
-_SEASONS_S = (3600.0, 86_400.0, 604_800.0)
+_LEVEL = 6
+"""Steps whose mean is the level."""
+
 _LEVELS = (0.5, 0.9, 0.99)
 
 _SHARPNESS = 4.0
@@ -82,13 +84,13 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     if len(series) < _EVIDENCE * ahead + 3:
         return {key: fit for key, fit in fits.items() if key != str(horizon)}
     said = _experts(rates, series, step_s, ahead)[:, :-ahead]
-    actual = series[ahead:]
+    actual, away = series[ahead:], distance(series, ahead, series[-1])[:-ahead]
     weights = _weights(np.abs(said - actual))
-    missed = actual - _mixed(said, weights)
-    if _worse(missed, actual - said[0]):
-        weights = np.eye(len(said))[0]
-        missed = actual - said[0]
-    offsets = _offsets(missed, distance(series, ahead, series[-1])[:-ahead], series[-1])
+    heard = np.isfinite(said[int(np.argmax(weights))])  # before that others spoke for the first
+    missed, by_last = actual - _mixed(said, weights), actual - said[0]
+    if _worse(missed[heard], by_last[heard]):
+        weights, missed, heard = np.eye(len(said))[0], by_last, np.ones(len(actual), bool)
+    offsets = _offsets(missed[heard], away[heard], series[-1])
     if step_s == FINE_S and len(rates.minutes) > _FEW:
         offsets[2] = max(offsets[2], _jump(rates, HORIZONS_S[horizon]))
     fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
@@ -113,7 +115,8 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
         step_s, ahead = _steps(horizon_s)
         fitted = fits.get(str(place))
         if fitted and tails[step_s]:
-            middle = _said_now(before, tails[step_s], step_s, ahead, fitted["weights"])
+            weights, tail = fitted["weights"], tails[step_s]
+            middle = _said_now(before, rates.seasons_s, tail, step_s, ahead, weights)
             offsets = list(fitted["offsets"])
         elif len(tails[step_s]) > 2 * _SLOPE:
             rise = _damped_of(tails[step_s], ahead) - middle
@@ -137,31 +140,47 @@ def _worse(missed: Floats, by_last: Floats) -> bool:
     return float(np.abs(missed[recent]).mean()) > float(np.abs(by_last[recent]).mean())
 
 
-def _seasons_ago(rates: Rates) -> dict[float, float]:
-    """Return by age the rates that ``_said_now`` asks for: each horizon, a season ago."""
-    seasons = [season_s for season_s in _SEASONS_S if season_s <= rates.oldest_s]
-    ages_s = [season_s - away_s for season_s in seasons for away_s in (0.0, *HORIZONS_S)]
-    return dict(zip(ages_s, rates.before(np.array(ages_s)).tolist(), strict=True)) if ages_s else {}
+def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
+    """Return by (season, seconds) the rates that ``_said_now`` asks for: a season before each
+    horizon comes, and at the steps of the level.
+    """
+    levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in range(_LEVEL)]
+    aways = sorted({*levels, *HORIZONS_S})
+    found: dict[tuple[float, float], float] = {}
+    for fine in (False, True):
+        seasons = [s for s in rates.seasons_s if s <= rates.watched_s and _fine(s) == fine]
+        keys = [(season_s, away) for season_s in seasons for away in aways]
+        if keys:
+            before = rates.before(np.array([season_s - away for season_s, away in keys]), fine=fine)
+            found |= dict(zip(keys, before.tolist(), strict=True))
+    return found
+
+
+def _fine(season_s: float) -> bool:
+    """Tell whether a season is so short that the means of five seconds reach back beyond it."""
+    return season_s <= SEASONS_S[0] / 2
 
 
 def _said_now(
-    before: Mapping[float, float],
+    before: Mapping[tuple[float, float], float],
+    seasons_s: Sequence[float],
     tail: Sequence[float],
     step_s: float,
     ahead: int,
     weights: Sequence[float],
 ) -> float:
     """Return the weighted mean of what the experts say now: the last column of ``_experts``."""
-    short, six = max(2, min(ahead, _LONG)), _mean_of(tail, 6)
-    said: list[float | None] = [tail[-1], six]
+    short, level = max(2, min(ahead, _LONG)), _mean_of(tail, _LEVEL)
+    said: list[float | None] = [tail[-1], level]
     said += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
-    for season_s in _SEASONS_S:
+    for season_s in seasons_s:
         same = None
-        if ahead * step_s <= season_s and season_s in before:
-            same = before[season_s - ahead * step_s] + (six - before[season_s]) / 2
+        if ahead * step_s <= season_s and (season_s, 0.0) in before:
+            then = [before[season_s, -step_s * n] for n in range(_LEVEL)]
+            same = before[season_s, ahead * step_s] + (level - sum(then) / _LEVEL) / 2
         said.append(same)
     total = weight = 0.0
-    for each, one in zip(weights, said, strict=True):
+    for each, one in zip(weights, said, strict=False):  # an older journal knew fewer experts
         if one is not None and not math.isnan(one):
             total, weight = total + (each + 1e-9) * max(0.0, one), weight + each + 1e-9
     return total / weight
@@ -209,12 +228,16 @@ def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
     NaN where it has nothing to say.
     """
     short = max(2, min(ahead, _LONG))
-    said = [series, _mean(series, 6), _trend(series, short, ahead), _trend(series, _LONG, ahead)]
-    ages_s = step_s * np.arange(len(series) - 1, -1, -1.0)
-    for season_s in _SEASONS_S:
-        if ahead * step_s <= season_s <= rates.oldest_s:
-            same = rates.before(ages_s + season_s - ahead * step_s)
-            said.append(same + (said[1] - rates.before(ages_s + season_s)) / 2)
+    level = _mean(series, _LEVEL)
+    said = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
+    ages_s = step_s * np.arange(len(series) + _LEVEL - 2, -1, -1.0)
+    for season_s in rates.seasons_s:
+        if ahead * step_s <= season_s <= rates.watched_s:
+            before = rates.before(ages_s + season_s, fine=_fine(season_s))
+            then = sum(before[n : n + len(series)] for n in range(_LEVEL)) / _LEVEL
+            comes_s = ages_s[_LEVEL - 1 :] + season_s - ahead * step_s
+            same = rates.before(comes_s, fine=_fine(season_s))
+            said.append(same + (level - then) / 2)
         else:
             said.append(np.full(len(series), np.nan))
     return np.maximum(np.array(said), 0.0)

@@ -72,5 +72,10 @@ def test_the_parameters_are_those_of_the_default_policy_only():
     assert Demo(policy="hpa").policy_parameters == {}
 
 
+def test_who_may_learn_one_day_from_the_other_is_told_how_long_it_is() -> None:
+    assert Demo(policy="predictive", days=2, seconds=300).policy_parameters == {"period_s": 300}
+    assert Demo(policy="predictive").policy_parameters == {}
+
+
 def test_the_queries_are_those_of_the_pipeline():
     assert tuple(pipeline.QUERIES) == demo_options.QUERIES

@@ -74,12 +74,13 @@ def test_what_the_experts_say_now_is_the_last_of_what_they_said() -> None:
     history: dict[str, Any] = {}
     for n in range(1500):
         history = with_rate(history, 5.0 * n, 1000 + 500 * math.sin(n / 40) + n % 7)
-    rates = Rates(history)
+    rates = Rates(history, period_s=1200.0)
     for step_s, ahead, series in ((5.0, 6, rates.fine), (60.0, 5, rates.minutes)):
         said = _experts(rates, series, step_s, ahead)[:, -1]
         for place in np.flatnonzero(np.isfinite(said)):
             weights = np.eye(len(said))[place].tolist()
-            now = _said_now(_seasons_ago(rates), series.tolist(), step_s, ahead, weights)
+            ago, seasons_s = _seasons_ago(rates), rates.seasons_s
+            now = _said_now(ago, seasons_s, series.tolist(), step_s, ahead, weights)
             assert now == pytest.approx(said[place], rel=1e-4)
 
 

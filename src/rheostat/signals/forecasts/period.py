@@ -1,0 +1,72 @@
+"""The period of a load: the shift at which a series is most like itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
+
+_SHORTEST = 12
+"""Steps: a shorter period would be told by six means alone."""
+
+_CLEAR = 0.7
+"""Correlation of a series with itself a period ago: noise and walks hardly reach it."""
+
+_FALLS = 0.5
+"""What the correlation is lower in between: a slow drift is like itself at every shift."""
+
+_AS_GOOD = 0.9
+"""Of the best correlation: the shortest such period, for its multiples are as good."""
+
+
+def period_s(rates: Rates) -> float | None:
+    """Return the length in seconds of the period that the recorded rates repeat; None where two of
+    them have not been seen yet, or none is clear.
+    """
+    for series, step_s in ((rates.fine, FINE_S), (rates.minutes, MINUTE_S)):
+        if (steps := period(series)) is not None:
+            return steps * step_s
+    return None
+
+
+def period(series: Floats) -> int | None:
+    """Return the steps after which a series repeats itself, at most half of its length; None where
+    it does not.
+    """
+    if len(series) < 2 * _SHORTEST + 1:
+        return None
+    alike = _correlations(series)
+    inside = alike[1:-1]
+    peaks = 1 + np.flatnonzero((inside >= alike[:-2]) & (inside >= alike[2:]))
+    lowest = np.minimum.accumulate(alike)
+    clear = [
+        int(each)
+        for each in peaks
+        if each >= _SHORTEST and alike[each] >= max(_CLEAR, lowest[each] + _FALLS)
+    ]
+    if not clear:
+        return None
+    best = max(float(alike[each]) for each in clear)
+    return min(each for each in clear if alike[each] >= _AS_GOOD * best)
+
+
+def _correlations(series: Floats) -> Floats:
+    """Return the correlation of a series with itself by shift, up to half of its length and one
+    more: by a Fourier transform, for what overlaps at each shift.
+    """
+    n, most = len(series), len(series) // 2 + 2
+    apart = series - series.mean()
+    waves = np.fft.rfft(apart, 2 * n)
+    products = np.fft.irfft(waves * np.conj(waves), 2 * n)[:most]
+    sums = np.concatenate(([0.0], np.cumsum(apart)))
+    squares = np.concatenate(([0.0], np.cumsum(apart * apart)))
+    shifts = np.arange(most)
+    count = n - shifts
+    first, last = sums[n - shifts], sums[n] - sums[shifts]
+    shared = products - first * last / count
+    spread = (squares[n - shifts] - first**2 / count) * (
+        squares[n] - squares[shifts] - last**2 / count
+    )
+    floor = 1e-12 * max(float(squares[n]), 1e-12) ** 2
+    found: Floats = shared / np.sqrt(np.maximum(spread, floor))
+    return found
