@@ -4,6 +4,7 @@ top.
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timezone
 
@@ -113,9 +114,10 @@ def utc(t_s: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage that does not say 100 % where something lacks."""
-    # Never rounded up to 100: one late row of a million is one.
-    return "100 %" if share >= 1 else f"{min(share * 100, 99.99):.4g} %"
+    """Return a share as a percentage with two decimals at most, rounded down."""
+    # Never up: 98.996 % is not the 99 % that was wanted, and one late row of a million is one. The
+    # hair is for shares such as 0.29, whose hundredfold is a float below 29.
+    return f"{min(100.0, math.floor(share * 10_000 + 1e-6) / 100):g} %"
 
 
 def table(summary: Summary) -> tuple[Row, ...]:
@@ -214,10 +216,10 @@ def _slot_hours(summary: Summary) -> tuple[str, str, str]:
     if summary.objective_met is False and saved is not None and saved > 0:
         return (
             "Slot-hours",
-            f"{saved * 100:.0f} % fewer",
+            f"{round(saved * 100)} % fewer",
             f"{beside}; no saving: the objective was missed",
         )
-    return "Slot-hours saved", UNKNOWN if saved is None else f"{saved * 100:.0f} %", beside
+    return "Slot-hours saved", UNKNOWN if saved is None else f"{round(saved * 100)} %", beside
 
 
 def _money(summary: Summary) -> tuple[tuple[str, str, str], ...]:

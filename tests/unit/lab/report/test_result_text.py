@@ -2,6 +2,8 @@ import io
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from rheostat.lab.report.finished_run import Run
@@ -103,3 +105,29 @@ def test_a_price_adds_a_column_and_a_figure(met: Summary) -> None:
 
 def test_small_amounts_of_money_keep_their_digits() -> None:
     assert [money(one) for one in (0.014149, 2.5, 1234.5)] == ["0.0141", "2.5", "1,234.50"]
+
+
+@settings(max_examples=40)
+@example(0.98996)
+@example(0.29)
+@example(0.9999999)
+@given(st.floats(0, 1))
+def test_a_share_is_never_said_to_be_more_than_it_is(share: float) -> None:
+    said = float(percent(share).removesuffix(" %"))
+    assert said <= share * 100 + 1e-4
+    assert said > share * 100 - 0.0101
+    assert (said == 100) == (share > 1 - 1e-9)
+    assert not (share < 0.989999 and percent(share) == "99 %")
+
+
+@pytest.mark.parametrize(("saved", "said"), [(-0.001, "0 %"), (0.414, "41 %"), (-0.05, "-5 %")])
+def test_a_saving_of_nothing_has_no_sign(met: Summary, saved: float, said: str) -> None:
+    assert figures(replace(met, slot_hours_saved_share=saved))[0][1] == said
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [(0.0, "0"), (0.5, "0.5"), (12.345, "12.3"), (99.96, "100"), (1234.5, "1,234.50")],
+)
+def test_an_amount_has_three_digits_that_say_something(amount: float, said: str) -> None:
+    assert money(amount) == said
