@@ -52,7 +52,8 @@ class HttpLine:
             raise OSError(str(fault)) from None
         # Only all of them: records of a request that was taken in part are sent again, with the
         # same ids.
-        if answer.status != 200 or said.get("acknowledged") != len(ids):
+        taken = said.get("acknowledged") if isinstance(said, dict) else None
+        if answer.status != 200 or taken != len(ids):
             raise OSError(f"{answer.status}: {said}")
 
     def close(self) -> None:
@@ -97,7 +98,7 @@ def receivers(directory: str) -> list[str]:
     try:
         connection.request("GET", "/receivers")
         return [str(each) for each in json.load(connection.getresponse())["receivers"]]
-    except (OSError, ValueError, KeyError, http.client.HTTPException):
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
         return []
     finally:
         connection.close()
