@@ -21,7 +21,7 @@ def committed_files(sink: Path) -> list[Path]:
     The log holds one file a batch, ``N`` or ``N.compact``; a compact one stands for all batches up
     to its own. The first line is ``v1``, each other line a file that was added, or deleted again.
     Source: Spark's ``FileStreamSinkLog``. Raises RheostatError for a log that is absent, has a gap,
-    is of another version, or names a file that is not there.
+    is of another version or cut off, or names a file that is not there.
     """
     entries = _entries(sink / LOG)
     added: dict[Path, None] = {}
@@ -65,10 +65,13 @@ def _numbered(log: Path, compact: bool) -> dict[int, Path]:
 
 
 def _statuses(entry: Path) -> list[dict[str, Any]]:
-    version, *lines = entry.read_text(encoding="utf-8").splitlines()
+    version, *lines = entry.read_text(encoding="utf-8").split("\n")
     if version != "v1":
         raise RheostatError(f"{entry} is of version {version!r}; only 'v1' is known")
-    return [json.loads(line) for line in lines if line]
+    try:
+        return [json.loads(line) for line in lines if line]
+    except ValueError:
+        raise RheostatError(f"{entry} is no whole log of a batch") from None
 
 
 def _path(uri: str) -> Path:
