@@ -124,3 +124,11 @@ def test_arguments_of_a_call_win_and_a_policy_takes_its_parameters_with_it() -> 
     said = {"policy": "pid", "parameters": {"kp": "1"}, "slo": 5.0}
     assert over(said, {"policy": "fixed"}) == {"policy": "fixed", "slo": 5.0}
     assert over(said, {"slo": 7}) == {**said, "slo": 7}
+
+
+def test_every_setting_with_its_default_as_text_is_what_holds_without_it() -> None:
+    usual = {key.name: key.default for key in keys() if not key.open and key.default != ""}
+    said = {f"{PREFIX}{name}": str(default).lower() for name, default in usual.items()}
+    assert settings_of(**arguments_of(said)) == dataclasses.replace(
+        settings_of(), limits_given=True
+    )

@@ -29,8 +29,8 @@ def obstacles(spark: Any) -> Obstacles:
         return Obstacles(
             blocking=(
                 (
-                    "Spark Connect: a remote session shows no executors and changes none; attach in"
-                    " the driver instead"
+                    "Spark Connect: a remote session shows no executors and changes none; its"
+                    " server sizes them where it is run by: rheostat connect-server"
                 ),
             )
         )
