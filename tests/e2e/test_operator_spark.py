@@ -40,7 +40,7 @@ pytestmark = [
 ]
 TOKEN = "a-token-of-a-test"
 PORT, UI = free_port(), free_port()
-CHANGES = 8
+CHANGES = 6
 APP = """
 import sys
 from pyspark.sql import SparkSession, functions as sf
@@ -125,8 +125,9 @@ class Place:
         return self.plane.request("GET", f"{place(made)}/{made['metadata']['name']}{part}")
 
     def scale(self, name: str, size: int) -> None:
-        """What kubectl scale does."""
+        """What kubectl scale does, whatever the operator has written meanwhile."""
         read = self.get(resource(name), "/scale")
+        del read["metadata"]["resourceVersion"]
         read["spec"]["replicas"] = size
         self.plane.request("PUT", f"{place(resource(name))}/{name}/scale", read)
 
@@ -298,6 +299,7 @@ def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_
     size = "$(RHEOSTAT_EXECUTORS)"
     own = {"enabled": "true", "minExecutors": size, "maxExecutors": size}
     own |= {"initialExecutors": size, "shuffleTracking.enabled": "true"}
+    own |= {"schedulerBacklogTimeout": "1s", "executorIdleTimeout": "60s"}
     submit = " ".join(f"--conf spark.dynamicAllocation.{key}={own[key]}" for key in own)
     pod = place_.pod("own", submit=submit)
     template = {"metadata": {"labels": {"app": "own"}}, "spec": pod["spec"]}
