@@ -42,6 +42,9 @@ pytestmark = [
     ),
 ]
 MOST = 8
+HEARD_S = 0.5
+"""From a pod's new status to the controller's knowledge of it."""
+
 KUBERNETES_S = 300
 """The stabilization before scaling down of a manifest that has none."""
 
@@ -155,24 +158,26 @@ class Played10:
     def __init__(self, plane, applications):
         self.plane = plane
         self.applications = {each.name: each for each in applications}
-        self.stop = threading.Event()
 
     async def reports(self, namespace, name):
-        """Answer; the HPA asks for all metrics one after the other: the first begins a look."""
+        """Answer; the HPA asks for all metrics one after the other: the first begins a look.
+
+        It has read the size before, and counts the ready pods afterwards: so both are brought to
+        what it has asked for before it is answered."""
         played = self.applications[name]
         if played.asked % played.metrics == 0:
+            await asyncio.to_thread(self.follow, played)
             played.look()
         played.asked += 1
         return Report(age_s=0.0, metrics=played.current)
 
-    def follow(self):
-        """Let pods be ready as many as the HPA has asked for."""
-        while not self.stop.wait(0.1):
-            for item in self.plane.request("GET", GROUP)["items"]:
-                played = self.applications.get(item["metadata"]["name"])
-                if played and item["spec"]["replicas"] != played.size:
-                    played.size = item["spec"]["replicas"]
-                    make_ready(self.plane, played)
+    def follow(self, played):
+        """Let pods be ready as many as the HPA has asked for, and let it hear of them."""
+        size = self.plane.request("GET", f"{GROUP}/{played.name}")["spec"]["replicas"]
+        if size != played.size:
+            played.size = size
+            make_ready(self.plane, played)
+            time.sleep(HEARD_S)
 
 
 def make_ready(plane, played):
@@ -223,14 +228,12 @@ def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
         for each in applications:
             begin_application(plane, each)
         plane.apply(*(each.manifest() for each in applications))
-        threading.Thread(target=played.follow, daemon=True).start()
         deadline = time.monotonic() + 240
         while time.monotonic() < deadline:
             if all(len(each.looked) >= SAMPLES for each in applications):
                 break
             time.sleep(0.5)
     finally:
-        played.stop.set()
         plane.stop()
     pairs = [pair for each in applications for pair in each.decided()[: SAMPLES - 1]]
     unequal = [pair for pair in pairs if pair[0] != pair[1]]

@@ -88,8 +88,9 @@ def adopted(plane, name):
 
 
 def scale(plane, name, size):
-    """What kubectl scale does."""
+    """What kubectl scale does: it writes, whatever the operator has written meanwhile."""
     read = plane.request("GET", f"{GROUP}/{name}/scale")
+    del read["metadata"]["resourceVersion"]
     read["spec"]["replicas"] = size
     plane.request("PUT", f"{GROUP}/{name}/scale", read)
 

@@ -50,6 +50,7 @@ def leader(plane, operators):
 
 def scaled(plane, driver, size):
     read = plane.request("GET", f"{GROUP}/led/scale")
+    del read["metadata"]["resourceVersion"]
     read["spec"]["replicas"] = size
     plane.request("PUT", f"{GROUP}/led/scale", read)
     return until(lambda: driver.size == size, f"{size} executors", 90)
