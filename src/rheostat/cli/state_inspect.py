@@ -73,6 +73,8 @@ def _show(found: Inspection) -> None:
 
 
 def _lines(found: Inspection) -> list[str]:
+    from rheostat.repartition.kafka_sources import told as source_lines
+
     lines = [
         f"{found.location}: {found.partitions} state partitions, {found.provider},"
         f" checkpoint format {found.format}, last committed batch {found.last_batch}"
@@ -87,6 +89,8 @@ def _lines(found: Inspection) -> list[str]:
         )
     elif found.uncommitted:
         lines.append(f"planned and not committed: batch {found.uncommitted[-1]}")
+    for source in found.sources:
+        lines += source_lines(source, found.last_batch)
     refused = sorted({store.refusal for store in found.stores if store.refusal})
     return lines + refused
 

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 def plan(
     checkpoint: CheckpointName,
     partitions: Annotated[int, typer.Option(help="The number of state partitions that is wanted.")],
+    readers: Annotated[
+        int | None,
+        typer.Option(
+            help="Tell who reads Kafka's partitions with this minPartitions of its source.", min=1
+        ),
+    ] = None,
     rows: Rows = True,
     as_json: AsJson = False,
     out: Out = None,
@@ -28,6 +34,7 @@ def plan(
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
     from rheostat.errors import BadInput
+    from rheostat.repartition.kafka_sources import told as source_lines
     from rheostat.repartition.plan import plan as planned
     from rheostat.repartition.reading import look
 
@@ -36,7 +43,13 @@ def plan(
     with working("reading the state"):
         seen = look(checkpoint, rows=rows)
     told = planned(seen.found, partitions, seen.slots, seen.disk_free_bytes)
-    tell(asdict(told), as_json, out, lambda: typer.echo("\n".join(_lines(told))))
+    sources = [
+        line
+        for source in seen.found.sources
+        for line in source_lines(source, seen.found.last_batch, readers)
+    ]
+    shown = asdict(told) | {"sources": sources}
+    tell(shown, as_json, out, lambda: typer.echo("\n".join([*_lines(told), *sources])))
 
 
 def _lines(told: RepartitionPlan) -> list[str]:

@@ -9,6 +9,7 @@ from statistics import mean
 from rheostat.repartition.checkpoint import Checkpoint, Operator, Store
 from rheostat.repartition.files import CheckpointFiles
 from rheostat.repartition.formats import unknown_format
+from rheostat.repartition.kafka_sources import KafkaSource, kafka_sources
 from rheostat.repartition.operators import refusal
 
 IN_USE_S = 20.0
@@ -60,7 +61,8 @@ class InspectedStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """A checkpoint as it is; ``quiet_s`` is the age of its newest log entry, None if unknown.
+    """A checkpoint as it is; ``quiet_s`` is the age of its newest log entry, None if unknown;
+    ``sources`` are those of Kafka, where the last committed batch has left them.
 
     A query that waits for rows writes nothing: an old entry does not prove that it has stopped.
     """
@@ -73,6 +75,7 @@ class Inspection:
     uncommitted: tuple[int, ...]
     unfinished_partitions: int | None
     quiet_s: float | None
+    sources: tuple[KafkaSource, ...]
     stores: tuple[InspectedStore, ...]
 
     @property
@@ -98,6 +101,7 @@ def inspect(
         uncommitted=tuple(each.batch for each in checkpoint.uncommitted),
         unfinished_partitions=checkpoint.unfinished_partitions,
         quiet_s=quiet_s,
+        sources=kafka_sources(checkpoint.last.text),
         stores=tuple(
             _inspected(checkpoint, files, counts, operator, store)
             for operator in checkpoint.operators

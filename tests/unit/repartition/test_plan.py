@@ -23,6 +23,7 @@ FOUND = Inspection(
     last_batch=5,
     uncommitted=(),
     unfinished_partitions=None,
+    sources=(),
     quiet_s=1000.0,
     stores=(STORE,),
 )
