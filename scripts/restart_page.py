@@ -21,7 +21,7 @@ TEXT = """\
 
 With `--actuator restart` the process that you start is a supervisor. It starts your script in a second process, and takes
 it through one table of phases and events. Between two steps it remembers nothing but one line of its story, which is on
-the disk before the next step. A supervisor that was killed takes its script with it within a second or two; the next one
+the disk before the step is carried out. A supervisor that was killed takes its script with it within a second or two; the next one
 goes on from that line. How to use it: [guides/restart.md](../guides/restart.md).
 
 ```mermaid

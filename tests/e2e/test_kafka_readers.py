@@ -79,10 +79,8 @@ def append(bootstrap: str, topic: str, partitions: int) -> None:
 
 
 def grow(bootstrap: str, topic: str, partitions: int) -> None:
-    changed = AdminClient({"bootstrap.servers": bootstrap}).create_partitions(
-        [NewPartitions(topic, partitions)]
-    )
-    changed[topic].result(30)
+    client = AdminClient({"bootstrap.servers": bootstrap})
+    client.create_partitions([NewPartitions(topic, partitions)])[topic].result(30)
 
 
 def planned(query: Query, wanted: int) -> dict[int, int]:

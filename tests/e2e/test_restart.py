@@ -159,8 +159,9 @@ def test_a_supervisor_that_is_killed_in_a_restart_is_followed_by_the_next(tmp_pa
         job.batches(2)
         feed(tmp_path, range(3, FILES))
         rheostat("restart", str(job.journal), "--executors", "2", "--partitions", "6")
-        job.until("the rescale", lambda: job.story().phase == "rescaling")
+        job.until("the rescale", (tmp_path / "checkpoint" / "_rheostat" / "lease.json").exists)
         job.process.kill()
+        job.process.wait()
     with Supervised(tmp_path, trigger="0 seconds") as job:
         job.until("the start", lambda: job.story().phase == "running")
         job.batches(FILES)

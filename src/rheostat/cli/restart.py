@@ -49,10 +49,23 @@ def restart(
             " restart"
         )
     if executors or partitions:
+        if partitions:
+            _require_state(last)
         _order(journal, executors, partitions)
     restarts = kept.restarts()
     told = {"now": asdict(last), "restarts": [asdict(each) for each in restarts]}
     tell(told, as_json, out, lambda: _show(restarts, last, bool(executors or partitions)))
+
+
+def _require_state(last: Story) -> None:
+    """Raise BadInput where no checkpoint of the job can be rescaled from here."""
+    from rheostat.restart.checkpoint_states import CheckpointStates
+
+    if not CheckpointStates().partitions(last.checkpoints):
+        known = ", ".join(last.checkpoints) or "it has not told any yet"
+        raise BadInput(
+            f"no checkpoint of the job is a folder of this computer with state in it ({known})"
+        )
 
 
 def _order(journal: Path, executors: int | None, partitions: int | None) -> None:

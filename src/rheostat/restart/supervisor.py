@@ -86,9 +86,12 @@ class Supervisor:
         if step.event == "hopeless":
             self.story = replace(self.story, refusal=HOPELESS)
         self.story = self._counted(step.phase, step.to, now)
-        if step.order:
-            self._orders()[step.order]()
         self._enter(step.to, now)
+        if step.order:
+            before = self.story
+            self._orders()[step.order]()
+            if self.story != before:
+                self._journal.note(self.story)
         return True
 
     def _look(self, now: float, is_due: bool) -> Facts:
@@ -161,7 +164,9 @@ class Supervisor:
         return replace(story, spent_s=spent, drained_s=drained_s, down_s=down_s)
 
     def _enter(self, phase: str, now: float) -> None:
-        """Write down where the job stands; what was ordered on the way counts for the new phase."""
+        """Write down where the job stands, before what is ordered on the way: from every phase with
+        a process, a supervisor that has none goes on at ``stopped``.
+        """
         since_s = self.story.since_s if phase == self.story.phase else now
         self.story = replace(self.story, phase=phase, since_s=since_s)
         self._journal.note(self.story)

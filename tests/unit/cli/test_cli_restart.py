@@ -59,11 +59,20 @@ def test_an_order_is_left_for_the_supervisor(
     capsys: pytest.CaptureFixture[str], journal: Path
 ) -> None:
     with supervised._alone(journal / FOLDER, journal):
-        assert run(["restart", str(journal), "--executors", "2", "--partitions", "9"]) == 0
+        assert run(["restart", str(journal), "--executors", "2"]) == 0
     wish = Mail(journal / FOLDER).wish(PERSON)
     assert wish is not None
-    assert (wish.executors, wish.partitions) == (2, 9)
+    assert (wish.executors, wish.partitions) == (2, None)
     assert "The restart is ordered" in capsys.readouterr().out
+
+
+def test_partitions_need_a_checkpoint_of_this_computer(
+    capsys: pytest.CaptureFixture[str], journal: Path
+) -> None:
+    with supervised._alone(journal / FOLDER, journal):
+        assert run(["restart", str(journal), "--partitions", "9"]) == 2
+    assert "no checkpoint of the job is a folder of this computer" in capsys.readouterr().err
+    assert Mail(journal / FOLDER).wish(PERSON) is None
 
 
 def test_a_journal_of_no_supervised_job_is_refused(
