@@ -19,6 +19,7 @@ from rheostat.cli import (
     explain,
     halt,
     kafka,
+    lab,
     operator,
     policies,
     replay,
@@ -79,8 +80,11 @@ def options(
     """Take the options of the program itself."""
 
 
-left_out = extend({"": app, "simulate": simulate.app})
+left_out = extend({"": app, "simulate": simulate.app, "lab": lab.app})
 """Commands of other distributions that could not be added."""
+
+if lab.app.registered_commands:
+    app.add_typer(lab.app, name="lab")
 
 
 GONE = 141

@@ -72,6 +72,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "operator",
                 "simulate",
                 "state",
+                "lab",
             ],
         ),
         (["cluster", "--help"], ["up", "down"]),

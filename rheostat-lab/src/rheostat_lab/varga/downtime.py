@@ -1,0 +1,142 @@
+"""The downtime of a change of size: the state-size job under ``rheostat run``, brought to other
+numbers of executors live, by restarts, and by restarts with other state partitions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import RheostatError
+from rheostat.journal.folder import read
+from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
+from rheostat.restart.story_journal import StoryJournal
+from rheostat_lab.varga import file_policy, state_size_job
+from rheostat_lab.varga.gaps import downtime_s
+from rheostat_lab.varga.spec import Spec
+
+DEADLINE_S = 300.0
+STEADY = 8
+"""Batches before a change, and after it."""
+
+_POLL_S = 0.2
+
+
+def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each way, size, target and repetition."""
+    for size in spec.sizes_mb:
+        for way in spec.ways:
+            with (
+                tempfile.TemporaryDirectory(
+                    prefix="rheostat-downtime-", ignore_cleanup_errors=True
+                ) as name,
+                _running(spec, way, size, Path(name)) as job,
+            ):
+                for target in [*spec.parallelism] * spec.repetitions:
+                    row = {"way": way, "size_mb": size, **job.change(target)}
+                    told(f"{way}, {size} MB, to {target}: {row['downtime_s']}")
+                    yield row
+
+
+class RunningJob:
+    """The job of one way and size; ``partitions`` are those of its state now."""
+
+    def __init__(self, folder: Path, way: str, partitions: int, process: Any) -> None:
+        self._folder, self._way, self._process = folder, way, process
+        self._partitions = (partitions, partitions + partitions // 2)
+        self._changes = 0
+
+    def change(self, executors: int) -> dict[str, Any]:
+        """Bring it to so many executors and return what that cost, as the output shows it."""
+        before = len(self.ends_s())
+        self.until("steady batches", lambda: len(self.ends_s()) >= before + STEADY)
+        ordered_s, self._changes = time.time(), self._changes + 1
+        self._order(executors)
+        self.until(f"{executors} executors", lambda: self._is_there(executors))
+        settled_s = time.time()
+        after = len(self.ends_s())
+        self.until("batches after it", lambda: len(self.ends_s()) >= after + STEADY)
+        row = {
+            "parallelism": executors,
+            "downtime_s": downtime_s(self.ends_s(), ordered_s, settled_s),
+            "settled_s": settled_s - ordered_s,
+        }
+        return row if self._way == "live" else {**row, **self._story()}
+
+    def ends_s(self) -> list[float]:
+        """Return when each batch so far has ended."""
+        file = self._folder / "batches.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        return sorted(json.loads(line)["end_s"] for line in lines)
+
+    def until(self, what: str, reached: Callable[[], bool]) -> None:
+        """Wait; raises RheostatError when the job has ended, or after the deadline."""
+        deadline = time.monotonic() + DEADLINE_S
+        while not reached():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                said = (self._folder / "errors").read_text(encoding="utf-8")[-600:]
+                raise RheostatError(f"not within {DEADLINE_S:g} s: {what}; {said}")
+            time.sleep(_POLL_S)
+
+    def _order(self, executors: int) -> None:
+        if self._way == "live":
+            (self._folder / "target").write_text(str(executors))
+            return
+        partitions = self._partitions[self._changes % 2] if self._way == "repartition" else None
+        wish = Wish(
+            t_s=time.time(), reason="experiment", executors=executors, partitions=partitions
+        )
+        Mail(self._folder / "journal" / FOLDER).leave(PERSON, wish)
+
+    def _is_there(self, executors: int) -> bool:
+        if self._way != "live":
+            last = self._kept().last()
+            done = last is not None and last.restarts == self._changes
+            return done and last is not None and last.phase == "running"
+        last_record = None
+        for last_record in read(self._folder / "journal"):  # noqa: B007
+            pass
+        return (
+            last_record is not None
+            and last_record.target == executors
+            and last_record.rescaling.phase == "steady"
+        )
+
+    def _story(self) -> dict[str, Any]:
+        story = self._kept().restarts()[-1]
+        return {"told_s": story.down_s, "spent_s": dict(story.spent_s), "refusal": story.refusal}
+
+    def _kept(self) -> StoryJournal:
+        return StoryJournal(self._folder / "journal" / FOLDER)
+
+
+@contextmanager
+def _running(spec: Spec, way: str, size: int, folder: Path) -> Iterator[RunningJob]:
+    (folder / "target").write_text("1")
+    most = str(max(spec.parallelism))
+    live = ["--actuator", "live", "--placement", "force"]
+    ours = live if way == "live" else ["--actuator", "restart", "--restart-pause", "86400"]
+    policy = ["--policy", f"{file_policy.__name__}:FromFile", "--set", f"path={folder / 'target'}"]
+    waits = ["--interval", "1", "--cooldown-out", "0", "--cooldown-in", "0"]
+    keys = size * 1_000_000 // spec.value_bytes
+    job = [folder, keys, spec.value_bytes, spec.partitions]
+    line = ["run", *ours, *policy, *waits, "--local", most, "--journal", str(folder / "journal")]
+    command = [sys.executable, "-m", "rheostat.cli", *line, state_size_job.__file__, "--"]
+    with (folder / "errors").open("w") as errors:
+        process = subprocess.Popen(
+            [*map(str, command), *map(str, job)], stdout=errors, stderr=errors, env=os.environ
+        )
+    try:
+        yield RunningJob(folder, way, spec.partitions, process)
+    finally:
+        (folder / "enough").touch()
+        process.terminate()
+        process.wait(90)

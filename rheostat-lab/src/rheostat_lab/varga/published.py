@@ -1,0 +1,18 @@
+"""What Varga, Balassi and Kiss (2021, section 5) found on Flink, beside each experiment."""
+
+from __future__ import annotations
+
+FINDINGS = {
+    "load-by-size": (
+        "Figure 4: load time grows linearly with the state; R² 0.905 (longest task) and 0.833 (mean"
+        " over tasks)"
+    ),
+    "load-by-parallelism": (
+        "Figure 5: 10 GiB, parallelism 4 to 32, maximum 720: no clear correlation; divisors of the"
+        " maximum are advised"
+    ),
+    "downtime": (
+        "Figure 3: parallelism 2 to 8, 2 to 8 GB: no effect of either on the downtime; the"
+        " scheduling of pods dominates"
+    ),
+}

@@ -1,0 +1,80 @@
+"""What an experiment says, its picture, and the specifications that are kept here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat_lab.varga.outcome import lines
+from rheostat_lab.varga.spec import Spec, read_spec
+from rheostat_lab.varga.varga_plot import draw
+
+ROOT = Path(__file__).parents[4]
+LOADS = [
+    {"size_mb": size, "parallelism": tasks, "mean_s": size / 100, "max_s": size / 50 + tasks % 2}
+    for size in (20, 50, 100)
+    for tasks in (5, 8)
+]
+DOWN = [
+    {"way": way, "size_mb": size, "parallelism": to, "downtime_s": to + size / 10}
+    for way in ("live", "restart")
+    for size in (20, 50)
+    for to in (2, 3)
+]
+
+
+def test_loads_are_told_with_their_line_and_what_was_published() -> None:
+    said = lines(Spec(experiment="load-by-size", sizes_mb=(20, 50, 100)), LOADS)
+    assert "size_mb 20: mean over tasks 0.200 s (0.200 to 0.200, n 2)" in said
+    assert "mean_s: 0.000 s + 0.01000 s x, R² 1.000, n 6" in said
+    assert said[-1].startswith("published: Figure 4")
+
+
+def test_divisors_are_compared_with_others() -> None:
+    said = lines(Spec(experiment="load-by-parallelism", parallelism=(5, 8)), LOADS)
+    assert any(line.startswith("divisors: longest task over mean 2.00 (n 3)") for line in said)
+    assert any(line.startswith("others: longest task over mean") for line in said)
+
+
+def test_downtimes_are_told_cell_by_cell_and_one_that_is_not_known_is_left_out() -> None:
+    spec = Spec(experiment="downtime", sizes_mb=(20, 50), ways=("live", "restart"))
+    unknown = {"way": "live", "size_mb": 20, "parallelism": 4, "downtime_s": None}
+    said = lines(spec, [*DOWN, unknown])
+    assert "live, 20 MB, to 2 executors: 4.0 s (4.0 to 4.0, n 1)" in said
+    assert not any("to 4 executors" in line for line in said)
+
+
+@pytest.mark.parametrize("experiment", ["load-by-size", "load-by-parallelism", "downtime"])
+def test_every_experiment_has_a_picture(tmp_path: Path, experiment: str) -> None:
+    spec = Spec(experiment=experiment, sizes_mb=(20, 50), ways=("live", "restart"))
+    draw(spec, DOWN if experiment == "downtime" else LOADS, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("varga-*.yaml")), ids=str)
+def test_the_specifications_that_are_kept_can_be_read(path: Path) -> None:
+    assert read_spec(path).repetitions >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("experiment: speed", "but it is 'speed'"),
+        ("experiment: downtime\nsize: 3", "has 'size'; it may have"),
+        ("sizes_mb: [3]", "must say experiment"),
+        ("experiment: downtime\nsizes_mb: [0]", "sizes_mb must be whole numbers from 1"),
+        ("experiment: downtime\nsizes_mb: []", "but there is 'nothing'"),
+        ("experiment: downtime\nways: [magic]", "one is 'magic'"),
+        ("experiment: load-by-size\nparallelism: [99]", "at most partitions (24)"),
+        ("[1", "cannot be read as YAML"),
+        ("- 1", "must have names and values"),
+    ],
+)
+def test_a_wrong_specification_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "spec.yaml").write_text(text)
+    with pytest.raises(BadInput) as refused:
+        read_spec(tmp_path / "spec.yaml")
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
