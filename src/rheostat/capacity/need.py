@@ -1,14 +1,11 @@
-"""How many slots an objective needs, in closed form; and what binds where more do not help."""
+"""How many slots an objective needs, in closed form."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rheostat.capacity.batch import BatchModel
-
-_GAIN = 0.05
-"""Below this gain more slots are not worth having."""
 
 _STEPS = 12
 """Of the fixed point: work grows at most as the root of the slots, so a step halves the rest."""
@@ -78,24 +75,6 @@ def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
             sizes.append(slots)
             best_s = batch_s
     return sizes
-
-
-def binding(model: BatchModel, rows: float, slots: int, sizes: Sequence[int]) -> str | None:
-    """Say what binds where the next larger of ``sizes`` makes a batch less than 5 % shorter; else
-    None.
-    """
-    here_s = model.batch_s(rows, slots)
-    more = [size for size in sizes if size > slots]
-    if more and model.batch_s(rows, more[0]) < (1 - _GAIN) * here_s:
-        return None
-    longest = max(model.stages, key=lambda stage: stage.duration_s(rows, slots, 1.0), default=None)
-    if longest is None or model.fixed_s > here_s / 2:
-        return f"the fixed cost of a batch ({model.fixed_s:.1f} of {here_s:.1f} s) binds"
-    if longest.skew > 1.5 and slots >= longest.tasks / longest.skew:
-        return f"the largest task ({longest.skew:.1f} times a mean one) binds"
-    if slots >= longest.tasks:
-        return f"its {longest.tasks} tasks (partitions) bind"
-    return "the slots wait for each other: contention binds"
 
 
 def _rows_within(batch_s: Callable[[float], float], lasts_s: float) -> float:

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
+from rheostat.capacity import binding as capacity
 from rheostat.capacity.identify import Identified, identified, with_batch
-from rheostat.capacity.need import binding, worth_having
+from rheostat.capacity.need import worth_having
 from rheostat.model import Observation
 from rheostat.rescaling.partition_bound import WANTED
 from rheostat.spark.sensing.query_shape import Finding
 from rheostat.state.proposed_count import proposed_count
 
-Kind = Literal[
-    "nothing", "fixed cost", "driver", "sink", "skew", "partitions", "rows limit", "contention"
-]
+Kind = Literal["nothing"] | capacity.Kind
 
 _COLD = 2
 """Batches after a change of size that are left out: executors are cold."""
@@ -24,14 +23,6 @@ _COLD = 2
 _RECENT = 20
 _LIMITED = 3
 """So many batches in a row with exactly as many rows, while more wait, show a limit of rows."""
-
-_KINDS: Mapping[str, Kind] = {
-    "the fixed cost": "fixed cost",
-    "the largest task": "skew",
-    "its ": "partitions",
-    "the slots": "contention",
-}
-"""How ``capacity.need.binding`` begins for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +106,8 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
     tasks = max((stage.tasks for stage in model.model.stages), default=1)
     sizes = worth_having(model.model, min(tasks, 4 * slots + 64), rows)
     numbers = _numbers(model, rows, recent[-1])
-    said = binding(model.model, rows, slots, sizes)
-    if said is None:
+    bound = capacity.binding(model.model, rows, slots, sizes, _parts_s(recent))
+    if bound is None:
         more = next(size for size in sizes if size > slots)
         there_s = model.model.batch_s(rows, more)
         executors = -(-more // each)
@@ -125,31 +116,18 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
             f" {rows:,.0f} rows takes {there_s:.2f} s instead of {numbers['batch_s']:.2f} s"
         )
         return Binding(query, "nothing", line, {**numbers, "next_batch_s": there_s})
-    kind = next(kind for begins, kind in _KINDS.items() if said.startswith(begins))
-    if kind == "fixed cost":
-        kind, said = _of_fixed_cost(said, model.model.fixed_s, recent)
     have = recent[-1].state_partitions
-    if kind == "partitions" and have and said.startswith(f"its {have} tasks"):
+    if bound.kind == "partitions" and have and bound.said.startswith(f"its {have} tasks"):
         numbers[WANTED] = proposed_count(have, max(slots, have + 1))
-    return Binding(query, kind, f"more executors will not help, because {said}", numbers)
+    said = f"more executors will not help, because {bound.said}"
+    return Binding(query, bound.kind, said, numbers)
 
 
-def _of_fixed_cost(said: str, fixed_s: float, recent: Sequence[Observation]) -> tuple[Kind, str]:
-    """Tell the driver's part of the fixed cost from what a batch does between its tasks."""
+def _parts_s(recent: Sequence[Observation]) -> Mapping[str, float] | None:
+    """Return the mean parts of the batches, as Spark names them; None where none are known."""
     known = [each.batch_parts_s for each in recent if each.batch_parts_s]
-    if not known:
-        return "fixed cost", said
-    names = {name for parts in known for name in parts} - {"addBatch", "triggerExecution"}
-    means = {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
-    driver_s = sum(means.values())
-    if driver_s >= fixed_s / 2:
-        largest = sorted(means, key=lambda name: -means[name])[:2]
-        parts = ", ".join(f"{name} {means[name]:.2f} s" for name in largest)
-        return "driver", f"{said}: {driver_s:.2f} s of it is the driver's ({parts})"
-    return "sink", (
-        f"{said}: {fixed_s - driver_s:.2f} s of it is beside the tasks, where the sink commits and"
-        " stages are scheduled"
-    )
+    names = {name for parts in known for name in parts}
+    return {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
 
 
 def _rows_limit(recent: Sequence[Observation]) -> str:

@@ -5,12 +5,12 @@ does next.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from rheostat.capacity.binding import Bound, binding
 from rheostat.capacity.identify import Identified, identified, of_throughput
-from rheostat.capacity.need import binding
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
@@ -195,8 +195,9 @@ class Predictive:
         more = [q for q in at.sizes if q > size]
         if at.lost:
             return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
-        if at.rows_limit is not None and at.lasts_s(at.rows_limit) < at.trigger_s:
-            return hold(at.now, _limited(at.rows_limit), evidence)
+        if (bound := _bound(at, more)) is not None:
+            why = f"more executors will not help, because {bound.said}; size kept"
+            return hold(at.now, why, {**evidence, "binds": bound.kind})
         if more:
             allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
             feared = risk(at, more[-1])
@@ -207,12 +208,10 @@ class Predictive:
                     return Decision(
                         target=q, reason=f"{q} executors are needed: {why}", evidence=evidence
                     )
-        bound = f"there may be no more than {size}"
+        last = f"there may be no more than {size}"
         if at.cap is not None:
-            bound = f"the last step beyond {at.cap} gained too little"
-        elif at.ceiling is None:
-            bound = binding(at.model.model, _batch_rows(at), size * at.slots, []) or bound
-        return hold(at.now, f"more executors will not help: {bound}; size kept", evidence)
+            last = f"the last step beyond {at.cap} gained too little"
+        return hold(at.now, f"more executors will not help: {last}; size kept", evidence)
 
     def _worth_s(self, at: Situation) -> float:
         """Return for how long a size must do: until the next one could be there, and while an
@@ -257,8 +256,22 @@ def _doubt(model: Identified) -> str | None:
 
 
 def _limited(rows: int) -> str:
-    return f"more executors will not help: the limit of {rows} rows a batch binds; size kept"
+    return f"more executors will not help, because {_limit(rows).said}; size kept"
 
 
-def _batch_rows(at: Situation) -> float:
-    return max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
+def _limit(rows: int) -> Bound:
+    return Bound("rows limit", f"the limit of {rows} rows a batch binds")
+
+
+def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
+    """Return what binds where the next larger size gains under 5 %; None where it gains more, and
+    where there may be no more.
+    """
+    if at.rows_limit is not None and at.lasts_s(at.rows_limit) < at.trigger_s:
+        return _limit(at.rows_limit)
+    if not more and (at.cap is not None or at.ceiling is not None):
+        return None
+    rows = max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
+    sizes = [q * at.slots for q in more]
+    most = max(rows, at.backlog.rows)
+    return binding(at.model.model, most, at.size * at.slots, sizes, at.now.batch_parts_s)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.capacity.need import binding, closed_form, sustained_rows_per_s, worth_having
+from rheostat.capacity.binding import binding
+from rheostat.capacity.need import closed_form, sustained_rows_per_s, worth_having
 from rheostat.capacity.rescale_cost import rescale_cost, with_cold_batch, with_sight
 from rheostat.capacity.rollout import Arrivals, Backlog, Course, rollout
 

@@ -1,0 +1,66 @@
+"""What binds where more slots do not help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from rheostat.capacity.batch import BatchModel
+
+Kind = Literal["fixed cost", "driver", "sink", "skew", "partitions", "rows limit", "contention"]
+
+_GAIN = 0.05
+"""Below this gain more slots are not worth having."""
+
+
+class Bound(NamedTuple):
+    """What binds, in a word and in words that follow on "because"."""
+
+    kind: Kind
+    said: str
+
+
+def binding(
+    model: BatchModel,
+    rows: float,
+    slots: int,
+    sizes: Sequence[int],
+    parts_s: Mapping[str, float] | None = None,
+) -> Bound | None:
+    """Say what binds where the next larger of ``sizes`` makes a batch less than 5 % shorter; else
+    None. ``parts_s`` are the parts of a batch as Spark names them: they tell driver and sink apart.
+    """
+    here_s = model.batch_s(rows, slots)
+    more = [size for size in sizes if size > slots]
+    if more and model.batch_s(rows, more[0]) < (1 - _GAIN) * here_s:
+        return None
+    longest = max(model.stages, key=lambda stage: stage.duration_s(rows, slots, 1.0), default=None)
+    if longest is None or model.fixed_s > here_s / 2:
+        said = f"the fixed cost of a batch ({model.fixed_s:.1f} of {here_s:.1f} s) binds"
+        return _of_fixed_cost(said, model.fixed_s, parts_s)
+    if longest.skew > 1.5 and slots >= longest.tasks / longest.skew:
+        return Bound("skew", f"the largest task ({longest.skew:.1f} times a mean one) binds")
+    if slots >= longest.tasks:
+        return Bound("partitions", f"its {longest.tasks} tasks (partitions) bind")
+    return Bound("contention", "the slots wait for each other: contention binds")
+
+
+def _of_fixed_cost(said: str, fixed_s: float, parts_s: Mapping[str, float] | None) -> Bound:
+    """Tell the driver's part of the fixed cost from what a batch does between its tasks."""
+    if not parts_s:
+        return Bound("fixed cost", said)
+    driver = {
+        name: part_s
+        for name, part_s in parts_s.items()
+        if name not in ("addBatch", "triggerExecution")
+    }
+    driver_s = sum(driver.values())
+    if driver_s >= fixed_s / 2:
+        largest = sorted(driver, key=lambda name: -driver[name])[:2]
+        parts = ", ".join(f"{name} {driver[name]:.2f} s" for name in largest)
+        return Bound("driver", f"{said}: {driver_s:.2f} s of it is the driver's ({parts})")
+    return Bound(
+        "sink",
+        f"{said}: {fixed_s - driver_s:.2f} s of it is beside the tasks, where the sink commits and"
+        " stages are scheduled",
+    )
