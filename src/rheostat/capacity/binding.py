@@ -42,6 +42,10 @@ def binding(
         return Bound("skew", f"the largest task ({longest.skew:.1f} times a mean one) binds")
     if slots >= longest.tasks:
         return Bound("partitions", f"its {longest.tasks} tasks (partitions) bind")
+    if more and model.curve.slowdown(more[0]) <= model.curve.slowdown(slots):
+        return (
+            None  # as many rounds of tasks as before; no two tasks are equal, so they fill better
+        )
     return Bound("contention", "the slots wait for each other: contention binds")
 
 
