@@ -45,8 +45,8 @@ class Predictive:
     are then rolled out. Up, just in time: if rows would be late on the 90 % path before executors
     that are asked for at the next look could help, the cheapest size with which they are not. Up
     too, for a reserve: if the rate may surge, as it did in the past when it was like now, and more
-    rows would be late until executors come than may be. Down, if neither would be so, and what is
-    saved until more are needed exceeds the price of going and coming back.
+    rows would be late until executors come than may be. Down, if neither would be so with fewer
+    until another change would pay: to the size that saves most until more are needed.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
     that do not come are not counted on. Before the model has foretold five batches, and where five
@@ -107,9 +107,10 @@ class Predictive:
         default=True,
         metadata={"help": "learns a batch model; no: rows per slot-second only", "unit": "yes/no"},
     )
+
     waits: bool = field(
         default=True,
-        metadata={"help": "leaves a size only where that pays; no: at once", "unit": "yes/no"},
+        metadata={"help": "takes sizes that last until a change pays; no: any", "unit": "yes/no"},
     )
 
     def __post_init__(self) -> None:
@@ -217,15 +218,13 @@ class Predictive:
         """Return for how long a size must do: until the next one could be there, and while an
         executor that idles costs less than another change.
         """
-        return at.within_s + self.rescale_cost / at.slots
+        return at.within_s + self.waits * self.rescale_cost / at.slots
 
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, 0.0
         for q in [each for each in at.sizes if at.reserve <= each < size]:
-            dwell_s = at.coming.until_above(at.sustained(q))
-            price = 2 * self.rescale_cost + (size - q) * at.slots * at.cost.start_s
-            saving = (size - q) * at.slots * dwell_s - price * self.waits
+            saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
                 saving = max(saving, 1.0)  # what has gained nothing is given back at once
             if saving <= saved:
