@@ -80,6 +80,13 @@ def test_one_acts_and_the_other_takes_over_when_it_is_killed_or_was_away_too_lon
             was.start()
         sys.stderr.write(f"killed, to the next size decided, n={KILLS}: {sorted(took)} s\n")
         assert driver.asked == wanted
+        was = leader(plane, operators)
+        was.process.terminate()  # as Kubernetes ends a pod: it gives the lease back
+        wanted.append(4)
+        took_s = scaled(plane, driver, 4)
+        sys.stderr.write(f"ended in order, to the next size decided: {took_s:.1f} s\n")
+        assert was.process.wait(30) == 0
+        was.start()
         away = leader(plane, operators)
         away.process.send_signal(signal.SIGSTOP)
         wanted.append(2)
