@@ -1,0 +1,122 @@
+"""What is read off a recording, whatever was recorded: ages, means, arrivals and the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.model import InFlight, Observation, Slo
+from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.fitting.recorded_ledger import recorded_ledger
+from rheostat.sim.fitting.recorded_run import (
+    Recorded,
+    _ages_s,
+    _batches,
+    _mean,
+    _new,
+    _registered,
+    load_of,
+)
+from rheostat.sim.measures import measures
+
+
+@st.composite
+def recordings(draw: st.DrawFn) -> Recorded:
+    """Observations some seconds apart, each with what a sensor may know or not know."""
+    seen, now = [], 0.0
+    for number in range(draw(st.integers(3, 12))):
+        now += draw(st.integers(1, 9)) if number else 0
+        batch_s = draw(st.sampled_from([None, 0.0, 0.5, 2.0, 7.0]))
+        running = draw(st.booleans())
+        seen.append(
+            Observation(
+                t_s=now,
+                executors=draw(st.sampled_from([None, 0, 1, 2, 4])),
+                target=draw(st.sampled_from([None, 1, 3, 5])),
+                input_rows_per_s=draw(st.sampled_from([None, 0.0, 3.0, 40.0])),
+                lag_rows=draw(st.sampled_from([None, 0.0, 10.0, 200.0])),
+                batch_s=batch_s,
+                batch_rows=None if batch_s is None else draw(st.integers(0, 90)),
+                latency_s=draw(st.sampled_from([None, 0.4, 5.0])),
+                trigger_s=2.0,
+                in_flight=InFlight(elapsed_s=draw(st.floats(0, 6))) if running else None,
+            )
+        )
+    if not any(each.executors for each in seen):
+        seen[0] = replace(seen[0], executors=2)
+    return Recorded(tuple(seen), 1000.0, _batches(seen))
+
+
+@settings(max_examples=20, deadline=None)
+@given(recordings())
+def test_the_ledger_of_a_recording_loses_no_row_and_pays_for_all_that_are_there(
+    run: Recorded,
+) -> None:
+    book = recorded_ledger(run)
+    assert book.rows.sum() == pytest.approx(book.committed_rows)
+    assert book.rows.sum() + book.left_rows.sum() == pytest.approx(book.arrived_rows)
+    assert (book.latency_s >= 0).all()
+    assert (np.diff(book.commit_s) >= -1e-9).all()
+    times_s = np.linspace(0, run.duration_s, 30)
+    assert (book.paid.at(times_s) >= book.registered.at(times_s)).all()
+    found = measures(book, Slo(latency_s=3.0))
+    assert found.within is None or 0 <= found.within <= 1
+    assert 0 <= found.late_s <= run.duration_s + 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(recordings())
+def test_a_batch_that_was_seen_has_what_was_seen_of_it(run: Recorded) -> None:
+    sizes = [each.executors for each in run.seen if each.executors]
+    told = {(each.batch_s, each.batch_rows) for each in run.seen}
+    for batch in run.batches:
+        assert (batch.batch_s, batch.rows) in told
+        assert min(sizes) <= batch.executors <= max(sizes)
+        assert 0 <= batch.new <= sum(sizes)
+        assert batch.starting >= 0
+        assert 0 <= batch.end_s <= run.duration_s
+    ends_s = [batch.end_s for batch in run.batches]
+    assert ends_s == sorted(ends_s)
+
+
+@settings(max_examples=20, deadline=None)
+@given(recordings(), st.floats(0, 100))
+def test_the_oldest_executors_come_first_and_there_are_as_many_as_were_seen(
+    run: Recorded, t_s: float
+) -> None:
+    ages_s, first = _ages_s(run.seen, t_s)
+    assert list(ages_s) == sorted(ages_s, reverse=True)
+    assert 0 < first <= len(ages_s)
+    assert len(ages_s) in {each.executors for each in run.seen}
+    known = [each for each in run.seen if each.executors]
+    assert _ages_s(run.seen, 1e4)[0][0] == 1e4 - known[0].t_s
+    assert len(_ages_s(run.seen, 1e4)[0]) == known[-1].executors
+
+
+@settings(max_examples=20, deadline=None)
+@given(recordings(), st.floats(0, 60), st.floats(0.1, 40))
+def test_a_mean_over_a_time_is_within_what_was_seen_and_whole_times_add_up(
+    run: Recorded, begin_s: float, length_s: float
+) -> None:
+    sizes = [float(each.executors) for each in run.seen if each.executors]
+    found = _mean(run.seen, _registered, begin_s, begin_s + length_s)
+    assert found is None or min(sizes) - 1e-9 <= found <= max(sizes) + 1e-9
+    whole = _mean(run.seen, _registered, -1e3, 1e3)
+    assert whole is not None
+    came = _new(run.seen, -1.0, 1e4)
+    assert came == _new(run.seen, -1.0, begin_s) + _new(run.seen, begin_s, 1e4)
+
+
+@settings(max_examples=20, deadline=None)
+@given(recordings())
+def test_the_backlog_that_was_found_arrives_in_the_first_second(run: Recorded) -> None:
+    waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
+    plain, whole = Arrivals(run.arrivals()), Arrivals(load_of(run))
+    for t_s in (1.0, run.duration_s, run.duration_s + 100):
+        assert whole.rows_at(t_s) - plain.rows_at(t_s) == pytest.approx(waiting)
+    assert run.executors_at(run.duration_s) == run.sizes[-1][1]
+    assert run.executors_at(-1.0) == run.sizes[0][1]
