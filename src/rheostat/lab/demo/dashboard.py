@@ -210,8 +210,8 @@ def sparkline(values: Iterable[float], width: int) -> str:
 
 def bar(value: float, full: float, width: int, style: str) -> Text:
     """Return a bar of ``width`` characters that is full at ``full``."""
-    # Rounded up: anything above 0 is to be seen.
-    filled = min(width, math.ceil(width * value / full)) if full > 0 else 0
+    # Rounded up: anything above 0 is to be seen. Below 0 is the time before the load begins.
+    filled = min(width, max(0, math.ceil(width * value / full))) if full > 0 else 0
     return Text.assemble(("━" * filled, style), ("─" * (width - filled), "dim"))
 
 

@@ -2,9 +2,11 @@ import io
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
-from rheostat.lab.demo.dashboard import Dashboard, bar, sparkline
+from rheostat.lab.demo.dashboard import Dashboard, bar, clock, decision, plain_line, rows, sparkline
 from rheostat.lab.demo.live_view import PlainView, ScreenView, open_view
 from rheostat.lab.report.finished_run import Run
 from rheostat.model import GuardChange, Observation, Record, Rescaling
@@ -171,3 +173,51 @@ def test_a_sparkline_goes_from_zero_to_its_maximum() -> None:
 
 def test_a_bar_never_leaves_its_width() -> None:
     assert [bar(value, 10, 5, "").plain.count("━") for value in (0, 1, 10, 99)] == [0, 1, 5, 5]
+
+
+@settings(max_examples=30)
+@example(value=-3.0, full=30.0, width=24)
+@given(st.floats(-100, 1e6), st.floats(0, 1e3), st.integers(0, 40))
+def test_a_bar_is_as_long_as_it_was_asked_for(value: float, full: float, width: int) -> None:
+    drawn = bar(value, full, width, "green").plain
+    assert len(drawn) == width
+    assert drawn.count("━") == width or value < full or full == 0
+    assert ("━" in drawn) == (value > 0 and full > 0 and width > 0)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0, 1e6), max_size=40), st.integers(1, 30))
+def test_a_sparkline_is_highest_where_the_value_is(values: list[float], width: int) -> None:
+    drawn, shown = sparkline(values, width), values[-width:]
+    assert len(drawn) == len(shown)
+    for one, first in zip(drawn, shown, strict=True):
+        for other, second in zip(drawn, shown, strict=True):
+            assert one <= other or first > second
+
+
+def test_before_the_load_begins_the_clock_stands_at_zero() -> None:
+    assert [clock(x) for x in (-2.6, 0.0, 59.9, 61.0, 3600.0)] == [
+        "0:00",
+        "0:00",
+        "0:59",
+        "1:01",
+        "60:00",
+    ]
+
+
+def test_a_line_tells_a_change_with_its_time_and_its_reason(day_run: Run) -> None:
+    dashboard = Dashboard(title="t", max_executors=8, slo_s=10.0)
+    for record in day_run.records:
+        change = dashboard.see(record, record.t_s - day_run.start_s, 240.0)
+        if change:
+            said = decision(change).plain
+            assert f"{change.before} → {change.after}" in said
+            assert said.endswith(change.reason)
+            assert change.before != change.after == record.target
+    assert dashboard.target == day_run.records[-1].target
+
+
+def test_rows_are_told_whole_and_a_job_that_shows_no_size_with_a_dash() -> None:
+    assert [rows(None), rows(1234.6), rows(0.0, "/s")] == ["-", "1,235", "0/s"]
+    said = plain_line(replace(IDLE, observation=Observation(t_s=0, lag_rows=5.0)), 7.0, 60.0)
+    assert said.startswith("0:07/1:00  executors -, - decided, in -, lag 5, latency -")
