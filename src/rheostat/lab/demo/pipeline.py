@@ -223,11 +223,9 @@ def requested(lives: list[ExecutorLife], records: list[Record]) -> list[Executor
     """Return the lives with the time of the request: the last raise of the target before the
     executor registered; None for the first.
     """
-    raises = [
-        record.t_s
-        for before, record in pairwise(records)
-        if before.target is not None and record.target is not None and record.target > before.target
-    ]
+    # A tick that saw nothing has no target: the raise is then from the one before it.
+    targets = [(record.t_s, record.target) for record in records if record.target is not None]
+    raises = [t_s for (_, before), (t_s, target) in pairwise(targets) if target > before]
     return [
         ExecutorLife(
             life.id,

@@ -39,6 +39,11 @@ def test_ticks_without_a_target_are_no_raises():
     assert requests([], 45) == [None]
 
 
+def test_a_raise_after_a_tick_that_saw_nothing_is_one():
+    records = [record(10, 1), record(20, None), record(30, 3), record(40, None), record(50, 2)]
+    assert requests(records, 5, 25, 35, 60) == [None, None, 30, 30]
+
+
 def test_the_life_of_an_executor_is_otherwise_as_it_was():
     life = ExecutorLife("7", None, 30.0, 50.0)
     assert requested([life], [record(10, 1), record(20, 2)]) == [ExecutorLife("7", 20, 30.0, 50.0)]
