@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
+import math
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -161,8 +162,10 @@ def _explain(run: Run, at_s: float | None = None) -> str:
     command = f"rheostat explain {shlex.quote(str(run.journal))}"
     if at_s is None:
         return command
-    at = dt.datetime.fromtimestamp(at_s, dt.timezone.utc)
-    return f"{command} --at {at:%Y-%m-%dT%H:%M:%S}"
+    # With milliseconds, rounded up: cut to the second it would name the decision before one that
+    # was made in that second.
+    at = dt.datetime.fromtimestamp(math.ceil(at_s * 1000) / 1000, dt.timezone.utc)
+    return f"{command} --at {at.replace(tzinfo=None).isoformat(timespec='milliseconds')}"
 
 
 def _at(run: Run, t_s: float) -> str:

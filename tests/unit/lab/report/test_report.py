@@ -4,9 +4,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of
+from hypothesis import strategies as st
 
+from rheostat.cli.explain import _of_date
 from rheostat.lab.report.finished_run import Run, Verdict
-from rheostat.lab.report.report import html, overhead, settings, write_report
+from rheostat.lab.report.report import _explain, html, overhead, settings, write_report
 from rheostat.lab.report.summary import summarize
 
 
@@ -106,6 +110,18 @@ def test_the_report_leads_to_the_journal_and_to_the_command_that_explains_it(
     assert [one for one in addresses(page) if not one.startswith("data:")] == ["journal"]
     assert "rheostat explain &#39;" in page
     assert "--at 2023-11-14T22:15:" in page
+
+
+@settings_of(max_examples=30)
+@given(st.floats(1.6e9, 2e9))
+def test_the_command_names_a_moment_from_which_on_the_decision_is_in_force(
+    day_run: Run, t_s: float
+) -> None:
+    """A decision of the same second must not be cut off."""
+    command = _explain(replace(day_run, journal=Path("my run")), t_s)
+    assert command.startswith("rheostat explain 'my run' --at ")
+    named_s = _of_date(command.split()[-1])
+    assert t_s <= named_s <= t_s + 0.0011
 
 
 def test_the_report_shows_the_parts_of_the_batches_and_of_the_overhead(late_run: Run) -> None:
