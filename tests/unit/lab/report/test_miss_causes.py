@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.unit.lab.report.test_summary import run_of
 
 from rheostat.lab.report.finished_run import CommittedBatch, ExecutorLife, MachineSample, Run
@@ -132,3 +134,45 @@ def test_the_late_run_lacked_what_came_late(late_run: Run) -> None:
     lack = shortage(late_run, misses(late_run)[0])
     assert lack is not None
     assert (lack.stood, lack.needed, lack.allowed) == (3, 8, 8)
+
+
+ticks = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9), st.integers(0, 9)), max_size=8)
+lives = st.lists(
+    st.builds(
+        lambda number, early, at, lasts: ExecutorLife(
+            str(number),
+            None if early is None else float(at - early),
+            float(at),
+            None if lasts is None else float(at + lasts),
+        ),
+        st.integers(0, 99),
+        st.none() | st.integers(0, 5),
+        st.integers(0, 25),
+        st.none() | st.integers(0, 20),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=15)
+@given(ticks, lives, st.booleans())
+def test_whatever_was_recorded_the_size_comes_first_and_each_cause_is_a_clause(
+    decisions: list[tuple[int, int, int]], executors: list[ExecutorLife], committed: bool
+) -> None:
+    records = [decided(t, wanted, target) for t, wanted, target in sorted(decisions)]
+    run, miss = run_of(executors=executors, records=records), replace(MISS, committed=committed)
+    found = causes(run, miss)
+    stood = standing(run, miss.arrived_s)
+    word = "1 executor" if stood == 1 else f"{stood} executors"
+    assert found[0].startswith(f"{word} stood, ")
+    assert ("some of these rows were never committed" in found) == (not committed)
+    for clause in found:
+        assert len(clause.splitlines()) == 1
+        assert not clause.endswith((".", ";"))
+        # No time of a cause is before what it explains.
+        assert "-" not in clause
+    lack = shortage(run, miss)
+    if lack is not None:
+        assert lack.needed > lack.stood == stood
+        assert miss.arrived_s <= lack.wanted_s <= miss.end_s
+        assert lack.allowed_s is None or lack.allowed > stood
