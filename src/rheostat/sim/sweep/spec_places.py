@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -36,10 +36,7 @@ class SpecErrors:
 
     def number(self, place: str, value: Any, above: float | None) -> float | None:
         """Return a number that is above ``above`` (None: at least 0); None for anything else."""
-        fits = (
-            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        )
-        if fits and (value > above if above is not None else value >= 0):
+        if is_number(value) and (value > above if above is not None else value >= 0):
             return float(value)
         said = "missing" if value is None else repr(value)
         self.say(
@@ -64,7 +61,7 @@ class SpecErrors:
             return make()
         except BadInput as wrong:
             self.say(place, str(wrong))
-        except (TypeError, ValueError) as wrong:
+        except (TypeError, ValueError, OverflowError) as wrong:
             self.say(place, f"has a value of the wrong type ({wrong})")
         return None
 
@@ -79,6 +76,17 @@ class SpecErrors:
         # A grid says the same thing for each of its combinations.
         if (line, text) not in self._wrong:
             self._wrong.append((line, text))
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a number that a float can hold; true and false are none."""
+    # By comparison, which is False for NaN too: a whole number of YAML may be too large for a
+    # float, and isfinite raises for it.
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= sys.float_info.max
+    )
 
 
 def lines_of(node: Any, place: str) -> Iterator[tuple[str, int]]:

@@ -4,7 +4,6 @@ around it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ from rheostat.sim.noise import streams
 from rheostat.sim.plant import Plant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.sim.sweep.spec_places import is_number
 from rheostat.workloads.constant import Constant
 
 Faults: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -124,11 +124,7 @@ def _misread(name: str, given: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     for each, value in given.items():
         if each not in known:
             yield f".{each}", f"is not known here; there are {', '.join(known)}"
-        elif (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
-        ):
+        elif not is_number(value):
             yield f".{each}", f"must be a number, but it is {value!r}"
     for each in KINDS[name].needed:
         if each not in given:

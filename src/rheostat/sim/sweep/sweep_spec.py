@@ -56,6 +56,7 @@ def read_spec(path: Path) -> tuple[Cell, ...]:
         text = path.read_text(encoding="utf-8")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         read = yaml.safe_load(text)
+        lines = dict(lines_of(node, ""))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
             f"the spec {path} cannot be read:"
@@ -67,7 +68,11 @@ def read_spec(path: Path) -> tuple[Cell, ...]:
         raise BadInput(
             f"{where}: this is no YAML: {getattr(error, 'problem', None) or error}"
         ) from None
-    return _Reader(SpecErrors(path.name, dict(lines_of(node, "")))).cells(read)
+    except ValueError as error:  # YAML that is well formed, but a date or a number in it is none
+        raise BadInput(f"{path.name}: a value cannot be read: {error}") from None
+    except RecursionError:
+        raise BadInput(f"{path.name}: an alias refers to the value that it is part of") from None
+    return _Reader(SpecErrors(path.name, lines)).cells(read)
 
 
 class _Reader:
@@ -255,6 +260,8 @@ class _Reader:
                 not isinstance(entry, dict)
                 or not isinstance(entry.get("policy"), str)
                 or not isinstance(entry.get("set", {}), dict)
+                # YAML has other keys than text, which no parameter is called.
+                or not all(isinstance(name, str) for name in entry.get("set", {}))
             ):
                 self._spec.say(
                     place, f"is a name, or a mapping with policy and set, but it is {each!r}"
