@@ -43,7 +43,8 @@ def read_trace(path: Path, time_scale: float = 1.0, rate_scale: float = 1.0) -> 
     rates, times that do not rise, and gaps (a distance above 1.5 times the usual one).
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Excel begins a file with a byte order mark, which would stick to the header.
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
             f"the trace {path} cannot be read:"
@@ -54,11 +55,9 @@ def read_trace(path: Path, time_scale: float = 1.0, rate_scale: float = 1.0) -> 
         raise BadInput(
             f"{path}:1: the header must be {' or '.join(_FORMATS)}, but it is {header!r}"
         )
-    samples = [
-        _sample(path, number, row)
-        for number, row in enumerate(csv.reader(lines[1:], delimiter=_FORMATS[header]), 2)
-        if row
-    ]
+    # Line by line: a quote that is never closed would swallow all lines after it.
+    rows = (next(csv.reader([line], delimiter=_FORMATS[header]), []) for line in lines[1:])
+    samples = [_sample(path, number, row) for number, row in enumerate(rows, 2) if row]
     if len(samples) < 2:
         raise BadInput(f"{path}: a trace needs two samples or more, but has {len(samples)}")
     _refuse_gaps(path, samples)

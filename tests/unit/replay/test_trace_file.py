@@ -24,6 +24,11 @@ def test_both_headers_are_read(tmp_path: Path) -> None:
     ) == Trace((10, 20), (1.5, 2), 2, 3)
 
 
+def test_a_byte_order_mark_quotes_and_empty_lines_change_nothing(tmp_path: Path) -> None:
+    text = '\ufefft_s,rate\r\n"0","1.5"\r\n\r\n1,2\r\n'
+    assert read_trace(_file(tmp_path, text)) == Trace((0, 1), (1.5, 2))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -47,6 +52,10 @@ def test_both_headers_are_read(tmp_path: Path) -> None:
                 "load.csv:3: a rate must be a number of at least 0 at a finite time, but the line"
                 " holds ['1', '-5']"
             ),
+        ),
+        (
+            't_s,rate\n0,1\n"1,2\n2,3\n3,4\n',
+            "load.csv:3: a sample is a time and a rate, two numbers, but the line holds ['1,2']",
         ),
         ("t_s,rate\n0,1\n2,1\n1,1\n3,1\n", "load.csv:4: times must rise, but 1 comes after 2"),
         (
