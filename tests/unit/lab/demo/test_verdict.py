@@ -1,4 +1,5 @@
 import json
+import random
 from pathlib import Path
 
 import duckdb
@@ -113,6 +114,30 @@ def test_wrong_contents_are_found(topic: pa.Table, right: pa.Table, change: str)
     )
     verdict = judge("q1", topic, changed)
     assert (verdict.exact, verdict.wrong) == (False, 1)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_faults_of_all_kinds_are_counted_apart(topic: pa.Table, right: pa.Table, seed: int) -> None:
+    draw = random.Random(seed)
+    places = draw.sample(range(COUNT), 60)
+    lost, doubled, changed, foreign = places[:12], places[12:30], places[30:41], places[41:]
+    again = [place for place in doubled for _ in range(draw.randrange(1, 4))]
+    price = right.schema.get_field_index("price")
+    cheap = pa.array([1] * len(changed)).cast(right.schema.field("price").type)
+    other = right.take(changed).set_column(price, "price", cheap)
+    unknown = pa.array([COUNT + place for place in foreign])
+    strange = right.take(foreign).set_column(0, "id", unknown)
+    kept = [place for place in range(COUNT) if place not in {*lost, *changed}]
+    draw.shuffle(kept)
+    sink = pa.concat_tables([strange, right.take(kept), other, right.take(again)])
+    verdict = judge("q1", topic, sink)
+    assert (verdict.missing, verdict.duplicated, verdict.wrong) == (
+        len(lost),
+        len(again),
+        len(changed) + len(foreign),
+    )
+    assert verdict.rows_out == COUNT - len(lost) + len(foreign)
+    assert not verdict.exact
 
 
 def test_nothing_in_the_sink_is_all_missing(topic: pa.Table) -> None:
