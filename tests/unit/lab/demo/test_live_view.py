@@ -177,7 +177,11 @@ def test_a_bar_never_leaves_its_width() -> None:
 
 @settings(max_examples=30)
 @example(value=-3.0, full=30.0, width=24)
-@given(st.floats(-100, 1e6), st.floats(0, 1e3), st.integers(0, 40))
+@given(
+    st.integers(-100, 10**6).map(lambda tenths: tenths / 10),
+    st.sampled_from([0.0, 0.5, 10.0, 240.0]),
+    st.integers(0, 40),
+)
 def test_a_bar_is_as_long_as_it_was_asked_for(value: float, full: float, width: int) -> None:
     drawn = bar(value, full, width, "green").plain
     assert len(drawn) == width
