@@ -2,18 +2,21 @@
 the two ways of reading that are not taken, on the same state, one after the other.
 
 Run: python benchmarks/repartition.py [--keys 3000000] [--value-bytes 150] [--partitions 8]
-[--changes 16 4 7] [--rounds 1] [--ways rheostat spark filter key] [--out FILE] [--plot FILE].
+[--changes 16 4 7] [--rounds 1] [--ways rheostat whole spark once filter key] [--changelog]
+[--out FILE] [--plot FILE].
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
@@ -23,6 +26,7 @@ from rheostat.local.replay_session import replay_session
 from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.repartition.engine import Rewrite
 from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.rescale import rescale
 from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat_lab.repartition.sized_state import write_state
 from rheostat_lab.repartition.ways_plot import draw
@@ -31,7 +35,7 @@ SCREEN = Console(soft_wrap=True)
 
 
 def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Rewrite, then count the new version as the verification does."""
+    """Rewrite, which is what Spark's runner does."""
     known = read_checkpoint(str(checkpoint), LocalFiles())
     rewriter = SparkRewriter(spark)
     began = time.monotonic()
@@ -41,6 +45,21 @@ def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
     took = time.monotonic() - began
     (count,) = done.after.values()
     return {"s": took, "rows": count.rows, "bytes": count.bytes}
+
+
+def whole(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+    """Go through the whole protocol: the rewrite, the new state loaded again and compared row by
+    row, and the files put in their places.
+    """
+    began = time.monotonic()
+    story = rescale(
+        str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=lambda _: None
+    )
+    phases = story.times_s
+    return {
+        "s": time.monotonic() - began,
+        "phases_s": {name: round(at - phases["begun"], 2) for name, at in phases.items()},
+    }
 
 
 def spark_runner(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
@@ -83,6 +102,7 @@ def _read(
 
 WAYS = {
     "rheostat": rheostat,
+    "whole": whole,
     "spark": spark_runner,
     "once": once,
     "filter": filtered,
@@ -99,7 +119,9 @@ def cpu_s() -> float:
 def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Return the result of every way for every change, in turn, each on a fresh copy."""
     began = time.monotonic()
-    original = write_state(spark, folder, options.keys, options.value_bytes, options.partitions)
+    original = write_state(
+        spark, folder, options.keys, options.value_bytes, options.partitions, options.changelog
+    )
     SCREEN.print(f"state written in {time.monotonic() - began:.0f} s")
     files = LocalFiles()
     results: list[dict[str, Any]] = []
@@ -108,6 +130,7 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
             for way in options.ways:
                 copy = folder / "copy"
                 shutil.copytree(original, copy)
+                os.sync()  # else one pays for the bytes that the one before has left
                 before_s = cpu_s()
                 found = WAYS[way](spark, copy, partitions)
                 found["cpu_s"] = cpu_s() - before_s
@@ -118,10 +141,20 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
         "keys": options.keys,
         "value_bytes": options.value_bytes,
         "partitions": options.partitions,
+        "changelog": options.changelog,
         "state_file_bytes": files.bytes_in(str(original / "state")),
         "spark": spark.version,
         "results": results,
     }
+
+
+def summary(result: dict[str, Any], way: str) -> dict[str, float]:
+    """Return the median of a way, without the first round where there are more: in it the JVM
+    compiles.
+    """
+    found = [each for each in result["results"] if each["way"] == way]
+    steady = [each for each in found if each["round"]] or found
+    return {name: round(median(each[name] for each in steady), 2) for name in ("s", "cpu_s")}
 
 
 def main() -> None:
@@ -133,6 +166,7 @@ def main() -> None:
     parser.add_argument("--changes", type=int, nargs="+", default=[16, 4, 7])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--changelog", action="store_true")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
@@ -141,12 +175,14 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         replay_session("local[2]", "repartition", more) as spark,
     ):
-        whole = measured(spark, Path(folder), options)
-    text = json.dumps(whole, indent=1)
+        results = measured(spark, Path(folder), options)
+    for way in options.ways:
+        SCREEN.print(way, summary(results, way))
+    text = json.dumps(results, indent=1)
     if options.out:
         options.out.write_text(text + "\n")
     if options.plot:
-        draw(whole, options.plot)
+        draw(results, options.plot)
 
 
 if __name__ == "__main__":

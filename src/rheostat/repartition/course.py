@@ -146,7 +146,12 @@ class Course:
         plan, location = self.story.plan, str(self._staging.folder)
         self._staging.prepare()
         source = replace(source, checkpoint=location)
-        wanted = Rewrite(source=source, batch=plan.new_batch, partitions=plan.partitions)
+        wanted = Rewrite(
+            source=source,
+            batch=plan.new_batch,
+            partitions=plan.partitions,
+            notes=str(self._staging.notes),
+        )
         done = rewriter.rewrite(wanted, self._progress)
         commit = commit_entry(
             (self._checkpoint / "commits" / str(plan.batch)).read_text("utf-8"), done.ids

@@ -79,6 +79,11 @@ class Disk:
             target.parent.mkdir(parents=True, exist_ok=True)
             source.replace(target)
 
+    def make(self, folder: Path) -> None:
+        """Make a folder; nothing where it is there."""
+        with _told(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+
     def mirror(self, source: Path, target: Path) -> None:
         """Make a folder with the same files as ``source`` under other names: links, no bytes."""
         fresh = target.with_name(f"{target.name}.part")

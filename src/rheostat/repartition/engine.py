@@ -58,11 +58,15 @@ class StateVersion:
 class Rewrite:
     """What is wanted: the state of ``source`` as the state that ``batch`` leaves, in other
     partitions.
+
+    ``notes`` is a folder in which finished work is noted, so that another call need not repeat it;
+    empty for none.
     """
 
     source: StateVersion
     batch: int
     partitions: int
+    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,11 +39,22 @@ def groups(old: int, new: int) -> Iterator[Group]:
         yield Group(old, new, residue, divisor)
 
 
+SHUFFLE_COST = 2.5
+"""Processor time of a row that goes through a shuffle, over that of one that does not: it is
+written, sorted, read and merged once more (``benchmarks/repartition.py``, 8 to 7)."""
+
+MOST_OPEN = 64
+"""Each open partition of a store in RocksDB takes a few MB outside the JVM's heap."""
+
+
 def needs_shuffle(old: int, new: int, stores: int, slots: int) -> bool:
     """Tell whether rows should go through a shuffle.
 
     One task a group reads every row once and writes it once. That is always right where a group has
-    one old or one new partition; else only if the groups of all stores fill the slots.
+    one old or one new partition; else only if the slots that have no group would not do the work of
+    a shuffle in less time, and if a task need not open more than ``MOST_OPEN`` old partitions.
     """
     divisor = gcd(old, new)
-    return divisor not in (old, new) and divisor * stores < slots
+    if divisor in (old, new):
+        return False
+    return divisor * stores * SHUFFLE_COST < slots or old // divisor > MOST_OPEN

@@ -18,12 +18,13 @@ from rheostat.repartition.engine import (
 )
 from rheostat.repartition.files import is_local
 from rheostat.repartition.groups import groups, needs_shuffle
+from rheostat.repartition.notes import noted
 from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.version_files import operator_metadata, state_folders, versions_from
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
-from rheostat.spark.internals.state_rewrite import StateRewrite, Told
+from rheostat.spark.internals.state_rewrite import StateRewrite, Told, parsed_line
 from rheostat.spark.internals.state_stores import KeptStore, OpenStores
 from rheostat.spark.sensing.query_shape import FILES, checkpoint_files_class
 
@@ -122,12 +123,17 @@ class SparkRewriter:
         if needs_shuffle(old, new, count, self._jobs.slots):
             parts = [(store, old, new, part) for store in range(count) for part in range(old)]
             return self._jobs.shuffle(stores, parts, new, wanted.batch, progress)
-        tasks = [
-            (store, old, new, group.residue, group.divisor)
-            for group in groups(old, new)
-            for store in range(count)
-        ]
-        return self._jobs.rewrite(stores, tasks, wanted.batch, progress)
+        told: list[Told] = []
+        tasks = []
+        for group in groups(old, new):
+            for number, store in enumerate(stores.stores):
+                done = noted(wanted.notes, store.operator, store.name, group.residue)
+                told += map(parsed_line, done)
+                if not done:
+                    tasks.append((number, old, new, group.residue, group.divisor))
+        if not tasks:
+            return told
+        return told + self._jobs.rewrite(stores, tasks, wanted.batch, wanted.notes, progress)
 
     def _opened(self, state: StateVersion) -> Iterator[OpenStores]:
         """Yield the stores that have a key, then those that have none."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rheostat.repartition.disk import Disk
+from rheostat.repartition.notes import finished_places
 from rheostat.repartition.own_journal import OWN_FOLDER, StagedFile
 
 
@@ -22,11 +23,29 @@ class Staging:
         self._checkpoint = checkpoint
         self._disk = disk
 
+    @property
+    def notes(self) -> Path:
+        """Where finished work is noted."""
+        return self.folder / "notes"
+
     def prepare(self) -> None:
-        """Make it, anew if it is there from a start that was interrupted; costs a link a file."""
+        """Make it; costs a link a file. Of a start that was interrupted, what is noted as finished
+        stays, and what was left half is deleted.
+        """
+        if self.notes.is_dir():
+            self._drop_unfinished()
+            return
         self._disk.clear(self.folder)
         for part in ("offsets", "commits", "state"):
             self._disk.mirror(self._checkpoint / part, self.folder / part)
+        self._disk.make(self.notes)  # the last of it: the links are whole
+
+    def _drop_unfinished(self) -> None:
+        finished = {*finished_places(self.notes)}
+        for name in [*self._new_names()]:
+            inside = Path(name)
+            if not finished & {str(inside.parent), str(inside.parent.parent)}:
+                self._disk.drop(self.folder / name)
 
     def write_entries(self, batch: int, offsets: str, commit: str) -> None:
         """Write the batch into both logs of the second checkpoint."""

@@ -15,6 +15,9 @@ from pyspark.sql import functions as sql
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.state import GroupStateTimeout
 
+from rheostat.spark.internals.compiled_classes import CompiledClasses
+from rheostat.spark.internals.gateway import Gateway
+
 SCHEMA = "key string, number long, at timestamp, side string"
 START = datetime(2026, 1, 1)
 ROWS, KEYS = 120, 37
@@ -160,6 +163,30 @@ def transform_with_state(rows: DataFrame) -> DataFrame:
     )
 
 
+def groups_with_state(rows: DataFrame) -> DataFrame:
+    """flatMapGroupsWithState of Scala, called as Java calls it."""
+    spark = rows.sparkSession
+    gateway = Gateway(spark)
+    classes = CompiledClasses(gateway)
+    compiled, codes = classes._compile(Path(__file__).with_name("SeenState.java"))
+    classes._send(codes)
+    java = gateway.jvm
+    seen = compiled.getConstructors()[0].newInstance(gateway.array(java.java.lang.Object, ()))
+    sql_, encoders = java.org.apache.spark.sql, java.org.apache.spark.sql.Encoders
+    given = (
+        rows.select("key")
+        ._jdf.groupByKey(seen, encoders.STRING())
+        .flatMapGroupsWithState(
+            seen,
+            sql_.streaming.OutputMode.Update(),
+            encoders.LONG(),
+            encoders.STRING(),
+            sql_.streaming.GroupStateTimeout.NoTimeout(),
+        )
+    )
+    return DataFrame(given.toDF(), spark)
+
+
 CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "count": (count, "update"),
     "distinct": (distinct, "complete"),
@@ -171,9 +198,18 @@ CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "outer-join": (outer_join, "append"),
     "join-and-windows": (join_and_windows, "append"),
     "total": (total, "update"),
+    "groups-with-state": (groups_with_state, "update"),
+    "outer-join-3": (outer_join, "append"),
+    "outer-join-4": (outer_join, "append"),
     "pandas-with-state": (pandas_with_state, "update"),
     "transform-with-state": (transform_with_state, "update"),
 }
+
+SETTINGS = {
+    "outer-join-3": {"spark.sql.streaming.join.stateFormatVersion": "3"},
+    "outer-join-4": {"spark.sql.streaming.join.stateFormatVersion": "4"},
+}
+"""What a case needs beside Spark's defaults."""
 
 
 def run(spark: SparkSession, case: str, files: Path, checkpoint: Path) -> list[Row]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.repartition.committed_rewrite import rescale, wanted
-from tests.e2e.repartition.stateful_cases import CASES, run, source, write_file
+from tests.e2e.repartition.stateful_cases import CASES, SETTINGS, run, source, write_file
 
 from rheostat.errors import BadInput
 from rheostat.local.local_session import start_session
 from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.state_files import missing_file
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
@@ -25,6 +27,7 @@ from rheostat.spark.sensing.query_shape import (
 
 pytestmark = pytest.mark.e2e
 
+JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 PROVIDERS = {
     "hdfs": {},
@@ -32,7 +35,7 @@ PROVIDERS = {
     "changelog": {PROVIDER: ROCKSDB, CHANGELOG: "true"},
     "format-2": {PROVIDER: ROCKSDB, CHANGELOG: "true", FORMAT: "2"},
 }
-NEEDS_FAMILIES = {"transform-with-state"}
+NEEDS_FAMILIES = {"transform-with-state", "outer-join-3", "outer-join-4"}
 TELLS_WHEN_IT_STOPPED = {"transform-with-state"}
 """Their timers show what was seen when they fired. A stop lets the watermark catch up, so that they
 fire earlier than in a run that never stops: the other run of theirs stops at the same place."""
@@ -59,9 +62,10 @@ def check(
     spark: SparkSession, folder: Path, case: str, provider: str, before: int, after: int, files: int
 ) -> None:
     """Run half of the files, rewrite, run the rest, and compare with a run that was left alone."""
-    for name in (PROVIDER, CHANGELOG, FORMAT):
+    for name in (PROVIDER, CHANGELOG, FORMAT, JOIN_FORMAT):
         spark.conf.unset(name)
-    for name, value in {**PROVIDERS[provider], SHUFFLE_PARTITIONS: str(before)}.items():
+    settings = {**PROVIDERS[provider], **SETTINGS.get(case, {}), SHUFFLE_PARTITIONS: str(before)}
+    for name, value in settings.items():
         spark.conf.set(name, value)
     for number in range(files // 2):
         write_file(folder / "files", number)
@@ -70,6 +74,7 @@ def check(
     if case in TELLS_WHEN_IT_STOPPED:
         left_alone = list(given)
         shutil.copytree(folder / "checkpoint", folder / "left alone")
+    assert missing_file(wanted(folder / "checkpoint", after)[0]) is None
     done = rescale(spark, folder / "checkpoint", after)
     assert done.before
     assert all(done.after[store].same_content(count) for store, count in done.before.items())
@@ -131,6 +136,27 @@ def test_a_rewrite_can_be_taken_back_and_done_again(spark, tmp_path):
     assert states(tmp_path / "c") == before
     again, once_more = rewriter.rewrite(rewrite), rewriter.rewrite(rewrite)
     assert first == again == once_more
+
+
+def test_a_rewrite_that_was_interrupted_goes_on_with_what_is_not_done(spark, tmp_path):
+    for name, value in {**PROVIDERS["snapshot"], SHUFFLE_PARTITIONS: "2"}.items():
+        spark.conf.set(name, value)
+    write_file(tmp_path / "files", 0)
+    run(spark, "inner-join", tmp_path / "files", tmp_path / "c")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    _, rewrite = wanted(tmp_path / "c", 4)
+    noting = replace(rewrite, notes=str(notes))
+    first = SparkRewriter(spark).rewrite(noting)
+    assert len([*notes.iterdir()]) == 8
+    (notes / "0-left-keyToNumValues-1").unlink()
+    half = [tmp_path / "c/state/0" / part / "left-keyToNumValues" for part in ("1", "3")]
+    for folder in half:
+        (folder / f"{rewrite.batch + 1}.zip").unlink()
+    before = {name: Path(name).stat().st_mtime_ns for name in states(tmp_path / "c")}
+    assert SparkRewriter(spark).rewrite(noting) == first
+    assert all((folder / f"{rewrite.batch + 1}.zip").is_file() for folder in half)
+    assert all(Path(name).stat().st_mtime_ns == at for name, at in before.items())
 
 
 def states(folder: Path) -> list[str]:

@@ -65,6 +65,11 @@ class DyingDisk(Disk):
             die()
         super().move(source, target)
 
+    def make(self, folder: Path) -> None:
+        if self.count():
+            die()
+        super().make(folder)
+
     def mirror(self, source: Path, target: Path) -> None:
         if self.count():
             shutil.copytree(source, target.with_name(f"{target.name}.part"))

@@ -31,9 +31,15 @@ def test_a_multiple_splits_each_partition_alone():
 def test_only_numbers_without_a_common_divisor_need_a_shuffle():
     assert not needs_shuffle(8, 16, stores=1, slots=64)
     assert not needs_shuffle(16, 8, stores=1, slots=64)
-    assert needs_shuffle(4, 7, stores=1, slots=2)
+    assert needs_shuffle(4, 7, stores=1, slots=4)
 
 
-def test_groups_that_fill_the_slots_need_none():
-    assert needs_shuffle(12, 8, stores=1, slots=8)
-    assert not needs_shuffle(12, 8, stores=2, slots=8)
+def test_a_shuffle_pays_only_where_many_slots_would_be_idle():
+    assert not needs_shuffle(4, 7, stores=1, slots=2)
+    assert needs_shuffle(12, 8, stores=1, slots=16)
+    assert not needs_shuffle(12, 8, stores=2, slots=16)
+
+
+def test_a_task_does_not_open_hundreds_of_partitions():
+    assert needs_shuffle(200, 201, stores=1, slots=2)
+    assert not needs_shuffle(200, 100, stores=1, slots=2)

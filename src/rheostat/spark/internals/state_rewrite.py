@@ -94,12 +94,13 @@ class StateRewrite:
         stores: OpenStores,
         groups: Sequence[tuple[int, int, int, int, int]],
         batch: int,
+        notes: str,
         progress: Progress | None,
     ) -> list[Told]:
         """Rewrite groups (store, old and new number of partitions, residue, divisor), each in one
-        task.
+        task, which notes in the folder ``notes`` that it is done, if there is such a folder.
         """
-        task = self._made("RewriteState", stores.java, batch)
+        task = self._made("RewriteState", stores.java, batch, notes)
         return self._told(self._rows(groups).mapPartitions(task), progress)
 
     def shuffle(
@@ -145,7 +146,7 @@ class StateRewrite:
             if progress is not None:
                 self._look(running, progress)
         try:
-            return [_parsed(str(line)) for line in running.get()]
+            return [parsed_line(str(line)) for line in running.get()]
         except Py4JJavaError as fault:
             raise RheostatError(f"a task failed: {said_by_java(fault)}") from None
 
@@ -164,7 +165,8 @@ class StateRewrite:
         return self._classes.all_on_executors(_CLASSES)
 
 
-def _parsed(line: str) -> Told:
+def parsed_line(line: str) -> Told:
+    """Return what a task tells in a line."""
     kind, operator, name, *numbers, store_id = line.split("\t")
     partition, rows, checksum, size, misplaced = map(int, numbers)
     return Told(

@@ -20,6 +20,7 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksIterator;
+import org.rocksdb.VectorMemTableConfig;
 import scala.Option;
 import scala.Tuple3;
 import scala.collection.Iterator;
@@ -70,11 +71,7 @@ public final class OpenedState {
     /** Load the version and stand before its first row. */
     OpenedState load() throws Exception {
         if (stores.rocks) {
-            RocksDB unloaded = (RocksDB) Hidden.call(provider(), "rocksDB");
-            LinkedFiles.giveTo(unloaded);
-            unloaded.rocksDbOptions().setWriteBufferSize(256L << 20).setAllowConcurrentMemtableWrite(false).setMemTableConfig(new org.rocksdb.VectorMemTableConfig());
-            // Else Spark looks every row of a changelog up before it puts it in, only to count rows.
-            Hidden.set(unloaded.conf(), "trackTotalNumberOfRows", Boolean.FALSE);
+            prepareLoad((RocksDB) Hidden.call(provider(), "rocksDB"));
         }
         ReadStateStore store = (ReadStateStore) Hidden.call(reader, "store");
         opened = true;
@@ -91,6 +88,15 @@ public final class OpenedState {
             hashes = new UnsafeProjection[] {hashOf(extractors[0].partitionKeySchema())};
         }
         return this;
+    }
+
+    /** Nothing is asked of the store but all of its rows, once: what loads a version need not be ready for more. */
+    private static void prepareLoad(RocksDB rocks) throws Exception {
+        LinkedFiles.giveTo(rocks);
+        // Else Spark looks every row of a changelog up before it puts it in, only to count rows.
+        Hidden.set(rocks.conf(), "trackTotalNumberOfRows", Boolean.FALSE);
+        // Rows of a changelog are sorted when all are there, not one by one.
+        rocks.rocksDbOptions().setMemTableConfig(new VectorMemTableConfig()).setAllowConcurrentMemtableWrite(false);
     }
 
     RocksDB rocks() {

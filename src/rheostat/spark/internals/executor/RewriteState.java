@@ -1,6 +1,12 @@
 package rheostat;
 
 import java.io.Serializable;
+import java.nio.file.CopyOption;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Iterator;
 import org.apache.spark.api.java.function.FlatMapFunction;
@@ -9,15 +15,19 @@ import org.apache.spark.api.java.function.FlatMapFunction;
  * Rewrites groups of partitions without a shuffle. A group is a residue modulo the greatest common divisor of both numbers of partitions:
  * what is in its old partitions is what belongs into its new ones.
  *
- * <p>Its rows are a store, how many partitions it has, how many it shall have, and the residue with the divisor.
+ * <p>Its rows are a store, how many partitions it has, how many it shall have, and the residue with the divisor. What a group tells is also
+ * noted in a file of its own when all of it is committed, so that a start after a crash need not repeat it.
  */
 public final class RewriteState implements FlatMapFunction, Serializable {
     private final StateStores stores;
     private final long batch;
+    private final String notes;
 
-    public RewriteState(StateStores stores, long batch) {
+    /** ``notes`` is a folder of this computer; empty for no notes. */
+    public RewriteState(StateStores stores, long batch, String notes) {
         this.stores = stores;
         this.batch = batch;
+        this.notes = notes;
     }
 
     public Iterator call(Object rows) throws Exception {
@@ -25,9 +35,22 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         Iterator groups = (Iterator) rows;
         while (groups.hasNext()) {
             int[] group = (int[]) groups.next();
-            rewrite(group[0], group[1], group[2], group[3], group[4], told);
+            ArrayList lines = new ArrayList();
+            rewrite(group[0], group[1], group[2], group[3], group[4], lines);
+            note(group[0], group[3], lines);
+            told.addAll(lines);
         }
         return told.iterator();
+    }
+
+    private void note(int store, int residue, ArrayList lines) throws Exception {
+        if (notes.isEmpty()) {
+            return;
+        }
+        Path note = Paths.get(notes, new String[] {stores.numbers[store] + "-" + stores.names[store] + "-" + residue});
+        Path fresh = note.resolveSibling("." + note.getFileName());
+        Files.write(fresh, lines, new OpenOption[0]);
+        Files.move(fresh, note, new CopyOption[] {StandardCopyOption.ATOMIC_MOVE});
     }
 
     private void rewrite(int store, int from, int to, int residue, int divisor, ArrayList told) throws Exception {
