@@ -3,7 +3,7 @@ the two ways of reading that are not taken, on the same state, one after the oth
 
 Run: python benchmarks/repartition.py [--keys 3000000] [--value-bytes 150] [--partitions 8]
 [--changes 16 4 7] [--rounds 1] [--ways rheostat whole spark once filter key] [--changelog]
-[--out FILE] [--plot FILE].
+[--state CHECKPOINT] [--out FILE] [--plot FILE].
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def cpu_s() -> float:
 def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Return the result of every way for every change, in turn, each on a fresh copy."""
     began = time.monotonic()
-    original = write_state(
+    original = options.state or write_state(
         spark, folder, options.keys, options.value_bytes, options.partitions, options.changelog
     )
     SCREEN.print(f"state written in {time.monotonic() - began:.0f} s")
@@ -167,6 +167,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--changelog", action="store_true")
+    parser.add_argument("--state", type=Path, help="a checkpoint that this has written before")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
