@@ -3,7 +3,8 @@ the two ways of reading that are not taken, on the same state, one after the oth
 
 Run: python benchmarks/repartition.py [--keys 3000000] [--value-bytes 150] [--partitions 8]
 [--changes 16 4 7] [--rounds 1] [--ways rheostat whole spark once filter key] [--changelog]
-[--state CHECKPOINT] [--out FILE] [--plot FILE].
+[--state CHECKPOINT] [--out FILE] [--plot FILE]
+[--access-plot FILE].
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from rheostat.repartition.engine import Rewrite
 from rheostat.repartition.files import LocalFiles
 from rheostat.repartition.rescale import rescale
 from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat_lab.repartition import access_plot
 from rheostat_lab.repartition.sized_state import write_state
 from rheostat_lab.repartition.ways_plot import draw
 
@@ -170,6 +172,7 @@ def main() -> None:
     parser.add_argument("--state", type=Path, help="a checkpoint that this has written before")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--access-plot", type=Path, help="which rows every way reads, of 120 keys")
     options = parser.parse_args()
     more = {"spark.driver.memory": "3g"}
     with (
@@ -177,6 +180,10 @@ def main() -> None:
         replay_session("local[2]", "repartition", more) as spark,
     ):
         results = measured(spark, Path(folder), options)
+        if options.access_plot:
+            small = Path(folder) / "small"
+            rows = access_plot.homes(spark, small, keys=120, old=3, new=4)
+            access_plot.draw(rows, 3, 4, options.access_plot)
     for way in options.ways:
         SCREEN.print(way, summary(results, way))
     text = json.dumps(results, indent=1)

@@ -23,11 +23,13 @@ _WAYS = {
 
 def draw(whole: Mapping[str, Any], path: Path) -> None:
     """Write the picture of a result as PNG."""
-    figure = Figure(figsize=(10, 3.6), dpi=120)
-    rewrites, reads, sizes = figure.subplots(1, 3)
+    figure = Figure(figsize=(13, 3.6), dpi=120)
+    rewrites, reads, sizes, seeks = figure.subplots(1, 4)
     _bars(rewrites, whole, ("rheostat", "spark"), "s", "seconds of a rewrite", 1.0)
     _bars(reads, whole, ("once", "filter", "key"), "s", "seconds of reading alone", 1.0)
     _bars(sizes, whole, ("once", "filter", "key"), "bytes_read", "GB read", 1e9)
+    _bars(seeks, whole, ("once", "filter", "key"), "seeks", "seeks", 1.0)
+    seeks.set_yscale("log")
     figure.suptitle(
         f"Spark {whole['spark']}, {whole['keys']:,} keys of {whole['value_bytes']} bytes,"
         f" {whole['partitions']} partitions before"
