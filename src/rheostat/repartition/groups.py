@@ -39,22 +39,28 @@ def groups(old: int, new: int) -> Iterator[Group]:
         yield Group(old, new, residue, divisor)
 
 
-SHUFFLE_COST = 2.5
-"""Processor time of a row that goes through a shuffle, over that of one that does not: it is
-written, sorted, read and merged once more (``benchmarks/repartition.py``, 8 to 7)."""
+READ, COPY, SHUFFLE = 0.35, 0.85, 3.0
+"""Processor time of a row in microseconds: to read its key and say where it belongs, to copy it,
+and to send it through a shuffle instead (``benchmarks/repartition.py``, 8 to 16 and 8 to 7)."""
 
 MOST_OPEN = 64
 """Each open partition of a store in RocksDB takes a few MB outside the JVM's heap."""
 
 
-def needs_shuffle(old: int, new: int, stores: int, slots: int) -> bool:
-    """Tell whether rows should go through a shuffle.
+def slices(old: int, new: int, stores: int, slots: int, *, in_memory: bool) -> int:
+    """Return into how many tasks a group is divided; 0 where rows should go through a shuffle.
 
-    One task a group reads every row once and writes it once. That is always right where a group has
-    one old or one new partition; else only if the slots that have no group would not do the work of
-    a shuffle in less time, and if a task need not open more than ``MOST_OPEN`` old partitions.
+    One task a group reads every row once and writes it once. Slots that would have no group may
+    take part of a group's new partitions: each such task reads all keys of the group, and copies
+    what is its own. ``in_memory`` is a provider that loads a whole partition into the heap: a task
+    of it opens no more of them than it must, and no two tasks open the same.
     """
     divisor = gcd(old, new)
+    tasks = divisor * stores
+    if in_memory:
+        return 1 if divisor in (old, new) or tasks >= slots else 0
+    most = max(min(slots // tasks, new // divisor), 1)
     if divisor in (old, new):
-        return False
-    return divisor * stores * SHUFFLE_COST < slots or old // divisor > MOST_OPEN
+        return most
+    shuffled, sliced = SHUFFLE * tasks / slots, READ + COPY / most
+    return 0 if shuffled < sliced or old // divisor > MOST_OPEN else most

@@ -9,9 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def noted(folder: str, operator: int, store: str, residue: int) -> list[str]:
-    """Return the lines of a group that is done; none for one that is not, or without a folder."""
-    note = Path(folder) / f"{operator}-{store}-{residue}"
+def noted(
+    folder: str, operator: int, store: str, residue: int, part: int = 0, parts: int = 1
+) -> list[str]:
+    """Return the lines of a slice of a group that is done; none for one that is not, or without a
+    folder.
+    """
+    name = f"{operator}-{store}-{residue}" + (f".{part}of{parts}" if parts > 1 else "")
+    note = Path(folder) / name
     return note.read_text("utf-8").splitlines() if folder and note.is_file() else []
 
 

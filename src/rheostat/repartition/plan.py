@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd
 
-from rheostat.repartition.groups import groups, needs_shuffle
+from rheostat.repartition.groups import slices
 from rheostat.repartition.inspection import Inspection
 
 START_S = 8.0
@@ -53,7 +54,10 @@ def plan(
 ) -> RepartitionPlan:
     """Return what a change to so many partitions would do."""
     stores, old = len(found.stores), found.partitions
-    shuffle = partitions > 0 and needs_shuffle(old, partitions, stores, slots)
+    parts = slices(
+        old, max(partitions, 1), stores, slots, in_memory="RocksDB" not in found.provider
+    )
+    shuffle = not parts
     counted = [store.bytes for store in found.stores if store.bytes is not None]
     size = sum(counted) if counted else None
     refusals = _refusals(found, partitions, disk_free_bytes, size)
@@ -66,7 +70,7 @@ def plan(
         rows=sum(store.rows or 0 for store in found.stores) if counted else None,
         disk_bytes=size,
         disk_free_bytes=disk_free_bytes,
-        tasks=_tasks(old, partitions, stores, shuffle),
+        tasks=_tasks(old, max(partitions, 1), stores, parts),
         shuffle=shuffle,
         slots=slots,
         duration_s=None if size is None else _duration_s(size, stores, partitions, slots, shuffle),
@@ -74,8 +78,8 @@ def plan(
     )
 
 
-def _tasks(old: int, new: int, stores: int, shuffle: bool) -> int:
-    return stores * (old + new if shuffle else sum(1 for _ in groups(old, max(new, 1))))
+def _tasks(old: int, new: int, stores: int, parts: int) -> int:
+    return stores * (parts * gcd(old, new) if parts else old + new)
 
 
 def _duration_s(size: int, stores: int, partitions: int, slots: int, shuffle: bool) -> float:

@@ -17,7 +17,7 @@ from rheostat.repartition.engine import (
     StoreId,
 )
 from rheostat.repartition.files import is_local
-from rheostat.repartition.groups import groups, needs_shuffle
+from rheostat.repartition.groups import groups, slices
 from rheostat.repartition.notes import noted
 from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.version_files import operator_metadata, state_folders, versions_from
@@ -120,17 +120,20 @@ class SparkRewriter:
             _partitions(stores, count) for count in (wanted.source.partitions, wanted.partitions)
         )
         count = len(stores.stores)
-        if needs_shuffle(old, new, count, self._jobs.slots):
+        parts_of_group = slices(old, new, count, self._jobs.slots, in_memory=not stores.rocksdb)
+        if not parts_of_group:
             parts = [(store, old, new, part) for store in range(count) for part in range(old)]
             return self._jobs.shuffle(stores, parts, new, wanted.batch, progress)
         told: list[Told] = []
         tasks = []
         for group in groups(old, new):
             for number, store in enumerate(stores.stores):
-                done = noted(wanted.notes, store.operator, store.name, group.residue)
-                told += map(parsed_line, done)
-                if not done:
-                    tasks.append((number, old, new, group.residue, group.divisor))
+                for part in range(parts_of_group):
+                    place = (group.residue, part, parts_of_group)
+                    done = noted(wanted.notes, store.operator, store.name, *place)
+                    told += map(parsed_line, done)
+                    if not done:
+                        tasks.append((number, old, new, group.residue, group.divisor, *place[1:]))
         if not tasks:
             return told
         return told + self._jobs.rewrite(stores, tasks, wanted.batch, wanted.notes, progress)

@@ -50,8 +50,10 @@ def test_more_slots_take_less_time():
     assert many < few
 
 
-def test_numbers_without_a_common_divisor_go_through_a_shuffle():
-    assert planned(partitions=7, slots=4).shuffle
+def test_numbers_without_a_common_divisor_go_through_a_shuffle_on_many_slots():
+    told = planned(partitions=7, slots=16)
+    assert (told.shuffle, told.tasks) == (True, 15)
+    assert planned(partitions=7, slots=2).tasks == 2
 
 
 def test_fewer_partitions_would_do_with_coalesce_and_more_would_not():

@@ -92,13 +92,14 @@ class StateRewrite:
     def rewrite(
         self,
         stores: OpenStores,
-        groups: Sequence[tuple[int, int, int, int, int]],
+        groups: Sequence[tuple[int, ...]],
         batch: int,
         notes: str,
         progress: Progress | None,
     ) -> list[Told]:
-        """Rewrite groups (store, old and new number of partitions, residue, divisor), each in one
-        task, which notes in the folder ``notes`` that it is done, if there is such a folder.
+        """Rewrite groups (store, old and new number of partitions, residue, divisor, slice of how
+        many), each slice in one task, which notes in the folder ``notes`` that it is done, if there
+        is such a folder.
         """
         task = self._made("RewriteState", stores.java, batch, notes)
         return self._told(self._rows(groups).mapPartitions(task), progress)

@@ -35,6 +35,7 @@ class OpenStores:
 
     stores: tuple[KeptStore, ...]
     keyed: tuple[bool, ...]
+    rocksdb: bool
     java: Any
 
 
@@ -74,7 +75,10 @@ class StateStores:
                 f"this Spark cannot read the state: {said_by_java(fault)}"
             ) from None
         return OpenStores(
-            stores=tuple(stores), keyed=tuple(keyed for _, _, keyed in opened), java=java
+            stores=tuple(stores),
+            keyed=tuple(keyed for _, _, keyed in opened),
+            rocksdb=rocksdb,
+            java=java,
         )
 
     def _session(self, settings: Mapping[str, str]) -> Any:

@@ -31,7 +31,7 @@ public final class MeasureState implements FlatMapFunction, Serializable {
         try {
             state.load();
             while (state.next()) {
-                tally.add(state.key, state.value);
+                tally.add(state.key, state.value());
                 if (OpenedState.home(state.hash(), partitions) != partition) {
                     tally.misplaced++;
                 }

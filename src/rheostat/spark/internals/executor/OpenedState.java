@@ -31,9 +31,8 @@ import scala.collection.immutable.Map;
  * belong. Rows of RocksDB come in the order of their keys.
  */
 public final class OpenedState {
-    /** The row. */
+    /** The row's key. */
     byte[] key;
-    byte[] value;
 
     final int partition;
     private final StateStores stores;
@@ -43,6 +42,8 @@ public final class OpenedState {
     private RocksDB rocks;
     private Families families;
     private RocksIterator raw;
+    private boolean begun;
+    private byte[] plainValue;
     private Iterator pairs;
     private UnsafeRow row;
     private RocksDBKeyStateEncoder[] encoders;
@@ -110,12 +111,14 @@ public final class OpenedState {
     /** Go to the next row; false at the end. */
     boolean next() {
         if (raw != null) {
+            if (begun) {
+                raw.next();
+            }
+            begun = true;
             if (!raw.isValid()) {
                 return false;
             }
             key = raw.key();
-            value = raw.value();
-            raw.next();
             return true;
         }
         if (!pairs.hasNext()) {
@@ -124,8 +127,13 @@ public final class OpenedState {
         UnsafeRowPair pair = (UnsafeRowPair) pairs.next();
         row = pair.key();
         key = row.getBytes();
-        value = pair.value().getBytes();
+        plainValue = pair.value().getBytes();
         return true;
+    }
+
+    /** The row's value: to be asked for once, and only where it is needed, since RocksDB makes a copy. */
+    byte[] value() {
+        return raw == null ? plainValue : raw.value();
     }
 
     /** The hash of the row's partition key, as a shuffle computes it; 0 for a store without a key, whose only partition is 0. */

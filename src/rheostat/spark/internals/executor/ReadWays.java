@@ -42,9 +42,10 @@ public final class ReadWays implements FlatMapFunction, Serializable {
                 state.load();
                 kept.misplaced++;
                 while (state.next()) {
-                    bytes += state.key.length + state.value.length;
+                    byte[] value = state.value();
+                    bytes += state.key.length + value.length;
                     if (OpenedState.home(state.hash(), to) == target) {
-                        kept.add(state.key, state.value);
+                        kept.add(state.key, value);
                     }
                 }
             } finally {

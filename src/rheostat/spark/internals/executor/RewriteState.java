@@ -15,8 +15,10 @@ import org.apache.spark.api.java.function.FlatMapFunction;
  * Rewrites groups of partitions without a shuffle. A group is a residue modulo the greatest common divisor of both numbers of partitions:
  * what is in its old partitions is what belongs into its new ones.
  *
- * <p>Its rows are a store, how many partitions it has, how many it shall have, and the residue with the divisor. What a group tells is also
- * noted in a file of its own when all of it is committed, so that a start after a crash need not repeat it.
+ * <p>Its rows are a store, how many partitions it has, how many it shall have, the residue with the divisor, and a slice of how many: a
+ * slice is every so manieth of the group's new partitions, so that several tasks can work on a group; each reads all of its keys, and copies
+ * the rows that are its own. What a slice tells is also noted in a file of its own when all of it is committed, so that a start after a
+ * crash need not repeat it.
  */
 public final class RewriteState implements FlatMapFunction, Serializable {
     private final StateStores stores;
@@ -36,24 +38,24 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         while (groups.hasNext()) {
             int[] group = (int[]) groups.next();
             ArrayList lines = new ArrayList();
-            rewrite(group[0], group[1], group[2], group[3], group[4], lines);
-            note(group[0], group[3], lines);
+            rewrite(group[0], group[1], group[2], group[3], group[4], group[5], group[6], lines);
+            note(group[0], group[3] + (group[6] > 1 ? "." + group[5] + "of" + group[6] : ""), lines);
             told.addAll(lines);
         }
         return told.iterator();
     }
 
-    private void note(int store, int residue, ArrayList lines) throws Exception {
+    private void note(int store, String part, ArrayList lines) throws Exception {
         if (notes.isEmpty()) {
             return;
         }
-        Path note = Paths.get(notes, new String[] {stores.numbers[store] + "-" + stores.names[store] + "-" + residue});
+        Path note = Paths.get(notes, new String[] {stores.numbers[store] + "-" + stores.names[store] + "-" + part});
         Path fresh = note.resolveSibling("." + note.getFileName());
         Files.write(fresh, lines, new OpenOption[0]);
         Files.move(fresh, note, new CopyOption[] {StandardCopyOption.ATOMIC_MOVE});
     }
 
-    private void rewrite(int store, int from, int to, int residue, int divisor, ArrayList told) throws Exception {
+    private void rewrite(int store, int from, int to, int residue, int divisor, int slice, int slices, ArrayList told) throws Exception {
         ArrayList sources = new ArrayList();
         NewState[] targets = new NewState[to / divisor];
         try {
@@ -66,11 +68,11 @@ public final class RewriteState implements FlatMapFunction, Serializable {
             for (int i = 1; i < sources.size(); i++) {
                 requireSame(first, (OpenedState) sources.get(i));
             }
-            for (int i = 0; i < targets.length; i++) {
+            for (int i = slice; i < targets.length; i += slices) {
                 targets[i] = new NewState(stores, store, residue + i * divisor, batch, first.rocks(), first.families());
             }
             tellRead(store, from, copy(sources, targets, from, to, residue, divisor), sources, told);
-            for (int i = 0; i < targets.length; i++) {
+            for (int i = slice; i < targets.length; i += slices) {
                 told.add(stores.told("written", store, residue + i * divisor, targets[i].tally, targets[i].commit()));
             }
         } finally {
@@ -92,10 +94,13 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         }
         MergedState merged = new MergedState(sources);
         for (OpenedState row = merged.next(); row != null; row = merged.next()) {
-            int home = place(row, from, to);
-            long hash = Tally.hash(row.key, row.value);
-            read[(row.partition - residue) / divisor].add(row.key.length + row.value.length, hash);
-            targets[(home - residue) / divisor].add(row.key, row.value, hash);
+            NewState target = targets[(place(row, from, to) - residue) / divisor];
+            if (target != null) {
+                byte[] value = row.value();
+                long hash = Tally.hash(row.key, value);
+                read[(row.partition - residue) / divisor].add(row.key.length + value.length, hash);
+                target.add(row.key, value, hash);
+            }
         }
         return read;
     }

@@ -92,12 +92,13 @@ public final class SplitState implements PairFlatMapFunction, Serializable {
         private void step() throws Exception {
             if (source.next()) {
                 int target = RewriteState.place(source, from, to);
-                read.add(source.key, source.value);
+                byte[] value = source.value();
+                read.add(source.key, value);
                 DataOutputStream output = outputs[target];
                 output.writeInt(source.key.length);
                 output.write(source.key);
-                output.writeInt(source.value.length);
-                output.write(source.value);
+                output.writeInt(value.length);
+                output.write(value);
                 if (runs[target].size() > most) {
                     finish(target);
                     start(target, numbers[target] + 1);
