@@ -1,4 +1,4 @@
-package rheostat.tests;
+package rheostat;
 
 import java.io.Serializable;
 import java.util.Collections;

@@ -200,14 +200,12 @@ CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "total": (total, "update"),
     "groups-with-state": (groups_with_state, "update"),
     "outer-join-3": (outer_join, "append"),
-    "outer-join-4": (outer_join, "append"),
     "pandas-with-state": (pandas_with_state, "update"),
     "transform-with-state": (transform_with_state, "update"),
 }
 
 SETTINGS = {
     "outer-join-3": {"spark.sql.streaming.join.stateFormatVersion": "3"},
-    "outer-join-4": {"spark.sql.streaming.join.stateFormatVersion": "4"},
 }
 """What a case needs beside Spark's defaults."""
 

@@ -35,7 +35,7 @@ PROVIDERS = {
     "changelog": {PROVIDER: ROCKSDB, CHANGELOG: "true"},
     "format-2": {PROVIDER: ROCKSDB, CHANGELOG: "true", FORMAT: "2"},
 }
-NEEDS_FAMILIES = {"transform-with-state", "outer-join-3", "outer-join-4"}
+NEEDS_FAMILIES = {"transform-with-state", "outer-join-3"}
 TELLS_WHEN_IT_STOPPED = {"transform-with-state"}
 """Their timers show what was seen when they fired. A stop lets the watermark catch up, so that they
 fire earlier than in a run that never stops: the other run of theirs stops at the same place."""
@@ -58,15 +58,18 @@ def spark(driver: dict[str, str]) -> Iterator[SparkSession]:
     session.stop()
 
 
+def configure(spark: SparkSession, partitions: int, settings: dict[str, str]) -> None:
+    for name in (PROVIDER, CHANGELOG, FORMAT, JOIN_FORMAT):
+        spark.conf.unset(name)
+    for name, value in {**settings, SHUFFLE_PARTITIONS: str(partitions)}.items():
+        spark.conf.set(name, value)
+
+
 def check(
     spark: SparkSession, folder: Path, case: str, provider: str, before: int, after: int, files: int
 ) -> None:
     """Run half of the files, rewrite, run the rest, and compare with a run that was left alone."""
-    for name in (PROVIDER, CHANGELOG, FORMAT, JOIN_FORMAT):
-        spark.conf.unset(name)
-    settings = {**PROVIDERS[provider], **SETTINGS.get(case, {}), SHUFFLE_PARTITIONS: str(before)}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
+    configure(spark, before, {**PROVIDERS[provider], **SETTINGS.get(case, {})})
     for number in range(files // 2):
         write_file(folder / "files", number)
     given = run(spark, case, folder / "files", folder / "checkpoint")
@@ -111,8 +114,7 @@ def test_the_whole_matrix(spark, tmp_path, case, provider, before, after):
 
 def test_a_limit_is_refused_before_anything_is_written(spark, tmp_path):
     write_file(tmp_path / "files", 0)
-    spark.conf.unset(PROVIDER)
-    spark.conf.set(SHUFFLE_PARTITIONS, "2")
+    configure(spark, 2, {})
     limited = source(spark, tmp_path / "files").limit(5).writeStream.format("noop")
     limited = limited.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True)
     limited.start().awaitTermination()
@@ -123,9 +125,18 @@ def test_a_limit_is_refused_before_anything_is_written(spark, tmp_path):
     assert sorted(map(str, (tmp_path / "c").rglob("*"))) == before
 
 
+def test_a_join_of_format_4_is_refused_before_anything_is_written(spark, tmp_path):
+    configure(spark, 2, {**PROVIDERS["snapshot"], JOIN_FORMAT: "4"})
+    write_file(tmp_path / "files", 0)
+    run(spark, "outer-join", tmp_path / "files", tmp_path / "c")
+    before = states(tmp_path / "c")
+    with pytest.raises(BadInput, match="is 4, which is not known"):
+        SparkRewriter(spark).rewrite(wanted(tmp_path / "c", 3)[1])
+    assert states(tmp_path / "c") == before
+
+
 def test_a_rewrite_can_be_taken_back_and_done_again(spark, tmp_path):
-    spark.conf.unset(PROVIDER)
-    spark.conf.set(SHUFFLE_PARTITIONS, "2")
+    configure(spark, 2, {})
     write_file(tmp_path / "files", 0)
     run(spark, "count", tmp_path / "files", tmp_path / "c")
     before = states(tmp_path / "c")
@@ -139,8 +150,7 @@ def test_a_rewrite_can_be_taken_back_and_done_again(spark, tmp_path):
 
 
 def test_a_rewrite_that_was_interrupted_goes_on_with_what_is_not_done(spark, tmp_path):
-    for name, value in {**PROVIDERS["snapshot"], SHUFFLE_PARTITIONS: "2"}.items():
-        spark.conf.set(name, value)
+    configure(spark, 2, PROVIDERS["snapshot"])
     write_file(tmp_path / "files", 0)
     run(spark, "inner-join", tmp_path / "files", tmp_path / "c")
     notes = tmp_path / "notes"
