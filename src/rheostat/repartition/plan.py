@@ -12,12 +12,12 @@ from rheostat.repartition.inspection import Inspection
 START_S = 8.0
 """A Spark session on this computer, until it can run a job."""
 
-BYTES_PER_SLOT_S = 10e6
-"""Bytes of keys and values that a slot reads, places and writes in a second: what Spark's own
-runner was measured at (18 to 20 MB/s on two slots, rows of 150 bytes in RocksDB), so an estimate on
-the careful side."""
+BYTES_PER_SLOT_S = 25e6
+"""Bytes of keys and values that a slot reads, places, writes and verifies in a second. Measured: 86
+MB/s of processor time from snapshots of RocksDB, rows of 190 bytes; a third of that from a
+changelog, so an estimate on the careful side."""
 
-SHUFFLE_FACTOR = 1.6
+SHUFFLE_FACTOR = 2.5
 """How much longer a row is taken to need that goes through a shuffle: it is written once more."""
 
 PARTITION_S = 0.2

@@ -60,4 +60,5 @@ def _bars(
     panel.set_xticks([number + middle for number in range(len(changes))])
     panel.set_xticklabels([f"to {to}" for to in changes])
     panel.set_title(title, fontsize=10)
+    panel.margins(y=0.4)  # the legend's place
     panel.legend(fontsize=7)
