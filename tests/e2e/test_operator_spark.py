@@ -40,7 +40,7 @@ pytestmark = [
 ]
 TOKEN = "a-token-of-a-test"
 PORT, UI = free_port(), free_port()
-CHANGES = 6
+CHANGES = 4
 APP = """
 import sys
 from pyspark.sql import SparkSession, functions as sf
