@@ -11,9 +11,10 @@ from rheostat.capacity.rescale_cost import with_cold_batch, with_sight
 from rheostat.model import Memory, Observation
 from rheostat.policies.foresight.gain import heard
 from rheostat.policies.foresight.waiting import rows_limit
+from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period_s
 from rheostat.signals.forecasts.rate_history import Rates, with_rate
-from rheostat.signals.forecasts.weighted_experts import HORIZONS_S, refit
+from rheostat.signals.forecasts.weighted_experts import refit
 
 _TICK_S = 5.0
 """Between two looks, before there were two."""

@@ -15,9 +15,10 @@ from rheostat.model import Observation
 from rheostat.policies.foresight.gain import cap
 from rheostat.policies.foresight.late_rows import may_be_late
 from rheostat.policies.foresight.waiting import overdue, waiting
+from rheostat.signals.forecasts.forecast import Forecast, last_value
 from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
-from rheostat.signals.forecasts.weighted_experts import Forecast, forecast, last_value
+from rheostat.signals.forecasts.weighted_experts import forecast
 
 _AIM = 0.95
 """Of the objective: batches that just keep it queue up at the least surprise."""

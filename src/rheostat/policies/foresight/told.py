@@ -7,7 +7,7 @@ from typing import Any
 
 from rheostat.capacity.need import closed_form, row_work_s
 from rheostat.policies.foresight.situation import Situation
-from rheostat.signals.forecasts.weighted_experts import HORIZONS_S
+from rheostat.signals.forecasts.forecast import HORIZONS_S
 
 
 def told(at: Situation, late_share_ahead: float, usable: float) -> dict[str, Any]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rheostat.signals.forecasts.forecast import HORIZONS_S, Forecast
 from rheostat.signals.forecasts.likeness import LIKE, distance
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, SEASONS_S, Floats, Rates
 
-HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
 _LEVEL = 6
 """Steps whose mean is the level."""
 
@@ -32,7 +31,6 @@ _EVIDENCE = 5
 """A horizon is learnt once so many of it have gone by: what one ramp did over a minute is a single
 case, however many looks fell into it."""
 
-_SOON_S = 120.0
 _DAMPING = 0.8
 _LONG, _TAIL = 12, 32
 _SLOPE, _FADES = 3, 0.9
@@ -46,33 +44,6 @@ _UNKNOWN_S = 600.0
 
 _PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
 """Misses as shares of the rate before any were seen; worth so many steps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """Rates by horizon, from now (0 s) on: the median, and what is exceeded once in ten and in a
-    hundred times.
-    """
-
-    t_s: tuple[float, ...]
-    p50: tuple[float, ...]
-    p90: tuple[float, ...]
-    p99: tuple[float, ...]
-
-    def path(self, rates: Sequence[float]) -> list[tuple[float, float]]:
-        """Return (seconds from now, rate) of one of the three."""
-        return list(zip(self.t_s, rates, strict=True))
-
-    def until_above(self, limit: float) -> float:
-        """Return in how many seconds the 90 % path rises above a rate; where it is above it now, it
-        must fall below it first, and in two minutes.
-        """
-        below = False
-        for t_s, rate in zip(self.t_s, self.p90, strict=True):
-            if rate > limit and (below or t_s > _SOON_S):
-                return t_s if below else 0.0
-            below = below or rate <= limit
-        return 2 * self.t_s[-1] if below else 0.0
 
 
 def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]:
@@ -126,12 +97,6 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
             path.append(max(0.0, float(middle + max(offset, offsets[0]))))
     p50, p90, p99 = (tuple(path) for path in paths)
     return Forecast((0.0, *HORIZONS_S), p50, p90, p99)
-
-
-def last_value(rate: float) -> Forecast:
-    """Return the forecast of who expects nothing: the rate of now on every path."""
-    same = (rate,) * (len(HORIZONS_S) + 1)
-    return Forecast((0.0, *HORIZONS_S), same, same, same)
 
 
 def _worse(missed: Floats, by_last: Floats) -> bool:

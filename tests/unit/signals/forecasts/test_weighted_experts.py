@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rheostat.signals.forecasts.forecast import HORIZONS_S, Forecast
 from rheostat.signals.forecasts.rate_history import RINGS, Rates, with_rate
 from rheostat.signals.forecasts.weighted_experts import (
-    HORIZONS_S,
-    Forecast,
     _experts,
     _said_now,
     _seasons_ago,
