@@ -56,7 +56,8 @@ def _cell(entry: Mapping[str, Any]) -> str:
     seeds, attained = entry["seeds"], round(entry["attained"] * entry["seeds"])
     cost = entry["cost"]
     half = (cost["high"] - cost["low"]) / 2
-    return f"{attained} of {seeds}, {cost['mean'] / 1000:.1f} ± {half / 1000:.1f}"
+    spread = f" ± {half / 1000:.1f}" if seeds > 1 else ""
+    return f"{attained} of {seeds}, {cost['mean'] / 1000:.1f}{spread}"
 
 
 def main(folders: Sequence[str]) -> None:
