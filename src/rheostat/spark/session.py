@@ -37,7 +37,8 @@ def _with_arguments_of(
     def decorate(way: Callable[[Any, Settings], Handle]) -> Callable[Concatenate[Any, _P], Handle]:
         @wraps(way)
         def whole(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
-            said = {**_usual(spark), **arguments_of(configuration(spark))}
+            conf = {} if has_ended(spark) else configuration(spark)
+            said = {**_usual(spark), **arguments_of(conf)}
             return way(spark, made(*args, **over(said, given)))
 
         own = [*inspect.signature(way).parameters.values()][:1]

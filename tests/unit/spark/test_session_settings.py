@@ -19,8 +19,9 @@ from rheostat.spark.settings import Settings, settings_of
 class RemoteSession:
     """A Spark Connect session, as far as it shows: queries, and nothing of a JVM."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
         self.streams = SimpleNamespace(active=[])
+        self.conf = SimpleNamespace(getAll=settings)
         self.is_stopped = False
 
     @property
@@ -184,3 +185,24 @@ def test_a_negative_standby_is_said_in_one_line():
     with pytest.raises(BadInput, match="standby must be at least 0 executors, but it is -1"):
         settings_of(standby=-1)
     assert settings_of(standby=2).state.standby == 2
+
+
+def test_a_call_is_completed_by_sparks_configuration_and_wins_over_it(tmp_path, caplog):
+    said = {
+        "spark.rheostat.slo": "25",
+        "spark.rheostat.loop.interval_s": "0.002",
+        "spark.rheostat.journal": str(tmp_path / "theirs"),
+    }
+    remote = RemoteSession(**said)
+    with caplog.at_level(logging.INFO, logger="rheostat"):
+        handle = rheostat.attach(remote, journal=tmp_path / "ours")
+    remote.is_stopped = True
+    handle.stop()
+    assert "objective 25 s, a decision every 0.002 s" in caplog.messages[0]
+    assert handle.journal == tmp_path / "ours"
+
+
+def test_wrong_settings_in_sparks_configuration_are_refused_before_anything_is_touched():
+    remote = RemoteSession(**{"spark.rheostat.slow": "25"})
+    with pytest.raises(BadInput, match=r"slow is no setting of Rheostat; did you mean .*slo"):
+        rheostat.attach(remote)
