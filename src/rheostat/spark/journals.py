@@ -57,12 +57,20 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
     options = settings.retention
     if isinstance(settings.journal, Path):
         return FolderJournal(settings.journal, options=options)
-    place = folders.state_folder() / "journal"
+    place = _place(spark)
     erase_old(place, time.time() - options.journal_days * _DAY_S)
     near = place / application_id(spark)
     if settings.journal is None:
         return FolderJournal(near, options=options)
     return FarJournal(near, _far(spark, settings.journal), options)
+
+
+def _place(spark: Any) -> Path:
+    """Return where the journals of applications are that name none: in a driver's container its
+    work folder, which goes with it. A home is none there (YARN says ``/home/``).
+    """
+    in_container = not is_connect(spark) and is_in_cluster(spark)
+    return Path.cwd() / "rheostat-journal" if in_container else folders.state_folder() / "journal"
 
 
 def _far(spark: Any, uri: str) -> HadoopFolder:

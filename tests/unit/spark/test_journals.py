@@ -40,6 +40,8 @@ class Far:
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "container").mkdir()
+    monkeypatch.chdir(tmp_path / "container")
     monkeypatch.setattr(journals, "hadoop_folder", lambda _, uri: Far(uri))
 
 
@@ -60,7 +62,9 @@ def test_a_journal_on_another_file_system_is_kept_there(tmp_path: Path) -> None:
     journal = journal_of(spark, settings)
     assert isinstance(journal, FarJournal)
     assert journal.kept_at == "hdfs://name/journals/one"
-    assert journal.folder.is_relative_to(tmp_path / "state")
+    assert journal.folder == tmp_path / "container" / "rheostat-journal" / "app-1"
+    in_client = journal_of(session("yarn", "client"), settings).folder
+    assert in_client == tmp_path / "state" / "rheostat" / "journal" / "app-1"
     assert fate(spark, settings, journal.folder) == ", kept in hdfs://name/journals/one"
 
 
