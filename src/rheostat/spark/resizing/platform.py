@@ -20,10 +20,12 @@ from rheostat.spark.sensing.pods import (
 )
 
 _log = logging.getLogger("rheostat")
+FRESH_S = 1.0
 LOOK_S = 5.0
 MOST_S = 30.0
-"""While executors are lacking their pods are looked at after such a pause: at first, and at most;
-each is half as long again as the one before, until something moves."""
+"""While executors are lacking their pods are looked at after such a pause: after a new wish, after
+something has moved, and at most; each is half as long again as the one before. The first is short
+because Spark asks for a refused pod again every second until less is wanted of it."""
 
 _RULE = 'apiGroups: [""], resources: ["{0}"], verbs: ["get", "list"]'
 
@@ -100,7 +102,7 @@ class Platform:
         lacking = wanted > len(registered)
         # A new wish is looked at without delay: what was refused before may be possible now.
         if lacking and wanted != self._wanted:
-            self._looked_s, self._pause_s = float("-inf"), LOOK_S
+            self._looked_s, self._pause_s = float("-inf"), FRESH_S
         self._wanted = wanted
         if self._pods.available and (lost or lacking or self._is_new(registered)):
             self._look(registered, wanted, lacking, now)

@@ -75,6 +75,17 @@ def test_what_a_quota_refuses_is_not_asked_for_every_second() -> None:
     assert pods.calls < 300 / LOOK_S / 2
 
 
+def test_what_a_quota_refuses_after_a_new_wish_is_seen_within_two_seconds() -> None:
+    pods = FakePods(pod(1))
+    seen = platform(pods)
+    seen.look(["1"], 8, 0.0)
+    assert seen.total(8) == 5  # one could be made, and Spark asks for four
+    pods.items, pods.quota = [pod(1), pod(2), pod(3)], "exceeded quota"
+    for second in (1.0, 2.0):
+        seen.look(["1"], 8, second)
+    assert seen.total(8) == 3
+
+
 def test_more_are_asked_for_when_one_could_be_made_again() -> None:
     pods = FakePods(pod(1), pod(2), pod(3))
     pods.quota = "exceeded quota"
