@@ -40,7 +40,7 @@ pytestmark = [
 ]
 TOKEN = "a-token-of-a-test"
 PORT, UI = free_port(), free_port()
-CHANGES = 4
+CHANGES = 8
 APP = """
 import sys
 from pyspark.sql import SparkSession, functions as sf
@@ -253,11 +253,12 @@ def rows(folder: Path) -> list[int]:
     """The values in the sink, sorted: those of committed batches, by the sink's own log."""
     from pyarrow import parquet
 
-    found: list[int] = []
-    for log in sorted((folder / "sink" / "_spark_metadata").glob("*")):
-        for line in log.read_text().splitlines()[1:]:
-            path = json.loads(line)["path"].removeprefix("file://")
-            found += parquet.read_table(path, columns=["value"])["value"].to_pylist()
+    logs = (folder / "sink" / "_spark_metadata").glob("[0-9]*")
+    # A log that ends in .compact names what the ones before it have named.
+    lines = {line for log in logs for line in log.read_text().splitlines()[1:]}
+    paths = [json.loads(line)["path"].removeprefix("file://") for line in lines]
+    tables = [parquet.read_table(path, columns=["value"]) for path in paths]
+    found = [value for table in tables for value in table["value"].to_pylist()]
     return sorted(found)
 
 
