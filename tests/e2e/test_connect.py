@@ -29,14 +29,17 @@ from pathlib import Path
 from pyspark.sql import SparkSession, functions as sf
 
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+spark.conf.set("spark.sql.shuffle.partitions", "2")
 rows = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
 counts = rows.groupBy((sf.col("value") % 7).alias("key")).count().writeStream
 counts = counts.outputMode("complete").format("memory").queryName("counts")
 query = counts.trigger(processingTime="1 second").start()
-while not Path("enough").exists():
-    time.sleep(0.2)
+keys = []
+while not Path("enough").exists() or len(keys) < 7:
+    time.sleep(0.5)
     assert query.isActive, query.exception()
-print(sorted(row["key"] for row in spark.table("counts").collect()), flush=True)
+    keys = sorted(row["key"] for row in spark.table("counts").collect())
+print(keys, flush=True)
 query.stop()
 spark.stop()
 """
