@@ -25,10 +25,10 @@ from rich.console import Console
 
 from rheostat.local.replay_session import replay_session
 from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.engine import Rewrite
-from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles
 from rheostat.repartition.rescale import rescale
 from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.state_engine import Rewrite
 from rheostat_lab.repartition import access_plot
 from rheostat_lab.repartition.sized_state import write_state
 from rheostat_lab.repartition.ways_plot import draw

@@ -11,11 +11,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from rheostat.restart.protocol import EVENTS, ORDERS, RESTART  # noqa: E402
+from rheostat.restart.restart_protocol import EVENTS, ORDERS, RESTART  # noqa: E402
 
 PAGE = ROOT / "docs" / "concepts" / "restart.md"
 TEXT = """\
-<!-- Made by scripts/restart_page.py from src/rheostat/restart/protocol.py; change that, not this page. -->
+<!-- Made by scripts/restart_page.py from src/rheostat/restart/restart_protocol.py; change that, not this page. -->
 
 # How a job is restarted at another size
 

@@ -13,7 +13,7 @@ from rheostat.ports import Policy
 
 if TYPE_CHECKING:
     from rheostat.doctor.examination import examine as doctor
-    from rheostat.spark.fleet.reading import read_once
+    from rheostat.spark.fleet.read_once import read_once
     from rheostat.spark.fleet.receive_into import receive
     from rheostat.spark.handle import Handle
     from rheostat.spark.session import attach, shadow
@@ -41,7 +41,7 @@ _NEED_PYSPARK = {
     "Handle": "rheostat.spark.handle:Handle",
     "attach": "rheostat.spark.session:attach",
     "doctor": "rheostat.doctor.examination:examine",
-    "read_once": "rheostat.spark.fleet.reading:read_once",
+    "read_once": "rheostat.spark.fleet.read_once:read_once",
     "receive": "rheostat.spark.fleet.receive_into:receive",
     "shadow": "rheostat.spark.session:shadow",
 }

@@ -24,7 +24,7 @@ pytest.importorskip("kubernetes", reason="comes with the extra operator")
 
 from tests.e2e.operator_plane import GROUP, Plane, resource, run_pod
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Observation
 from rheostat.operator.metrics_server import certificate, context, serve

@@ -17,7 +17,7 @@ from pyspark.sql import functions as sf
 
 from rheostat.kafka.broker import Broker
 from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles
 from rheostat.repartition.kafka_sources import kafka_sources, readers
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]

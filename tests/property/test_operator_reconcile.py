@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.model import Limits
 from rheostat.operator.actions import Adopt, Drain, Start, Stop, Tell
-from rheostat.operator.application import Application
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import mirrored, reconcile
+from rheostat.operator.streaming_application import Application
 
 LIMITS = Limits.between(1, 8)
 

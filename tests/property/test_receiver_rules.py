@@ -11,7 +11,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.capacity.receiver_room import executors_holding
+from rheostat.capacity.receiver_cores import executors_holding
 from rheostat.rescaling.orders import Decommission, Request
 from rheostat.rescaling.receiver_moves import (
     BALANCE_S,

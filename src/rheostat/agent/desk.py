@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from rheostat.agent.agent_report import Report
 from rheostat.agent.gauges import Gauges
 from rheostat.agent.outside import Held, Outside
-from rheostat.agent.report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, StaleData

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from rheostat.agent.agent_report import Report
 from rheostat.agent.gauges import GAUGES, PREFIX
-from rheostat.agent.report import Report
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 

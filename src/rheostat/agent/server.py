@@ -13,9 +13,9 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from rheostat.agent.agent_report import Report, report_json
 from rheostat.agent.desk import Desk, Refused
 from rheostat.agent.exposition import CONTENT_TYPE, exposition
-from rheostat.agent.report import Report, report_json
 from rheostat.agent.sizing import sizing_of
 from rheostat.errors import BadInput
 

@@ -38,7 +38,7 @@ def inspect(
 
     Example: rheostat state inspect /data/checkpoints/orders --no-rows
     """
-    from rheostat.repartition.reading import look
+    from rheostat.repartition.checkpoint_look import look
 
     with working("reading the state"):
         found = look(checkpoint, rows=rows).found

@@ -34,9 +34,9 @@ def plan(
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
     from rheostat.errors import BadInput
+    from rheostat.repartition.checkpoint_look import look
     from rheostat.repartition.kafka_sources import told as source_lines
     from rheostat.repartition.plan import plan as planned
-    from rheostat.repartition.reading import look
 
     if partitions < 1:
         raise BadInput(f"--partitions must be at least 1, but it is {partitions}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rheostat.doctor.binding import bindings, finding_of
+from rheostat.doctor.journal_binding import bindings, finding_of
 from rheostat.model import Limits, Observation
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import internals_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rheostat.capacity.receiver_room import SPARE_CORES, executors_holding
+from rheostat.capacity.receiver_cores import SPARE_CORES, executors_holding
 from rheostat.model import Decision, Memory, Observation
 
 

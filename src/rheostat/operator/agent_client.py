@@ -8,10 +8,10 @@ from typing import Any
 
 import aiohttp
 
-from rheostat.agent.report import Report, report_of
+from rheostat.agent.agent_report import Report, report_of
 from rheostat.agent.sizing import Sizing, to_json
 from rheostat.errors import BadInput
-from rheostat.operator.ports import Silent
+from rheostat.operator.operator_ports import Silent
 
 _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 

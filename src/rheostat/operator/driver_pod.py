@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from rheostat.operator.application import GROUP, KIND, VERSION, Application, own_labels
 from rheostat.operator.observed import Driver
+from rheostat.operator.streaming_application import GROUP, KIND, VERSION, Application, own_labels
 
 INCARNATION, SIZE = f"{GROUP}/incarnation", f"{GROUP}/size"
 EXECUTORS = "RHEOSTAT_EXECUTORS"

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
-from rheostat.operator.ports import Agents, Cluster
+from rheostat.operator.operator_ports import Agents, Cluster
 
 
 class NotLeading(Exception):

@@ -17,11 +17,11 @@ import kopf
 from kubernetes import client
 
 from rheostat.operator.agent_client import AgentClient
-from rheostat.operator.application import GROUP, PLURAL, ROLE, VERSION
-from rheostat.operator.cluster import ApiCluster
+from rheostat.operator.cluster_api import ApiCluster
 from rheostat.operator.fence import FencedAgents, FencedCluster
 from rheostat.operator.keeper import Keeper
 from rheostat.operator.metrics_server import certificate, context, serve
+from rheostat.operator.streaming_application import GROUP, PLURAL, ROLE, VERSION
 
 _APISERVICE = "v1beta1.external.metrics.k8s.io"
 

@@ -13,15 +13,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.errors import BadInput
 from rheostat.operator.actions import Action, Adopt, Drain, Start, Stop, Tell
-from rheostat.operator.application import Application, application_of
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.observed import Condition, Driver, Observed, Status
-from rheostat.operator.ports import Agents, Cluster, Silent
+from rheostat.operator.operator_ports import Agents, Cluster, Silent
 from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
-from rheostat.operator.status_text import status_json, status_of
+from rheostat.operator.status_json import status_json, status_of
+from rheostat.operator.streaming_application import Application, application_of
 
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

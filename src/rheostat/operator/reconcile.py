@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.operator.actions import Action, Adopt, Drain, Start, Stop, Tell
-from rheostat.operator.application import Application
 from rheostat.operator.observed import Condition, Driver, Observed, Status
+from rheostat.operator.streaming_application import Application
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,15 @@ from typing import Any
 from rheostat.agent.sizing import MODES
 from rheostat.config import GuardOptions, MetricOptions
 from rheostat.model import Limits
-from rheostat.operator.application import AGENT_PORT, GROUP, KIND, PLURAL, SOURCES, VERSION, camel
+from rheostat.operator.streaming_application import (
+    AGENT_PORT,
+    GROUP,
+    KIND,
+    PLURAL,
+    SOURCES,
+    VERSION,
+    camel,
+)
 
 _KINDS = {float: "number", int: "integer", bool: "boolean", str: "string"}
 _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.repartition.engine import StateIds, StateVersion, StoreId
-from rheostat.repartition.files import CheckpointFiles
+from rheostat.repartition.checkpoint_files import CheckpointFiles
+from rheostat.repartition.state_engine import StateIds, StateVersion, StoreId
 from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 
 HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"

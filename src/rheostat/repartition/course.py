@@ -11,12 +11,12 @@ from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.engine import Progress, Rewrite, Rewriter, StateVersion
-from rheostat.repartition.facts import ABSENT, OTHERS, OURS, Facts, events
 from rheostat.repartition.log_entry import commit_entry
 from rheostat.repartition.own_journal import OwnJournal, Story, Written
-from rheostat.repartition.protocol import REPARTITION
+from rheostat.repartition.repartition_facts import ABSENT, OTHERS, OURS, Facts, events
+from rheostat.repartition.repartition_protocol import REPARTITION
 from rheostat.repartition.staging import Staging
+from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
 from rheostat.repartition.verification import differences
 from rheostat.rescaling.transition_table import Transition
 

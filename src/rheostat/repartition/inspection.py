@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from rheostat.repartition.checkpoint import Checkpoint, Operator, Store
-from rheostat.repartition.files import CheckpointFiles
+from rheostat.repartition.checkpoint_files import CheckpointFiles
 from rheostat.repartition.formats import unknown_format
 from rheostat.repartition.kafka_sources import KafkaSource, kafka_sources
 from rheostat.repartition.operators import refusal

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rheostat.repartition.engine import StateIds
+from rheostat.repartition.state_engine import StateIds
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.engine import StoreCount, StoreId
+from rheostat.repartition.state_engine import StoreCount, StoreId
 
 SCHEMA = 1
 

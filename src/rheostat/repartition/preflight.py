@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoint_files import LocalFiles, is_local, local_path
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.files import LocalFiles, is_local, local_path
 from rheostat.repartition.log_entry import offset_entry
 from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.own_journal import OwnJournal, Plan, Story
-from rheostat.repartition.protocol import CLOSED, OPEN_OLD
+from rheostat.repartition.repartition_protocol import CLOSED, OPEN_OLD
 from rheostat.repartition.state_files import missing_file
 
 MOST_PARTITIONS = 32_768

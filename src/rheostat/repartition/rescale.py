@@ -11,7 +11,6 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.checkpoint import Checkpoint
 from rheostat.repartition.course import Course, Told, quiet
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.engine import Rewriter, StateVersion
 from rheostat.repartition.lease import leased
 from rheostat.repartition.own_journal import OwnJournal, Plan, Story
 from rheostat.repartition.preflight import (
@@ -25,6 +24,7 @@ from rheostat.repartition.preflight import (
     require_number,
 )
 from rheostat.repartition.running_query import require_stopped
+from rheostat.repartition.state_engine import Rewriter, StateVersion
 
 Clock = Callable[[], float]
 

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rheostat.repartition.checkpoint import FORMAT, Checkpoint, Operator, read_checkpoint
-from rheostat.repartition.engine import (
+from rheostat.repartition.checkpoint_files import is_local
+from rheostat.repartition.groups import groups, slices
+from rheostat.repartition.notes import noted
+from rheostat.repartition.operators import require_repartitionable
+from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
     Rewritten,
@@ -16,16 +20,12 @@ from rheostat.repartition.engine import (
     StoreCount,
     StoreId,
 )
-from rheostat.repartition.files import is_local
-from rheostat.repartition.groups import groups, slices
-from rheostat.repartition.notes import noted
-from rheostat.repartition.operators import require_repartitionable
 from rheostat.repartition.version_files import operator_metadata, state_folders, versions_from
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.opened_stores import KeptStore, OpenStores
 from rheostat.spark.internals.state_rewrite import StateRewrite, Told, parsed_line
-from rheostat.spark.internals.state_stores import KeptStore, OpenStores
 from rheostat.spark.sensing.query_shape import FILES, checkpoint_files_class
 
 

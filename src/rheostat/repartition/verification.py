@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rheostat.repartition.engine import StoreCount, StoreId
+from rheostat.repartition.state_engine import StoreCount, StoreId
 
 Counts = Mapping[StoreId, StoreCount]
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from rheostat.repartition.files import CheckpointFiles
+from rheostat.repartition.checkpoint_files import CheckpointFiles
 
 # 12.zip, 12.changelog, 12_ID.zip, 12_ID_BASE.changelog, 12.snapshot, 12.delta, each perhaps with a
 # checksum beside it (.12.zip.crc of Hadoop, 12.zip.crc or 12.zip_....crc of Spark)

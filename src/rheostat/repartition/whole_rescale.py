@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rheostat.repartition.checkpoint import Checkpoint
 from rheostat.repartition.course import Told
-from rheostat.repartition.engine import Rewriter
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.own_session import own_session
 from rheostat.repartition.rescale import rescale
 from rheostat.repartition.running_query import require_stopped
 from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.state_engine import Rewriter
 
 
 def rescale_here(

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from rheostat.capacity.receiver_room import receivers_held
+from rheostat.capacity.receiver_cores import receivers_held
 from rheostat.errors import BadInput
 from rheostat.model import Memory
 from rheostat.rescaling.receiver_moves import BALANCE_S

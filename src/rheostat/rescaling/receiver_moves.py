@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rheostat.capacity.receiver_room import SPARE_CORES, executors_holding
+from rheostat.capacity.receiver_cores import SPARE_CORES, executors_holding
 from rheostat.model import Memory, Rescaling
 from rheostat.rescaling.orders import Decommission, Kill, Request
 from rheostat.rescaling.receivers import rebalanced

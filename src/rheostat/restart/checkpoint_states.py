@@ -10,8 +10,8 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.machine.process import Child
 from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoint_files import LocalFiles, is_local, local_path
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.files import LocalFiles, is_local, local_path
 from rheostat.repartition.own_journal import OwnJournal
 from rheostat.repartition.preflight import UNFINISHED
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import psutil
 
 from rheostat.journal.restart_mail import VARIABLE, Mail, Order
-from rheostat.restart.conditions import ALIVE, LEFT, NONE
+from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
 
 STOP_GRACE_S = 40.0
 """A cluster of ours and its driver end within this; then they are killed."""

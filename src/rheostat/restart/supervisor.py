@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order
-from rheostat.restart.conditions import ALIVE, Facts, events
 from rheostat.restart.due import Terms, due
-from rheostat.restart.ports import Job, States
-from rheostat.restart.protocol import RESTART
+from rheostat.restart.restart_conditions import ALIVE, Facts, events
+from rheostat.restart.restart_protocol import RESTART
 from rheostat.restart.story import Story
 from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.supervisor_ports import Job, States
 
 LOOK_S = 0.2
 """Between two looks at the job."""

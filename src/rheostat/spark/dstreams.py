@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rheostat.capacity.receiver_room import executors_holding
+from rheostat.capacity.receiver_cores import executors_holding
 from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.engine import Rewrite, Rewritten, StateIds
-from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles
 from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.state_engine import Rewrite, Rewritten, StateIds
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 

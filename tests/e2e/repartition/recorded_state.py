@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.engine import (
+from rheostat.repartition.own_journal import OwnJournal, Written
+from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
     Rewritten,
@@ -19,7 +20,6 @@ from rheostat.repartition.engine import (
     StoreCount,
     StoreId,
 )
-from rheostat.repartition.own_journal import OwnJournal, Written
 
 
 class RecordedState:

@@ -23,7 +23,7 @@ from rheostat.errors import BadInput
 from rheostat.repartition.disk import Disk
 from rheostat.repartition.own_journal import OwnJournal
 from rheostat.repartition.preflight import read_own
-from rheostat.repartition.protocol import CLOSED, OPEN_NEW, OPEN_OLD
+from rheostat.repartition.repartition_protocol import CLOSED, OPEN_NEW, OPEN_OLD
 from rheostat.repartition.rescale import rescale, undo
 from rheostat.repartition.spark_rewriter import SparkRewriter
 

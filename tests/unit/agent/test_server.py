@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("prometheus_client", reason="comes with the extra agent")
 
+from rheostat.agent.agent_report import Report, report_json, report_of
 from rheostat.agent.desk import Desk
-from rheostat.agent.report import Report, report_json, report_of
 from rheostat.agent.server import Server
 from rheostat.agent.sizing import Sizing
 from rheostat.errors import BadInput

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rheostat.doctor.binding import bindings
 from rheostat.doctor.examination import _progress, _query, _reads_all, _slots, examine
+from rheostat.doctor.journal_binding import bindings
 from rheostat.spark.sensing.progress import batch_of
 
 

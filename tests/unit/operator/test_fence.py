@@ -3,7 +3,7 @@ import asyncio
 
 import pytest
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.operator.fence import FencedAgents, FencedCluster, NotLeading
 

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.operator.keeper import Keeper
-from rheostat.operator.ports import Silent
+from rheostat.operator.operator_ports import Silent
 
 
 class Api:

@@ -1,13 +1,13 @@
 # mypy: disallow-untyped-calls=False
 from dataclasses import replace
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.model import Limits
 from rheostat.operator.actions import Adopt, Drain, Start, Stop, Tell
-from rheostat.operator.application import Application
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import invalid, mirrored, reconcile
+from rheostat.operator.streaming_application import Application
 
 SIZING = Sizing(mode="external", size=4, limits=Limits.between(1, 6))
 THEIRS = Application(name="a", namespace="n", sizing=SIZING, labels={"app": "a"})

@@ -6,8 +6,8 @@ from tests.unit.repartition.checkpoint_on_disk import committed, operator, plann
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
-from rheostat.repartition.engine import StoreId
-from rheostat.repartition.files import LocalFiles, is_local
+from rheostat.repartition.checkpoint_files import LocalFiles, is_local
+from rheostat.repartition.state_engine import StoreId
 from rheostat.spark.sensing.query_shape import ROCKSDB
 
 

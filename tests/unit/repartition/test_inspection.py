@@ -3,7 +3,7 @@ from pathlib import Path
 from tests.unit.repartition.checkpoint_on_disk import operator, whole, written
 
 from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles
 from rheostat.repartition.inspection import Counts, Inspection, inspect, skew
 
 

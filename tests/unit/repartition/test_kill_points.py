@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.repartition.dying_disk import MOMENTS
 
-from rheostat.repartition.protocol import CLOSED, OPEN_NEW, OPEN_OLD
+from rheostat.repartition.repartition_protocol import CLOSED, OPEN_NEW, OPEN_OLD
 
 Points = list[dict[str, Any]]
 

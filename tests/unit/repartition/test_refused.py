@@ -15,10 +15,10 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition import running_query
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.engine import Progress, Rewrite, Rewritten
 from rheostat.repartition.lease import Holder, is_stale, lease_path, leased
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.rescale import rescale, undo
+from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
 
 
 def quiet(_: Path) -> None:

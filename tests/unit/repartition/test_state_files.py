@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.unit.repartition.checkpoint_on_disk import committed, operator, planned, written
 
 from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles
 from rheostat.repartition.state_files import missing_file
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.repartition.files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles
 from rheostat.repartition.version_files import (
     operator_metadata,
     state_folders,

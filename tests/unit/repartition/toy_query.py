@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.unit.repartition.checkpoint_on_disk import operator
 
-from rheostat.repartition.engine import (
+from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
     Rewritten,

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from rheostat.capacity.receiver_room import executors_holding
+from rheostat.capacity.receiver_cores import executors_holding
 from rheostat.model import Memory
 from rheostat.rescaling.orders import Decommission, Kill, Request
 from rheostat.rescaling.receiver_moves import (

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order, Wish
-from rheostat.restart.conditions import CONDITIONS
 from rheostat.restart.due import Terms
-from rheostat.restart.memory import MemoryJob, MemoryStates
-from rheostat.restart.protocol import EVENTS, ORDERS, RESTART
+from rheostat.restart.in_memory import MemoryJob, MemoryStates
+from rheostat.restart.restart_conditions import CONDITIONS
+from rheostat.restart.restart_protocol import EVENTS, ORDERS, RESTART
 from rheostat.restart.story import Story, told
 from rheostat.restart.story_journal import StoryJournal
 from rheostat.restart.supervisor import Supervisor

@@ -18,7 +18,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.standalone import Cluster
 from rheostat.model import Limits
 from rheostat.spark.fleet.fleet import Fleet
-from rheostat.spark.fleet.reading import read_once
+from rheostat.spark.fleet.read_once import read_once
 from rheostat.spark.fleet.receive_into import receive
 from rheostat.spark.internals.internals import internals_of
 from rheostat_lab.receivers.dstreams_job import DRIVER_FLAGS, until

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from rheostat_lab.varga.fit import Fit, Point, linear, places
+from rheostat_lab.varga.line_fit import Fit, Point, linear, places
 from rheostat_lab.varga.published import FINDINGS
 from rheostat_lab.varga.spec import Spec
 

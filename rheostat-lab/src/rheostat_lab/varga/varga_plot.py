@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rheostat_lab.varga.fit import linear, places
+from rheostat_lab.varga.line_fit import linear, places
 from rheostat_lab.varga.outcome import LOADS, Row, points
 from rheostat_lab.varga.spec import Spec
 

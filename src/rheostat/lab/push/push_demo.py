@@ -33,7 +33,7 @@ from rheostat.machine.free_memory import require_memory
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record
 from rheostat.spark.fleet.fleet import Fleet, FleetState
-from rheostat.spark.fleet.reading import read_once
+from rheostat.spark.fleet.read_once import read_once
 from rheostat.spark.fleet.receive_into import receive
 from rheostat.spark.handle import Handle
 from rheostat.spark.sensing import progress

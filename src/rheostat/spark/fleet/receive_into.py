@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from rheostat.capacity.receiver_room import SPARE_CORES
+from rheostat.capacity.receiver_cores import SPARE_CORES
 from rheostat.errors import BadInput
 from rheostat.machine.missing_module import advice
 from rheostat.rescaling.fleet_size import FleetLimits

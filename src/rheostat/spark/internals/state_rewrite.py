@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from rheostat.errors import RheostatError
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.gateway import Gateway, said_by_java
-from rheostat.spark.internals.state_stores import OpenStores, StateStores
+from rheostat.spark.internals.opened_stores import OpenStores, StateStores
 
 JOB = "rheostat rewrites state"
 """What Spark's UI, and its event log, call these jobs."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from rheostat.capacity.receiver_room import SPARE_CORES
+from rheostat.capacity.receiver_cores import SPARE_CORES
 from rheostat.errors import BadInput
 from rheostat.model import Limits
 from rheostat.spark.sensing.capabilities import allocates_dynamically, is_on

@@ -24,7 +24,7 @@ from rheostat.lab.operated.sized_resource import (
 from rheostat.lab.report.finished_run import Run
 from rheostat.lab.report.summary import summarize
 from rheostat.local import kubernetes_build
-from rheostat.operator.application import application_of
+from rheostat.operator.streaming_application import application_of
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
 DEMO = Demo()

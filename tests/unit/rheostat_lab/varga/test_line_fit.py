@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat_lab.varga.fit import linear, places
 from rheostat_lab.varga.gaps import downtime_s
+from rheostat_lab.varga.line_fit import linear, places
 from rheostat_lab.varga.load_time import load_times
 
 

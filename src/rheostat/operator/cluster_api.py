@@ -9,7 +9,7 @@ from typing import Any
 
 from kubernetes import client
 
-from rheostat.operator.application import GROUP, KIND, PLURAL, VERSION
+from rheostat.operator.streaming_application import GROUP, KIND, PLURAL, VERSION
 
 _GONE, _THERE = 404, 409
 _WHERE = {"group": GROUP, "version": VERSION, "plural": PLURAL}

@@ -5,7 +5,7 @@ from rheostat.agent.sizing import Sizing
 from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.model import Limits
-from rheostat.operator.application import application_of, camel, snake
+from rheostat.operator.streaming_application import application_of, camel, snake
 
 
 def body(**spec):

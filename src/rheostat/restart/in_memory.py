@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rheostat.journal.restart_mail import Mail, Order, Report
-from rheostat.restart.conditions import ALIVE, LEFT, NONE
+from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
 
 
 class MemoryJob:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from rheostat.agent.report import Report
+from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from rheostat.repartition.disk import Disk
-from rheostat.repartition.facts import CONDITIONS
 from rheostat.repartition.log_entry import commit_entry, offset_entry
 from rheostat.repartition.own_journal import OwnJournal, Plan
-from rheostat.repartition.protocol import BACK, EVENTS, FORTH, ORDERS, REPARTITION
+from rheostat.repartition.repartition_facts import CONDITIONS
+from rheostat.repartition.repartition_protocol import BACK, EVENTS, FORTH, ORDERS, REPARTITION
 
 
 def test_every_event_has_a_condition_and_a_meaning() -> None:

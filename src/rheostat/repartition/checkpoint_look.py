@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.files import CheckpointFiles, LocalFiles, is_local, local_path
+from rheostat.repartition.checkpoint_files import CheckpointFiles, LocalFiles, is_local, local_path
 from rheostat.repartition.formats import unknown_format
 from rheostat.repartition.inspection import Counts, Inspection, inspect
 from rheostat.repartition.operators import refusal

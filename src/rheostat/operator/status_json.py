@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from rheostat.operator.application import camel
 from rheostat.operator.observed import Condition, Status
+from rheostat.operator.streaming_application import camel
 
 
 def status_of(read: Mapping[str, Any]) -> Status:
