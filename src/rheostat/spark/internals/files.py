@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from py4j.protocol import Py4JError
-
 from rheostat.errors import BadInput
-from rheostat.spark.internals.gateway import Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
 
 
 class Files:
@@ -29,7 +27,7 @@ class Files:
         try:
             path = self._path(folder)
             self._file_system(path).listStatus(path)
-        except Py4JError as fault:
+        except RAISED as fault:
             raise BadInput(f"{folder} cannot be read: {said_by_java(fault)}") from None
 
     def listing(self, folder: str) -> list[str]:
@@ -38,7 +36,7 @@ class Files:
             path = self._path(folder)
             found = self._file_system(path).listStatus(path)
             return [str(status.getPath().getName()) for status in found]
-        except Py4JError:
+        except RAISED:
             return []
 
     def bytes_in(self, folder: str) -> int | None:
@@ -46,7 +44,7 @@ class Files:
         try:
             path = self._path(folder)
             return int(self._file_system(path).getContentSummary(path).getLength())
-        except Py4JError:
+        except RAISED:
             return None
 
     def text(self, file: str) -> str | None:
@@ -58,7 +56,7 @@ class Files:
                 return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
             finally:
                 stream.close()
-        except Py4JError:
+        except RAISED:
             return None
 
     def write(self, file: str, text: str) -> None:

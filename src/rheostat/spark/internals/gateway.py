@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
 
 from rheostat.spark.sensing.capabilities import is_connect
 
@@ -18,6 +19,10 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 ABSENT = (Py4JError, AttributeError, TypeError)
 """What is raised where this Spark does not have what is called: a method of the JVM, a private
 member of PySpark, a class (py4j takes its name for a package, which cannot be called)."""
+
+RAISED = (Py4JError, PySparkException)
+"""What is raised for a fault of the JVM: a session turns some Java exceptions, such as that of an
+unknown host, into PySpark's own."""
 
 
 class Gateway:

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from py4j.protocol import Py4JError
-
-from rheostat.spark.internals.gateway import said_by_java
+from rheostat.spark.internals.gateway import RAISED, said_by_java
 
 _HFLUSH = "hflush"
 _ROLLED_BYTES = 192 * 1024
@@ -154,5 +152,5 @@ def own_folder(uri: str) -> HadoopFolder:
 def _said() -> Iterator[None]:
     try:
         yield
-    except Py4JError as fault:
+    except RAISED as fault:
         raise OSError(said_by_java(fault)) from None

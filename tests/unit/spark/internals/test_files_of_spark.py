@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from py4j.protocol import Py4JError
+from pyspark.errors import IllegalArgumentException
 
+from rheostat.errors import BadInput
 from rheostat.spark.internals.files import Files
 
 
@@ -53,6 +55,20 @@ def files(gateway: Callable[..., Any]) -> Files:
         )
     )
     return Files(made)
+
+
+@pytest.mark.parametrize("kind", [Py4JError, IllegalArgumentException])
+def test_a_folder_that_cannot_be_listed_is_one_line(
+    files: Files, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def unknown(self: Hadoop, path: Hadoop) -> None:
+        raise kind("java.net.UnknownHostException: nowhere.invalid\nat line 2")
+
+    monkeypatch.setattr(Hadoop, "listStatus", unknown)
+    said = "^hdfs://nowhere.invalid/a cannot be read: java.net.UnknownHostException: nowhere.*d$"
+    with pytest.raises(BadInput, match=said):
+        files.require("hdfs://nowhere.invalid/a")
+    assert files.listing("hdfs://nowhere.invalid/a") == []
 
 
 def test_a_checkpoint_is_read_wherever_it_is(files: Files, tmp_path: Path) -> None:
