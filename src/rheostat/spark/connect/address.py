@@ -8,7 +8,7 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.spark.static_settings import Wanted
 
-SCRIPT = Path(__file__).with_name("server.py")
+SCRIPT = Path(__file__).with_name("connect_server.py")
 PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 _WHY = "where clients of Spark Connect find the server"
 
