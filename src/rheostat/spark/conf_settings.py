@@ -20,6 +20,10 @@ from rheostat.policies.registry import create, wrong_parameters
 from rheostat.spark.settings import DEFAULT_POLICY, settings_of
 
 PREFIX = "spark.rheostat."
+INTERNAL = f"{PREFIX}internal."
+"""What Rheostat tells itself in a session that it starts (``warm_start.py``): no setting of a
+user."""
+
 _POLICY, _KAFKA, _SERVERS = "policy", "kafka", "bootstrap.servers"
 
 
@@ -99,7 +103,7 @@ def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:
     said = {
         name.removeprefix(PREFIX): str(text).strip()
         for name, text in sorted(conf.items())
-        if name.startswith(PREFIX)
+        if name.startswith(PREFIX) and not name.startswith(INTERNAL)
     }
     wrong: list[str] = []
     parts: dict[str, dict[str, Any]] = {}

@@ -12,6 +12,7 @@ from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.spark.conf_settings import PREFIX, arguments_of, keys, over
 from rheostat.spark.settings import settings_of
+from rheostat.spark.warming import warm_start
 
 
 def conf(**settings: str) -> dict[str, str]:
@@ -29,6 +30,10 @@ def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
 
 def test_without_a_setting_nothing_is_said() -> None:
     assert arguments_of({"spark.executor.cores": "2"}) == {}
+
+
+def test_what_a_session_that_rheostat_started_carries_is_no_setting_of_a_user() -> None:
+    assert arguments_of({warm_start.SETTING: "/somewhere"}) == {}
 
 
 def test_texts_become_the_arguments_of_a_call() -> None:

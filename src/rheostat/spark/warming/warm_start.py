@@ -26,7 +26,7 @@ from rheostat.machine.jdk import Jdk, find_jdk
 from rheostat.spark.warming.archive_cache import archive_key, cache_folder, forget_oldest
 
 _log = logging.getLogger("rheostat")
-SETTING = "spark.rheostat.warmStart"
+SETTING = "spark.rheostat.internal.warmStart"
 """The session setting that names an application's file of JVM options."""
 
 LIBRARIES = {
