@@ -41,7 +41,8 @@ def groups(old: int, new: int) -> Iterator[Group]:
 
 READ, COPY, SHUFFLE = 0.35, 0.85, 3.0
 """Processor time of a row in microseconds: to read its key and say where it belongs, to copy it,
-and to send it through a shuffle instead (``benchmarks/repartition.py``, 8 to 16 and 8 to 7)."""
+and to send it through a shuffle instead. Estimates: the first two from a profile of 8 to 16 (their
+sum is measured), the third not measured."""
 
 MOST_OPEN = 64
 """Each open partition of a store in RocksDB takes a few MB outside the JVM's heap."""

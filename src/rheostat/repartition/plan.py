@@ -18,7 +18,8 @@ MB/s of processor time from snapshots of RocksDB, rows of 190 bytes; a third of 
 changelog, so an estimate on the careful side."""
 
 SHUFFLE_FACTOR = 2.5
-"""How much longer a row is taken to need that goes through a shuffle: it is written once more."""
+"""How much longer a row is taken to need that goes through a shuffle: it is written once more. Not
+measured."""
 
 PARTITION_S = 0.2
 """Opening, committing and closing a new partition of a store, on a local disk; measured with
