@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rheostat.capacity.receiver_cores import SPARE_CORES, executors_holding
+from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.model import Decision, Memory, Observation
 
 
@@ -29,5 +29,5 @@ class ReceiverRoom:
         least = executors_holding(receivers, cores)
         if decision.target >= least:
             return decision, {}
-        needed = f"{receivers} receivers need {receivers + SPARE_CORES} cores"
-        return replace(decision, target=least, reason=f"{decision.reason}; {needed}"), {}
+        reason = f"{decision.reason}; {cores_needed(receivers)}"
+        return replace(decision, target=least, reason=reason), {}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rheostat.capacity.receiver_cores import SPARE_CORES, executors_holding
+from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.model import Memory, Rescaling
 from rheostat.rescaling.orders import Decommission, Kill, Request
 from rheostat.rescaling.receivers import rebalanced
@@ -209,8 +209,5 @@ def _moving_text(moving: Mapping[str, list[object]]) -> str:
 
 
 def _too_few(facts: ReceiverFacts, needed: int, target: int) -> str:
-    count = len(facts.receivers)
-    return (
-        f"{count} receivers need {count + SPARE_CORES} cores: {needed} executors of {facts.cores},"
-        f" not {target}"
-    )
+    wanted = cores_needed(len(facts.receivers))
+    return f"{wanted}: {needed} executors of {facts.cores}, not {target}"

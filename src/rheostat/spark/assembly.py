@@ -213,17 +213,17 @@ def _sensor(
     trigger_s = internals.queries.trigger_s if internals else lambda _: None
     if is_connect(spark) or is_local(spark):
         return SparkSensor(spark, None, offsets, trigger_s, sizes)
-    context = spark.sparkContext
-    endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId)
+    context, application = spark.sparkContext, application_id(spark)
+    endpoint = ExecutorsEndpoint(context.uiWebUrl, application)
     return SparkSensor(
         spark,
         endpoint,
         offsets,
         trigger_s,
         sizes,
-        local=LocalUsage(LocalExecutors(application_id(spark))),
+        local=LocalUsage(LocalExecutors(application)),
         stages=StageUsage(StagesEndpoint(endpoint.rest), signals),
-        receivers=lambda: receivers_asked(application_id(spark)),
+        receivers=lambda: receivers_asked(application),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rheostat.capacity.receiver_cores import executors_holding
+from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities
@@ -113,10 +113,7 @@ def _said(
         said.append("receivers stay where they are, and executors that hold one stay (version 1)")
     floor = executors_holding(len(streams), cores)
     if streams and floor > settings.limits.min_executors:
-        said.append(
-            f"{len(streams)} receivers need {len(streams) + 1} cores: never fewer than {floor}"
-            " executors"
-        )
+        said.append(f"{cores_needed(len(streams))}: never fewer than {floor} executors")
     return said
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from rheostat.capacity.receiver_cores import SPARE_CORES
+from rheostat.capacity.receiver_cores import SPARE_CORES, cores_needed
 from rheostat.errors import BadInput
 from rheostat.machine.missing_module import advice
 from rheostat.rescaling.fleet_size import FleetLimits
@@ -57,8 +57,7 @@ def receive(
     there = internals.executors.registered()
     if there * cores < wanted.least + SPARE_CORES:
         raise BadInput(
-            f"{wanted.least} receivers need {wanted.least + SPARE_CORES} cores, but {there}"
-            f" executors of {cores} have {there * cores}"
+            f"{cores_needed(wanted.least)}, but {there} executors of {cores} have {there * cores}"
         )
     directory = Directory(bind, time.time)
     local = bind == LOOPBACK

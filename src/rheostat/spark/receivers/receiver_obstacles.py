@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from rheostat.capacity.receiver_cores import SPARE_CORES
+from rheostat.capacity.receiver_cores import SPARE_CORES, cores_needed
 from rheostat.errors import BadInput
 from rheostat.model import Limits
 from rheostat.spark.sensing.capabilities import allocates_dynamically, is_on
@@ -41,10 +41,10 @@ def refuse_two_managers(streaming: Any) -> None:
 
 def refuse_too_few_cores(receivers: int, limits: Limits, cores: int) -> None:
     """Raise BadInput where the ceiling has no core left for the batches: they would never run."""
-    most, needed = limits.max_executors * cores, receivers + SPARE_CORES
-    if receivers and most < needed:
+    most = limits.max_executors * cores
+    if receivers and most < receivers + SPARE_CORES:
         raise BadInput(
-            f"{receivers} receivers need {needed} cores, but {limits.max_executors} executors of"
+            f"{cores_needed(receivers)}, but {limits.max_executors} executors of"
             f" {cores} have {most}: raise limits= or spark.executor.cores"
         )
 

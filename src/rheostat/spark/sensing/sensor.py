@@ -166,14 +166,8 @@ class SparkSensor:
         status = query.status
         running = in_flight(status, batch, seen.trigger_s, now, tracker, seen.quiet_s)
         seen.quiet_s = now if running is None else seen.quiet_s
-        # Spark repeats the last progress while no data come: then the last batch says nothing of
-        # now.
-        pause_s = now - batch.commit_s
-        idle = (
-            running is None
-            and not status.get("isDataAvailable")
-            and pause_s > max(_IDLE_S, 3 * (seen.trigger_s or 0.0))
-        )
+        awaits_data = running is None and not status.get("isDataAvailable")
+        idle = awaits_data and _is_old(batch, seen.trigger_s, now)
         # The last two points only: whoever wants a mean takes it, and a lagging rate misleads the
         # rest.
         rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
@@ -262,6 +256,13 @@ class SparkSensor:
         if left is None or self._offsets is not None:
             return left
         return left + rate * (now - batch.start_s) if rate is not None else None
+
+
+def _is_old(batch: ReportedBatch, trigger_s: float | None, now: float) -> bool:
+    """Tell whether a batch says nothing of now: Spark repeats the last progress while no data
+    come.
+    """
+    return now - batch.commit_s > max(_IDLE_S, 3 * (trigger_s or 0.0))
 
 
 def _of_all(queries: list[Observation]) -> list[Observation]:
