@@ -4,12 +4,12 @@ written.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.spark.sensing.offset_log import entry_of
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 
@@ -48,13 +48,10 @@ def read_checkpoint(folder: Path) -> Checkpoint:
             " a batch in it"
         )
     try:
-        version, metadata, *_ = newest.read_text(encoding="utf-8").splitlines()
-        kept = {name: str(value) for name, value in json.loads(metadata)["conf"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(
-            f"{newest} is no entry of an offset log: its second line should be JSON with the"
-            " query's conf"
-        ) from None
+        text = newest.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        text = ""  # no entry of a log, and said to be none
+    version, kept = entry_of(str(newest), text)
     if version != "v1":
         raise BadInput(f"{newest} has format {version!r}; v1 can be read")
     return Checkpoint(

@@ -14,6 +14,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint_files import CheckpointFiles
 from rheostat.repartition.state_engine import StateIds, StateVersion, StoreId
+from rheostat.spark.sensing.offset_log import entry_of
 from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 
 HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -176,14 +177,7 @@ def _batches(files: CheckpointFiles, folder: str) -> list[int]:
 def _planned(files: CheckpointFiles, location: str, batch: int) -> PlannedBatch:
     name = f"{location}/offsets/{batch}"
     text = files.text(name) or ""
-    try:
-        version, metadata, *_ = text.splitlines()
-        settings = {key: str(value) for key, value in json.loads(metadata)["conf"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(
-            f"{name} is no entry of an offset log: its second line should be JSON with the query's"
-            " conf"
-        ) from None
+    version, settings = entry_of(name, text)
     if version not in ("v1", "v2"):
         raise BadInput(f"{name} has format {version!r}; v1 and v2 can be read")
     if not settings.get(SHUFFLE_PARTITIONS, "").isdecimal():
