@@ -38,9 +38,15 @@ def counted(now: Observation, memory: Memory, slo_s: float) -> dict[str, Any]:
 
 
 def may_be_late(late: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the shares of rows that may still be late: in the long run, and in five minutes."""
+    """Return the shares of rows that may still be late: in the long run, and in five minutes.
+
+    While a job is young its five minutes are most of its rows: they may have little more late than
+    the whole.
+    """
     spent = {name: gone / rows if rows > 0 else 0.0 for name, (rows, gone) in late.items()}
-    return max(0.0, _SHARE - spent["hour"]), max(0.0, _WINDOW_SHARE - spent["window"])
+    (all_rows, _), (recent_rows, _) = late["hour"], late["window"]
+    recent = min(_WINDOW_SHARE, _SHARE * all_rows / recent_rows if recent_rows > 0 else _SHARE)
+    return max(0.0, _SHARE - spent["hour"]), max(0.0, recent - spent["window"])
 
 
 def _late_share(now: Observation, slo_s: float) -> float:
