@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.model import Limits
-from rheostat.operator.actions import Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import mirrored, reconcile
 from rheostat.operator.streaming_application import Application
@@ -24,8 +24,8 @@ LIMITS = Limits.between(1, 8)
 class World:
     """One application in a cluster: its driver's pods, its agent, and what the API keeps."""
 
-    def __init__(self, live, ours):
-        self.live, self.ours = live, ours
+    def __init__(self, live, ours, ends=False):
+        self.live, self.ours, self.ends = live, ours, ends
         self.mode, self.replicas = "external", 3
         self.status, self.pods, self.agents = Status(), {}, {}
         self.started, self.drained, self.told = [], [], []
@@ -72,6 +72,11 @@ class World:
             if pod and pod.uid == action.uid:
                 assert self.agents[pod.uid].drained, "stopped in the middle of a batch"
                 self.pods[action.name] = replace(pod, leaving=True)
+        elif isinstance(action, Clear):
+            pod = self.pods.get(action.name)
+            if pod and pod.uid == action.uid:
+                assert pod.ended, "a driver that runs was cleared away"
+                del self.pods[action.name], self.agents[pod.uid]
         elif isinstance(action, Drain):
             self._drain(action.uid)
         elif isinstance(action, Tell) and not self.silent:
@@ -110,6 +115,10 @@ class World:
                 del self.pods[name], self.agents[pod.uid]
             elif not pod.running and not pod.ended:
                 self.pods[name] = replace(pod, running=True)
+            elif pod.ended:
+                continue
+            elif self.agents[pod.uid].drained and self.ends:  # its program has nothing left to do
+                self.pods[name] = replace(pod, running=False, ended=True, end="Succeeded")
             elif self.agents[pod.uid].draining:  # the batch that runs takes its time
                 done = pod.uid in self.ending
                 self.ending.add(pod.uid)
@@ -153,9 +162,9 @@ def settle(world):
         world.go_on()
 
 
-@given(live=st.booleans(), ours=st.booleans(), events=steps)
-def test_any_history_ends_in_the_wanted_state_and_then_nothing_is_done(live, ours, events):
-    world = World(live, ours)
+@given(live=st.booleans(), ours=st.booleans(), ends=st.booleans(), events=steps)
+def test_any_history_ends_in_the_wanted_state_and_then_nothing_is_done(live, ours, ends, events):
+    world = World(live, ours, ends)
     play(world, events)
     settle(world)
     before = world.status
@@ -163,15 +172,16 @@ def test_any_history_ends_in_the_wanted_state_and_then_nothing_is_done(live, our
     assert world.status == before
     running = [pod for pod in world.pods.values() if pod.running]
     assert len(running) == 1
+    assert list(world.pods.values()) == running, "a driver that has ended is left behind"
     report = world.agents[running[0].uid]
     assert report.sizing == world.application().sizing
     if world.mode == "external" and (live or ours):
         assert (report.target if live else running[0].size) == world.replicas
 
 
-@given(live=st.booleans(), ours=st.booleans(), events=steps)
-def test_nothing_is_done_twice_and_never_are_there_two_drivers(live, ours, events):
-    world = World(live, ours)
+@given(live=st.booleans(), ours=st.booleans(), ends=st.booleans(), events=steps)
+def test_nothing_is_done_twice_and_never_are_there_two_drivers(live, ours, ends, events):
+    world = World(live, ours, ends)
     play(world, events)
     settle(world)
     assert len(set(world.started)) == len(world.started)

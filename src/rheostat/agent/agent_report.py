@@ -17,7 +17,8 @@ class Report:
 
     ``cannot`` says in one line each what cannot be done here; ``executors`` are registered,
     ``target`` is in force. ``draining`` once the queries were told to end, ``drained`` when they
-    have. ``age_s`` are the seconds since the loop has looked, None before.
+    have. ``contested`` says why a size was held against a second writer of it, empty where there
+    is none. ``age_s`` are the seconds since the loop has looked, None before.
     ``metrics`` are gauges by their name, without those that are absent.
     """
 
@@ -30,6 +31,7 @@ class Report:
     phase: str = "idle"
     detail: str = ""
     reason: str = ""
+    contested: str = ""
     halted: bool = False
     draining: bool = False
     drained: bool = False

@@ -12,6 +12,7 @@ from rheostat.agent.agent_report import Report
 from rheostat.agent.gauges import Gauges
 from rheostat.agent.outside import Held, Outside
 from rheostat.agent.sizing import Sizing
+from rheostat.agent.turns import WITHIN_S, Turns
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, StaleData
 from rheostat.model import Capabilities, Memory, Record
@@ -61,12 +62,16 @@ class Desk:
         self._seen_s: float | None = None
         self._metrics: dict[str, float] = {}
         self._windows: Memory = {}
+        self._contest: tuple[float, str] | None = None
         self._draining = self._drained = False
 
     def see(self, record: Record) -> None:
         """Take a tick of the loop."""
         with self._lock:
             self._record, self._seen_s = record, self._clock()
+            held = next((each for each in record.guards if each.guard == Turns().name), None)
+            if held:
+                self._contest = (self._seen_s, held.reason)
             if record.observation is None:
                 self._metrics = {}
             else:
@@ -103,7 +108,8 @@ class Desk:
         if sizing.mode == "external":
             # A size from outside is not older than its data, and who asks has a pace of his own.
             kept = tuple(rule for rule in guards if not isinstance(rule, Cooldown | StaleData))
-            return Outside(sizing.size), kept
+            # Before all others: the bounds come last, whatever is held.
+            return Outside(sizing.size), (Turns(), *kept)
         return policy, ((*guards, Held()) if sizing.mode == "shadow" else guards)
 
     def halt(self) -> Report:
@@ -148,7 +154,15 @@ class Desk:
                 phase=record.rescaling.phase,
                 detail=record.rescaling.detail,
                 reason=record.raw.reason if record.raw else "",
+                contested=self._contested(),
                 halted=record.rescaling.phase == "halted",
                 age_s=None if self._seen_s is None else self._clock() - self._seen_s,
                 metrics=dict(self._metrics),
             )
+
+    def _contested(self) -> str:
+        """Return why a size was held against a second writer, for a while: each of the two is the
+        one that is asked for at some moments, and the reason should not come and go with them.
+        """
+        at_s, reason = self._contest or (float("-inf"), "")
+        return reason if self._clock() - at_s < WITHIN_S else ""

@@ -30,7 +30,10 @@ def demo_operator(demo: Demo, as_json: bool, end_with_parent: bool) -> int:
     with orderly_end(end_with_parent), view:
         days = perform_operated(wanted, view)
         view.finish(days_table(days))
-    typer.echo(f"report: {wanted.out / results.REPORT}", err=as_json)
+    report, plot = wanted.out / results.REPORT, wanted.out / results.PLOT
+    typer.echo(
+        f"report: {report}   plot: {plot}   numbers: {wanted.out / results.SUMMARY}", err=as_json
+    )
     if as_json:
         told = {each.way: to_json(each.summary) for each in days}
         typer.echo(json.dumps(told, indent=2))

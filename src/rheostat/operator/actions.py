@@ -44,4 +44,13 @@ class Start:
     size: int
 
 
-Action = Adopt | Tell | Drain | Stop | Start
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Delete the pod of a driver that has ended and has a successor; ``end`` says how it ended."""
+
+    name: str
+    uid: str
+    end: str
+
+
+Action = Adopt | Tell | Drain | Stop | Start | Clear

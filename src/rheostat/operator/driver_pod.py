@@ -26,7 +26,17 @@ def driver_of(pod: Mapping[str, Any]) -> Driver:
         leaving=bool(meta.get("deletionTimestamp")),
         incarnation=int(notes.get(INCARNATION, 0)),
         size=int(notes[SIZE]) if SIZE in notes else None,
+        end=_end(status),
     )
+
+
+def _end(status: Mapping[str, Any]) -> str:
+    """Return how a pod has ended: its phase, and the reason and exit code of each container."""
+    if status.get("phase") not in ("Succeeded", "Failed"):
+        return ""
+    ends = [each.get("state", {}).get("terminated") for each in status.get("containerStatuses", ())]
+    said = [f"{end.get('reason') or 'ended'} (exit code {end['exitCode']})" for end in ends if end]
+    return ", ".join((status.get("reason") or status["phase"], *said))
 
 
 def driver_pod(application: Application, incarnation: int, size: int) -> dict[str, Any]:

@@ -8,18 +8,19 @@ import asyncio
 import datetime as dt
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from rheostat.agent.agent_report import Report
 from rheostat.errors import BadInput
-from rheostat.operator.actions import Action, Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.observed import Condition, Driver, Observed, Status
 from rheostat.operator.operator_ports import Agents, Cluster, Silent
 from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
+from rheostat.operator.since import Since
 from rheostat.operator.status_json import status_json, status_of
 from rheostat.operator.streaming_application import Application, application_of
 
@@ -36,10 +37,17 @@ class Keeper:
     second while something is on its way.
     """
 
-    def __init__(self, cluster: Cluster, agents: Agents, round_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        agents: Agents,
+        round_s: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._cluster = cluster
         self._agents = agents
         self._round_s = round_s
+        self._sizes, self._runs = Since(clock), Since(clock)
         self._bodies: dict[str, Body] = {}
         self._wanted: dict[str, Application | BadInput] = {}
         self._pods: dict[str, Body] = {}
@@ -56,7 +64,9 @@ class Keeper:
             return
         known, self._bodies[uid] = self._bodies.get(uid), body
         if known is None or known.get("spec") != body.get("spec"):
-            self._wanted[uid] = _read(body)
+            self._wanted[uid] = wanted = _read(body)
+            if isinstance(wanted, Application):
+                self._sizes.see(uid, wanted.sizing.size)
         if uid not in self._tasks:
             self._wakes[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(uid))
@@ -98,6 +108,8 @@ class Keeper:
     def _forget(self, uid: str) -> None:
         for kept in (self._bodies, self._wanted, self._written, self._reports, self._wakes):
             kept.pop(uid, None)
+        self._sizes.forget(uid)
+        self._runs.forget(uid)
         task = self._tasks.pop(uid, None)
         if task:
             task.cancel()
@@ -159,12 +171,17 @@ class Keeper:
         running = [each for each in drivers if each.running and not each.leaving]
         if rival or len(running) != 1:
             return Observed(drivers=drivers, rival=rival)
+        seen = Observed(
+            drivers=drivers,
+            stood_s=self._sizes.see(uid, wanted.sizing.size),
+            ran_s=self._runs.see(uid, running[0].uid),
+        )
         try:
             report = await self._agents.ask(f"{running[0].ip}:{wanted.agent_port}")
         except Silent as silent:
-            return Observed(drivers=drivers, silence=str(silent), silence_reason=silent.reason)
+            return replace(seen, silence=str(silent), silence_reason=silent.reason)
         self._reports[uid] = (time.monotonic(), report)
-        return Observed(drivers=drivers, report=report)
+        return replace(seen, report=report)
 
     def _drivers(self, wanted: Application) -> tuple[Driver, ...]:
         found = [
@@ -195,6 +212,12 @@ class Keeper:
             await self._cluster.tell(body, "Normal", "Started", f"{action.size} executors")
         elif isinstance(action, Stop):
             await self._cluster.stop(namespace, action.name, action.uid)
+        elif isinstance(action, Clear):
+            await self._cluster.stop(namespace, action.name, action.uid)
+            said = (
+                f"the pod of {action.name} is deleted, its successor runs; it ended: {action.end}"
+            )
+            await self._cluster.tell(body, "Normal", "Cleared", said)
         else:
             await self._ask(wanted, body, action)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from rheostat.agent.agent_report import Report
@@ -9,7 +10,9 @@ from rheostat.agent.agent_report import Report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """A driver's pod; ``incarnation`` and ``size`` are what the operator wrote on its own ones."""
+    """A driver's pod; ``incarnation`` and ``size`` are what the operator wrote on its own ones;
+    ``end`` says how it has ended.
+    """
 
     name: str
     uid: str
@@ -19,12 +22,16 @@ class Driver:
     leaving: bool = False
     incarnation: int = 0
     size: int | None = None
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
     """What is there at this moment: the driver's pods by their labels, the answer of the agent, or
     why there is none; ``rival`` is an older resource that has the same driver.
+
+    ``stood_s`` is for how long the size in the resource has been the same, ``ran_s`` for how long
+    the driver has been seen to run: by a clock that nobody sets, from 0 at the operator's start.
     """
 
     drivers: tuple[Driver, ...] = ()
@@ -32,6 +39,8 @@ class Observed:
     silence: str = ""
     silence_reason: str = "NoAnswer"
     rival: str | None = None
+    stood_s: float = math.inf
+    ran_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +59,8 @@ class Status:
 
     ``replicas`` are registered executors as they were seen last. ``incarnation`` is the number of
     the operator's own driver that is to run, ``started_at`` the size that it is started with;
-    ``restarting_to`` is the size for which the one before is drained and stopped.
+    ``restarting_to`` is the size for which the one before is drained and stopped; ``last_end`` says
+    how the last of its drivers ended that has a successor.
     """
 
     observed_generation: int = 0
@@ -62,4 +72,5 @@ class Status:
     incarnation: int = 0
     started_at: int | None = None
     restarting_to: int | None = None
+    last_end: str | None = None
     conditions: tuple[Condition, ...] = ()

@@ -10,6 +10,7 @@ dies between them finds what he was about to do.
 | cannot be scaled; ours | is of another size than wanted | drain |
 | is drained | still there | stop |
 | is gone or has ended | a restart is noted | the next number, started at the new size |
+| has ended; ours | its successor has an executor | its pod is deleted |
 | ours, of the number noted | is not there | start it |
 | somebody else's, cannot be scaled | | a condition, nothing else |
 """
@@ -20,9 +21,15 @@ from dataclasses import dataclass, replace
 
 from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
-from rheostat.operator.actions import Action, Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Condition, Driver, Observed, Status
 from rheostat.operator.streaming_application import Application
+
+STOOD_S, RAN_S = 10.0, 60.0
+"""A driver is restarted once the size has stood for so long, and once it has run for so long: a
+restart costs a job some half a minute, so two who write the size in turn must not cause any. An HPA
+looks every 15 s; Koper (4.6) waits 120 s after a change of a job that restarts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,7 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
     if status.restarting_to is not None and (driver is None or driver.ended):
         status = replace(
             status,
+            last_end=_last_end(wanted.name, status, driver),
             incarnation=status.incarnation + 1,
             started_at=status.restarting_to,
             restarting_to=None,
@@ -84,10 +92,47 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         return _restarting(status, driver, observed.report)
     if not driver.running or driver.leaving:
         return _said(status, "Starting", f"the driver {driver.name} is not running yet")
+    found = _live(wanted, status, observed)
     size, report = _size(wanted.sizing), observed.report
-    if report and not report.can_scale and size and size != (driver.size or status.started_at):
-        return _restarting(replace(status, restarting_to=size), driver, report)
-    return _live(wanted, status, observed)
+    if report and not report.can_scale and size:
+        other = size != (driver.size or status.started_at)
+        wait = _wait(other, status, observed)
+        if wait:
+            return _said(found.status, "Waiting", wait, found.actions)
+        if other:
+            return _restarting(replace(status, restarting_to=size), driver, report)
+    return replace(found, actions=(*found.actions, *_cleared(status, observed)))
+
+
+def _wait(other: bool, status: Status, observed: Observed) -> str:
+    """Return why a restart waits, empty where none does: while a size comes and goes each second,
+    the reason should not come and go with it.
+    """
+    waited = any(each.reason == "Waiting" for each in status.conditions)
+    if (other or waited) and observed.stood_s < STOOD_S:
+        return f"a size has to stand for {STOOD_S:g} s before the driver is restarted for it"
+    if other and observed.ran_s < RAN_S:
+        return f"a driver has to run for {RAN_S:g} s before it is restarted at another size"
+    return ""
+
+
+def _last_end(name: str, status: Status, driver: Driver | None) -> str:
+    said = f"{name}-driver-{status.incarnation} for {status.restarting_to} executors"
+    return f"{said}: {driver.end}" if driver and driver.end else f"{said}: drained and stopped"
+
+
+def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
+    """Return what deletes the pods of drivers that have ended; they stay until there is one that
+    is better than they, for whoever looks for the reason.
+    """
+    if not (observed.report and observed.report.executors):
+        return ()
+    before = [each for each in observed.drivers if each.ended and not each.leaving]
+    return tuple(
+        Clear(each.name, each.uid, each.end)
+        for each in before
+        if 0 < each.incarnation < status.incarnation
+    )
 
 
 def _restarting(status: Status, driver: Driver, report: Report | None) -> Outcome:
@@ -130,6 +175,8 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
     if not report.can_scale and sizing.mode != "shadow":
         said = f"live scaling is not possible: {'; '.join(report.cannot)}"
         return _said(status, "CannotScale", said, tuple(actions), phase=report.phase)
+    if report.contested and sizing.mode == "external":
+        return _said(status, "Contested", report.contested, tuple(actions), phase=report.phase)
     ready = Condition(type="Ready", true=True, reason="Sized", message=_how(sizing))
     valid = Condition(type="Valid", true=True, reason="Valid")
     return Outcome(replace(status, conditions=(ready, valid)), tuple(actions))

@@ -1,4 +1,5 @@
 # mypy: disallow-untyped-calls=False
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from rheostat.agent.desk import Desk, Refused
 from rheostat.agent.outside import Held, Outside
 from rheostat.agent.sizing import Sizing
+from rheostat.agent.turns import Turns
 from rheostat.config import GuardOptions, LoopOptions, MetricOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Bounds, ReceiverRoom, guards_of
@@ -74,7 +76,22 @@ def test_a_size_from_outside_is_decided_at_the_next_tick_within_the_limits():
 def test_a_size_from_outside_waits_for_no_cooldown():
     app = App([at(0), at(1)], mode="external")
     app.desk.resize(5)
-    assert [type(rule) for rule in app.directed[1]] == [ReceiverRoom, Bounds]
+    assert [type(rule) for rule in app.directed[1]] == [Turns, ReceiverRoom, Bounds]
+
+
+def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten_after_a_minute():
+    now = [0.0]
+    app = App([replace(at(t), target=4 - 2 * (t % 2)) for t in range(8)])
+    app.desk = Desk(app, app.made_of, app._drain, clock=lambda: now[0])
+    app.desk.direct(Sizing(mode="external"))
+    for tick in range(8):
+        assert app.desk.report().contested == "" or tick > 4
+        app.desk.resize(2 if tick % 2 == 0 else 4)
+        now[0] = float(tick)
+        app.tick(now[0])
+    assert "does somebody else write the size" in app.desk.report().contested
+    now[0] += 61.0
+    assert app.desk.report().contested == ""
 
 
 def test_nothing_asked_for_keeps_the_size():

@@ -8,8 +8,10 @@ from typing import Any
 
 from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
+from rheostat.operator.driver_pod import INCARNATION, SIZE
 from rheostat.operator.keeper import Keeper
 from rheostat.operator.operator_ports import Silent
+from rheostat.operator.streaming_application import own_labels
 
 
 class Api:
@@ -137,6 +139,43 @@ def test_the_younger_of_two_resources_waits():
     api, agent = played(second, replicas=5)
     assert [sizing.size for sizing in agent.told] == [5]
     assert ("event", "zz", "TwoResources") in api.done
+
+
+def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
+    """A clock of the test: the driver runs for long, and the size is written anew each second."""
+    now, drains = [1000.0], []
+
+    class Stiff(Agent):
+        async def drain(self, address):
+            drains.append(now[0])
+            self.report = replace(self.report, draining=True)
+            return self.report
+
+    async def run():
+        api, agent = Api(), Stiff()
+        agent.report = replace(agent.report, can_scale=False, cannot=("a test",))
+        keeper = Keeper(api, agent, round_s=0.01, clock=lambda: now[0])
+        own = {"driver": {"template": {"spec": {}}}}
+        driver = pod()
+        driver["metadata"]["labels"] = own_labels("etl") | {"spark-role": "driver"}
+        driver["metadata"]["annotations"] = {INCARNATION: "1", SIZE: "2"}
+        api.bodies["etl"] = body(replicas=2, **own)
+        keeper.see_pod(driver)
+        keeper.see(dict(api.bodies["etl"]))
+        await asyncio.sleep(0.05)
+        now[0] += 100.0
+        for second in range(20):
+            now[0] += 1.0
+            keeper.see(body(replicas=3 + second % 2, **own))
+            await asyncio.sleep(0.02)
+        assert drains == []
+        assert reason(api) == "Waiting"
+        now[0] += 10.0
+        await asyncio.sleep(0.05)
+        keeper.close()
+
+    asyncio.run(run())
+    assert drains == [1130.0]
 
 
 def test_a_resource_that_is_gone_is_not_looked_at():

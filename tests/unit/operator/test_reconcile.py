@@ -4,7 +4,7 @@ from dataclasses import replace
 from rheostat.agent.agent_report import Report
 from rheostat.agent.sizing import Sizing
 from rheostat.model import Limits
-from rheostat.operator.actions import Adopt, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import invalid, mirrored, reconcile
 from rheostat.operator.streaming_application import Application
@@ -82,6 +82,55 @@ def test_the_seeds_steps_drain_stop_restart_where_live_scaling_cannot_be():
         status = found.status
         said.append(found.actions)
     assert said == [(Drain("u"),), (), (Stop("d", "u"),), (), (Start(2, 4),)]
+
+
+def test_a_driver_that_ended_in_a_restart_stays_until_its_successor_has_an_executor():
+    old = replace(POD, incarnation=1, running=False, ended=True, end="Succeeded")
+    new = replace(POD, name="a-driver-2", uid="v", incarnation=2, size=4)
+    status = Status(incarnation=1, started_at=2, restarting_to=4)
+    said = []
+    for observed in (
+        Observed(drivers=(old,)),
+        Observed(drivers=(old, replace(new, running=False))),
+        Observed(drivers=(old, new), report=replace(FIXED, sizing=SIZING, executors=0)),
+        Observed(drivers=(old, new), report=replace(FIXED, sizing=SIZING)),
+        Observed(drivers=(replace(old, leaving=True), new), report=replace(FIXED, sizing=SIZING)),
+    ):
+        found = reconcile(OURS, status, observed)
+        status = found.status
+        said.append(found.actions)
+    assert said == [(Start(2, 4),), (), (), (Clear("d", "u", "Succeeded"),), ()]
+    assert status.last_end == "a-driver-1 for 4 executors: Succeeded"
+
+
+def test_a_driver_is_not_restarted_for_a_size_that_comes_and_goes():
+    pod = replace(POD, incarnation=1, size=4)
+    status = Status(incarnation=1, started_at=4)
+    for second in range(50):  # somebody writes 4 and 6 in turn
+        wanted = replace(OURS, sizing=replace(SIZING, size=6 - 2 * (second % 2)))
+        seen = Observed(drivers=(pod,), report=FIXED, stood_s=0.5)
+        found = reconcile(wanted, status, seen)
+        status = found.status
+        assert ready(found).reason == "Waiting"
+        assert not any(isinstance(each, Drain) for each in found.actions)
+
+
+def test_a_driver_is_restarted_at_most_once_in_a_minute():
+    pod = replace(POD, incarnation=1, size=2)
+    seen = Observed(drivers=(pod,), report=FIXED, ran_s=59.0)
+    found = reconcile(OURS, Status(incarnation=1), seen)
+    assert (
+        ready(found).message
+        == "a driver has to run for 60 s before it is restarted at another size"
+    )
+    again = reconcile(OURS, found.status, replace(seen, ran_s=60.0))
+    assert again.actions == (Drain("u"),)
+
+
+def test_two_who_write_the_size_are_a_condition():
+    seen = Observed(drivers=(POD,), report=replace(LIVE, sizing=SIZING, contested="held at 5"))
+    found = reconcile(THEIRS, Status(), seen)
+    assert (ready(found).reason, ready(found).message) == ("Contested", "held at 5")
 
 
 def test_our_own_driver_is_started_and_started_again_where_its_node_died():

@@ -32,6 +32,18 @@ def test_a_drivers_pod_knows_its_number_its_size_and_its_owner():
     assert len(template["spec"]["containers"][0]["env"]) == 1
 
 
+def test_a_pod_that_has_ended_tells_how():
+    killed = {"state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
+    pod = {
+        "metadata": {"name": "d", "uid": "u"},
+        "status": {"phase": "Failed", "containerStatuses": [killed, {"state": {"running": {}}}]},
+    }
+    assert driver_of(pod).end == "Failed, OOMKilled (exit code 137)"
+    evicted = {"phase": "Failed", "reason": "Evicted"}
+    assert driver_of({**pod, "status": evicted}).end == "Evicted"
+    assert driver_of({**pod, "status": {"phase": "Running"}}).end == ""
+
+
 def test_a_metric_is_told_in_thousandths_and_an_absent_or_old_one_not_at_all():
     fresh = Report(age_s=1.0, metrics={"rheostat_utilization": 0.7049})
     old = Report(age_s=99.0, metrics=fresh.metrics)

@@ -43,6 +43,12 @@ class Dashboard:
     decided: deque[Decided] = field(default_factory=lambda: deque(maxlen=_DECISIONS))
     note: str = ""
 
+    def begin(self) -> None:
+        """Forget the run before: another one begins."""
+        self.record = self.target = None
+        self.rates.clear()
+        self.decided.clear()
+
     def see(self, record: Record, elapsed_s: float, total_s: float) -> Decided | None:
         """Take in a record; return the decision if the target changed."""
         self.record, self.elapsed_s, self.total_s = record, elapsed_s, total_s

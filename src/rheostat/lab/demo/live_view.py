@@ -84,6 +84,7 @@ class ScreenView:
         self._end_step()
         self._stop()
         self._step = (text, self._now())
+        self._dashboard.begin()
         self._start(screen=False)
 
     def show(self, record: Record, elapsed_s: float, total_s: float) -> None:
@@ -177,7 +178,9 @@ class PlainView:
         self._printed_s: float | None = None
 
     def step(self, text: str) -> None:
-        """Print the step."""
+        """Print the step; the run before it is over."""
+        self._dashboard.begin()
+        self._printed_s = None
         self._print(f"... {text}")
 
     def show(self, record: Record, elapsed_s: float, total_s: float) -> None:

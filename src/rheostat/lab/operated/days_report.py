@@ -1,4 +1,4 @@
-"""The report of several days that were sized in different ways: one HTML file."""
+"""The report of several days that were sized in different ways: one HTML file, and a picture."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.table import Table
 
 from rheostat.lab.demo.results_folder import REPORT
-from rheostat.lab.operated.sized_resource import Shortened
+from rheostat.lab.operated import days_plot
+from rheostat.lab.operated.sized_resource import HPA, Shortened
 from rheostat.lab.report.finished_run import Run
-from rheostat.lab.report.report import pictures
+from rheostat.lab.report.plot_theme import DARK, LIGHT
+from rheostat.lab.report.report import Picture, pictures
 from rheostat.lab.report.result_text import UNKNOWN, cells, columns, percent, table
 from rheostat.lab.report.summary import Summary
 from rheostat.machine.whole_file import write_whole
@@ -25,6 +27,11 @@ class Day:
     way: str
     run: Run
     summary: Summary
+
+    @property
+    def sizer(self) -> str:
+        """Who sized it, in a few words."""
+        return f"Kubernetes' HPA ({HPA})" if self.way == HPA else f"Rheostat ({self.run.policy})"
 
 
 def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
@@ -39,7 +46,8 @@ def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
     text = environment.get_template("days.html").render(
         title=days[0].run.title,
         columns=("Sized by", *names(days[0].summary)),
-        rows=[(each.run.policy, *row(each.summary)) for each in days],
+        rows=[(each.sizer, *row(each.summary)) for each in days],
+        together=together(days),
         days=[(each, pictures(each.run)) for each in days],
         report=REPORT,
         shortened=shortened.in_words(),
@@ -51,11 +59,24 @@ def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
 def days_table(days: Sequence[Day]) -> Table:
     """Return the table for a terminal."""
     shown = Table(title="One resource, two ways to size it", title_justify="left", box=None)
-    for name in ("", *names(days[0].summary)):
+    for name in ("", *(each.sizer for each in days)):
         shown.add_column(name)
-    for each in days:
-        shown.add_row(each.run.policy, *row(each.summary))
+    # A day a column: seven columns of numbers do not fit into 80 signs.
+    for name, *values in zip(
+        names(days[0].summary), *(row(each.summary) for each in days), strict=True
+    ):
+        shown.add_row(name, *values)
     return shown
+
+
+def together(days: Sequence[Day]) -> tuple[Picture, ...]:
+    """Return the picture of all days over one time axis, for dark and for light screens."""
+    named = [(each.sizer, each.run) for each in days]
+    dark = days_plot.svg(named, DARK)
+    return (
+        Picture("screen and (prefers-color-scheme: dark)", dark),
+        Picture("", days_plot.svg(named, LIGHT)),
+    )
 
 
 def names(summary: Summary) -> tuple[str, ...]:

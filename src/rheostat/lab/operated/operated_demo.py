@@ -5,6 +5,7 @@ through the same resource; both in one report.
 from __future__ import annotations
 
 import importlib.util
+import json
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +13,25 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.lab.demo.demo_options import Demo
 from rheostat.lab.demo.live_view import View
-from rheostat.lab.demo.results_folder import DRIVER_LOG, REPORT, check, cleared, publish
+from rheostat.lab.demo.results_folder import (
+    DRIVER_LOG,
+    PLOT,
+    REPORT,
+    SUMMARY,
+    check,
+    cleared,
+    publish,
+)
+from rheostat.lab.operated.days_plot import draw_png
 from rheostat.lab.operated.days_report import Day, write_days
 from rheostat.lab.operated.operated_day import OperatedDay, OperatedLaboratory
 from rheostat.lab.operated.operator_process import deploy_folder
 from rheostat.lab.operated.sized_resource import HPA, WAYS, Shortened
-from rheostat.lab.report.summary import summarize
+from rheostat.lab.report.summary import summarize, to_json
 from rheostat.local import kubernetes_build
 from rheostat.machine.missing_module import advice
 from rheostat.machine.own_folder import claim
+from rheostat.machine.whole_file import write_whole
 
 _SETUP_S = 90.0
 _NEEDS = ("kopf", "kubernetes", "prometheus_client")
@@ -50,6 +61,9 @@ def perform_operated(demo: Demo, view: View) -> list[Day]:
         for way in WAYS:
             days.append(_played(lab, demo, way))
     write_days(days, shortened, folder.ours(REPORT))
+    draw_png([(each.sizer, each.run) for each in days], folder.ours(PLOT))
+    numbers = {each.way: to_json(each.summary) for each in days}
+    write_whole(folder.ours(SUMMARY), json.dumps(numbers, indent=2) + "\n")
     return days
 
 
@@ -72,6 +86,8 @@ def _played(lab: OperatedLaboratory, demo: Demo, way: str) -> Day:
     run = OperatedDay(lab, way, folder).play()
     # The driver's JVM is that of both days, and its log that of the first.
     run = replace(run, driver_log=demo.out / WAYS[0] / DRIVER_LOG)
+    if way == HPA:
+        run = replace(run, policy=f"{HPA}, decided by Kubernetes' HorizontalPodAutoscaler")
     summary = summarize(run)
     publish(run, summary, results)
     return Day(way=way, run=run, summary=summary)

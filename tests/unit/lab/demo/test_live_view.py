@@ -225,3 +225,16 @@ def test_rows_are_told_whole_and_a_job_that_shows_no_size_with_a_dash() -> None:
     assert [rows(None), rows(1234.6), rows(0.0, "/s")] == ["-", "1,235", "0/s"]
     said = plain_line(replace(IDLE, observation=Observation(t_s=0, lag_rows=5.0)), 7.0, 60.0)
     assert said.startswith("0:07/1:00  executors -, - decided, in -, lag 5, latency -")
+
+
+def test_another_run_begins_without_the_size_of_the_one_before(day_run: Run) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    view = PlainView(console)
+    first = next(record for record in day_run.records if record.target)
+    view.show(replace(first, target=8), 0, 60)
+    view.step("the next day")
+    seen = first.observation
+    assert seen
+    begins = replace(first, target=1, observation=replace(seen, executors=1, target=1))
+    view.show(begins, 0, 60)
+    assert "-> 1 executors" not in console.file.getvalue()  # type: ignore[attr-defined]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from rheostat.cli.app import run
 from rheostat.config import MetricOptions
 from rheostat.lab.demo.demo_options import Demo
 from rheostat.lab.operated import operated_demo
-from rheostat.lab.operated.days_report import Day, write_days
+from rheostat.lab.operated.days_plot import draw_png
+from rheostat.lab.operated.days_report import Day, days_table, write_days
 from rheostat.lab.operated.operator_process import manifests
 from rheostat.lab.operated.sized_resource import (
     HPA,
@@ -77,10 +80,24 @@ def test_both_days_are_in_one_report(day_run: Run, tmp_path: Path) -> None:
     write_days(days, Shortened(), tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     for way in (HPA, OWN):
-        assert f"by &lt;{way}&gt;" in text
         assert f'href="{way}/report.html"' in text
+    assert "Kubernetes&#39; HPA (varga-v1)" in text
+    assert "Rheostat (by &lt;rheostat&gt;)" in text
     assert Shortened().in_words() in text.replace("&#39;", "'")
-    assert text.count("data:image/svg+xml") == 8
+    assert text.count("data:image/svg+xml") == 10
+
+
+def test_both_days_fit_a_terminal_of_eighty_signs_and_one_picture(
+    day_run: Run, tmp_path: Path
+) -> None:
+    days = [Day(way=way, run=day_run, summary=summarize(day_run)) for way in (HPA, OWN)]
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(days_table(days))
+    text = console.export_text()
+    assert "…" not in text
+    assert "Latency, 99 %" in text
+    draw_png([(each.sizer, each.run) for each in days], tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
 
 
 def test_a_missing_part_is_said_before_anything_is_touched(
