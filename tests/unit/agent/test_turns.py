@@ -1,4 +1,6 @@
 # mypy: disallow-untyped-calls=False
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +10,9 @@ from rheostat.model import Decision, Observation
 
 def played(sizes, every_s=1.0, rule=None):
     """Sizes that are in force, tick by tick, where these are asked for."""
-    rule, memory, size, found = rule or Turns(), {}, 5, []
+    rule, size = rule or Turns(), 5
+    memory: Any = {}
+    found: list[Any] = []
     for tick, asked in enumerate(sizes):
         seen = Observation(t_s=tick * every_s, executors=size, target=size)
         decision = Decision(target=asked, reason="asked")

@@ -155,7 +155,7 @@ def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
         api, agent = Api(), Stiff()
         agent.report = replace(agent.report, can_scale=False, cannot=("a test",))
         keeper = Keeper(api, agent, round_s=0.01, clock=lambda: now[0])
-        own = {"driver": {"template": {"spec": {}}}}
+        own: Any = {"driver": {"template": {"spec": {}}}}
         driver = pod()
         driver["metadata"]["labels"] = own_labels("etl") | {"spark-role": "driver"}
         driver["metadata"]["annotations"] = {INCARNATION: "1", SIZE: "2"}
