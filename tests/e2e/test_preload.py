@@ -20,12 +20,12 @@ from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.thorough,
     pytest.mark.skipif(
         pyspark.__version__ < "4.1", reason="Spark closes what was opened to read only"
     ),
 ]
 PAUSING = Setting(trigger_s=5.0, partitions=6)
-OTHERS = [pytest.param(query, marks=pytest.mark.thorough) for query in QUERIES if query != "join"]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def job(
         yield job
 
 
-@pytest.mark.parametrize("query", ["join", *OTHERS])
+@pytest.mark.parametrize("query", QUERIES)
 def test_state_that_moves_is_loaded_before_its_batch(
     query: str, job: StatefulJob, tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 
 import psutil
 
@@ -117,12 +116,7 @@ class YarnCluster:
     def __enter__(self) -> YarnCluster:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with undisturbed():
             self.stop()
 

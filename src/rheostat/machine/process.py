@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from rheostat.errors import RheostatError
 from rheostat.machine import leash
@@ -99,10 +98,5 @@ class Child:
     def __enter__(self) -> Child:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

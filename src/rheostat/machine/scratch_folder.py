@@ -15,7 +15,6 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 PREFIX = "rheostat-"
 LOCK = ".rheostat-lock"
@@ -53,12 +52,7 @@ class ScratchFolder:
     def __enter__(self) -> Path:
         return self.path
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
 
 

@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 _STEP_S = 0.05
 
@@ -45,12 +44,7 @@ class LineFeed:
     def __enter__(self) -> LineFeed:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _run(self) -> None:

@@ -156,13 +156,8 @@ class ScreenView:
     def __enter__(self) -> ScreenView:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is not None and self._step is not None:
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None and self._step is not None:
             self._stop()
             self._console.print(Text.assemble(("✗ ", "red"), self._step[0]))
             self._step = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from types import TracebackType
 from typing import NamedTuple
 
 import psutil
@@ -51,12 +50,7 @@ class MachineWatch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 

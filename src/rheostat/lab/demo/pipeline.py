@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyspark
@@ -194,12 +193,7 @@ class Pipeline:
     def __enter__(self) -> Pipeline:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 

@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Protocol
 
 _STEP_S = 0.1
@@ -159,12 +158,7 @@ class Senders:
     def __enter__(self) -> Senders:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
 
     def _run(self, sender: int) -> None:
