@@ -10,7 +10,7 @@ from rheostat.spark.sensing.query_shape import ROCKSDB
 _KNOWN: Mapping[str, frozenset[str]] = {
     "spark.sql.streaming.aggregation.stateFormatVersion": frozenset("12"),
     "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion": frozenset("12"),
-    "spark.sql.streaming.join.stateFormatVersion": frozenset("123"),
+    "spark.sql.streaming.join.stateFormatVersion": frozenset("1234"),
     "spark.sql.streaming.sessionWindow.stateFormatVersion": frozenset("1"),
     "spark.sql.streaming.stateStore.encodingFormat": frozenset({"unsaferow", "avro"}),
 }

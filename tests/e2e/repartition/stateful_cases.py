@@ -200,12 +200,15 @@ CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     "total": (total, "update"),
     "groups-with-state": (groups_with_state, "update"),
     "outer-join-3": (outer_join, "append"),
+    "outer-join-4": (outer_join, "append"),
     "pandas-with-state": (pandas_with_state, "update"),
     "transform-with-state": (transform_with_state, "update"),
 }
 
+JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 SETTINGS = {
-    "outer-join-3": {"spark.sql.streaming.join.stateFormatVersion": "3"},
+    "outer-join-3": {JOIN_FORMAT: "3"},
+    "outer-join-4": {JOIN_FORMAT: "4"},
 }
 """What a case needs beside Spark's defaults."""
 

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from tests.e2e.repartition.committed_rewrite import rescale, wanted
-from tests.e2e.repartition.stateful_cases import CASES, SETTINGS, run, source, write_file
+from tests.e2e.repartition.stateful_cases import (
+    CASES,
+    JOIN_FORMAT,
+    SETTINGS,
+    run,
+    source,
+    write_file,
+)
 
 from rheostat.errors import BadInput
 from rheostat.local.local_session import start_session
@@ -27,7 +34,6 @@ from rheostat.spark.sensing.query_shape import (
 
 pytestmark = pytest.mark.e2e
 
-JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 PROVIDERS = {
     "hdfs": {},
@@ -35,7 +41,7 @@ PROVIDERS = {
     "changelog": {PROVIDER: ROCKSDB, CHANGELOG: "true"},
     "format-2": {PROVIDER: ROCKSDB, CHANGELOG: "true", FORMAT: "2"},
 }
-NEEDS_FAMILIES = {"transform-with-state", "outer-join-3"}
+NEEDS_FAMILIES = {"transform-with-state", "outer-join-3", "outer-join-4"}
 TELLS_WHEN_IT_STOPPED = {"transform-with-state"}
 """Their timers show what was seen when they fired. A stop lets the watermark catch up, so that they
 fire earlier than in a run that never stops: the other run of theirs stops at the same place."""
@@ -96,7 +102,11 @@ def check(
 
 @pytest.mark.parametrize(
     ("case", "provider", "before", "after"),
-    [("count", "hdfs", 2, 3), ("inner-join", "changelog", 4, 2)],
+    [
+        ("count", "hdfs", 2, 3),
+        ("inner-join", "changelog", 4, 2),
+        ("outer-join-4", "snapshot", 2, 3),
+    ],
 )
 def test_a_query_goes_on_as_if_nothing_had_been(spark, tmp_path, case, provider, before, after):
     check(spark, tmp_path, case, provider, before, after, files=2)
@@ -123,16 +133,6 @@ def test_a_limit_is_refused_before_anything_is_written(spark, tmp_path):
     with pytest.raises(BadInput, match="a limit counts all rows"):
         SparkRewriter(spark).rewrite(rewrite)
     assert sorted(map(str, (tmp_path / "c").rglob("*"))) == before
-
-
-def test_a_join_of_format_4_is_refused_before_anything_is_written(spark, tmp_path):
-    configure(spark, 2, {**PROVIDERS["snapshot"], JOIN_FORMAT: "4"})
-    write_file(tmp_path / "files", 0)
-    run(spark, "outer-join", tmp_path / "files", tmp_path / "c")
-    before = states(tmp_path / "c")
-    with pytest.raises(BadInput, match="is 4, which is not known"):
-        SparkRewriter(spark).rewrite(wanted(tmp_path / "c", 3)[1])
-    assert states(tmp_path / "c") == before
 
 
 def test_a_rewrite_can_be_taken_back_and_done_again(spark, tmp_path):

@@ -59,9 +59,9 @@ CASES: dict[str, tuple[Broken, int, str]] = {
         "operator 0 (quantumJoinExec) cannot be repartitioned",
     ),
     "a format of the future": (
-        with_conf(**{"spark.sql.streaming.join.stateFormatVersion": "4"}),
+        with_conf(**{"spark.sql.streaming.join.stateFormatVersion": "5"}),
         7,
-        "join.stateFormatVersion is 4, which is not known: 1 or 2 or 3 can be repartitioned",
+        "join.stateFormatVersion is 5, which is not known: 1 or 2 or 3 or 4 can be repartitioned",
     ),
     "an encoding of the future": (
         with_conf(**{"spark.sql.streaming.stateStore.encodingFormat": "parquet"}),

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning;
 import org.apache.spark.sql.execution.datasources.v2.state.StateSourceOptions;
 import org.apache.spark.sql.execution.datasources.v2.state.StateStoreInputPartition;
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatePartitionKeyExtractorFactory;
+import org.apache.spark.sql.execution.streaming.state.DropLastNFieldsStatePartitionKeyExtractor;
 import org.apache.spark.sql.execution.streaming.state.ReadStateStore;
 import org.apache.spark.sql.execution.streaming.state.RocksDB;
 import org.apache.spark.sql.execution.streaming.state.RocksDBKeyStateEncoder;
@@ -31,6 +32,9 @@ import scala.collection.immutable.Map;
  * belong. Rows of RocksDB come in the order of their keys.
  */
 public final class OpenedState {
+    private static final String JOIN = "symmetricHashJoin";
+    private static final int TIMED_JOIN = 4;
+
     /** The row's key. */
     byte[] key;
 
@@ -175,10 +179,21 @@ public final class OpenedState {
             Tuple3 coder = (Tuple3) coders.get(name);
             if (id >= 0 && coder != null) {
                 encoders[id] = (RocksDBKeyStateEncoder) coder._1();
-                extractors[id] = (StatePartitionKeyExtractor) known.apply(name);
+                extractors[id] = withoutTime((StatePartitionKeyExtractor) known.apply(name));
                 hashes[id] = hashOf(extractors[id].partitionKeySchema());
             }
         }
+    }
+
+    /**
+     * The keys of a join of format 4 end in a time, which has no part in the hash by which its input was distributed. Spark 4.3's own
+     * function names the whole key, so by it most rows would be in a wrong partition.
+     */
+    private StatePartitionKeyExtractor withoutTime(StatePartitionKeyExtractor told) {
+        if (!stores.operators[store].equals(JOIN) || stores.joinFormat != TIMED_JOIN) {
+            return told;
+        }
+        return new DropLastNFieldsStatePartitionKeyExtractor(told.partitionKeySchema(), 1);
     }
 
     private StatePartitionKeyExtractor plainExtractor() throws Exception {

@@ -1,0 +1,82 @@
+"""Alarms of customers: a list, a map, a value and timers of event time; foreachBatch into files.
+
+Run: alarms.py INPUT CHECKPOINT OUTPUT [NAME=VALUE ...]
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StatefulProcessor
+
+builder = SparkSession.builder.master("local[2]").appName("alarms")
+for setting in sys.argv[4:]:
+    builder = builder.config(*setting.split("=", 1))
+spark = builder.getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+
+
+class Alarms(StatefulProcessor):
+    def init(self, handle):
+        self.handle = handle
+        self.amounts = handle.getListState("amounts", "amount decimal(12,2)")
+        self.regions = handle.getMapState("regions", "region string", "seen long")
+        self.pending = handle.getValueState("pending", "at long")
+
+    def handleInputRows(self, key, rows, timerValues):
+        count = 0
+        for frame in rows:
+            count += len(frame)
+            self.amounts.appendList([(amount,) for amount in frame["amount"]])
+            for region in frame["region"].fillna("nowhere"):
+                before = self.regions.getValue((region,)) or (0,)
+                self.regions.updateValue((region,), (before[0] + 1,))
+            latest = int(frame["at"].max().timestamp() * 1000)
+        if self.pending.exists():
+            self.handle.deleteTimer(self.pending.get()[0])
+        self.pending.update((latest + 9_000,))
+        self.handle.registerTimer(latest + 9_000)
+        yield pd.DataFrame({"customer": [key[0]], "told": [f"{count} more"]})
+
+    def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
+        amounts = sorted(str(row[0]) for row in self.amounts.get())
+        regions = sorted((k[0], v[0]) for k, v in self.regions.iterator())
+        told = f"quiet since {expiredTimerInfo.getExpiryTimeInMs()} {amounts} {regions}"
+        self.amounts.clear()
+        self.pending.clear()
+        yield pd.DataFrame({"customer": [key[0]], "told": [told]})
+
+    def close(self):
+        pass
+
+
+def keep(batch, number):
+    rows = [[row["customer"], row["told"]] for row in batch.collect()]
+    Path(sys.argv[3]).mkdir(exist_ok=True)
+    Path(sys.argv[3], f"{number:03}.json").write_text("\n".join(map(json.dumps, rows)))
+
+
+events = (
+    spark.readStream.schema(
+        "kind string, id long, customer string, region string, amount decimal(12,2), at timestamp"
+    )
+    .option("maxFilesPerTrigger", 1)
+    .json(sys.argv[1])
+)
+told = (
+    events.withWatermark("at", "10 seconds")
+    .groupBy("customer")
+    .transformWithStateInPandas(
+        Alarms(), "customer string, told string", outputMode="Update", timeMode="EventTime"
+    )
+)
+query = (
+    told.writeStream.foreachBatch(keep)
+    .option("checkpointLocation", sys.argv[2])
+    .outputMode("update")
+    .trigger(availableNow=True)
+    .start()
+)
+query.awaitTermination()

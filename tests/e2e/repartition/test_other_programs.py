@@ -1,0 +1,133 @@
+"""Checkpoints that programs have written that know nothing of Rheostat: up, down, and the output is
+that of a run that was left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.thorough
+
+ROOT = Path(__file__).parents[3]
+PROGRAMS = Path(__file__).parent / "programs"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+STATE = "spark.sql.streaming.stateStore"
+PROVIDERS = {
+    "hdfs": [],
+    "snapshot": [f"{STATE}.providerClass={ROCKSDB}"],
+    "changelog": [
+        f"{STATE}.providerClass={ROCKSDB}",
+        f"{STATE}.rocksdb.changelogCheckpointing.enabled=true",
+    ],
+    "format-2": [
+        f"{STATE}.providerClass={ROCKSDB}",
+        f"{STATE}.rocksdb.changelogCheckpointing.enabled=true",
+        f"{STATE}.checkpointFormatVersion=2",
+    ],
+}
+COMMON = [
+    "spark.ui.enabled=false",
+    "spark.driver.bindAddress=127.0.0.1",
+    "spark.driver.host=127.0.0.1",
+    "spark.sql.session.timeZone=UTC",
+    # The usual one starts several processes a file on a local disk.
+    "spark.sql.streaming.checkpointFileManagerClass=org.apache.spark.sql.execution.streaming"
+    ".checkpointing.FileSystemBasedCheckpointFileManager",
+]
+FILES_A_PART = 2
+ROWS = 150
+
+
+def feed(folder: Path, part: int) -> None:
+    """Write the files of a part: customers come again, some have no name, some orders twice."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(part * FILES_A_PART, (part + 1) * FILES_A_PART):
+        drawn = random.Random(number)
+        rows = [json.dumps(row(drawn, number)) for _ in range(ROWS)]
+        path = folder / f"{number:03}.json"
+        path.write_text("\n".join(rows))
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+
+
+def row(drawn: random.Random, number: int) -> dict[str, object]:
+    at = datetime(2026, 1, 1) + timedelta(seconds=number * 30 + drawn.random() * 30)
+    return {
+        "kind": drawn.choice(["order", "payment"]),
+        "id": drawn.randrange(number * 20, number * 20 + 60),
+        "customer": drawn.choice([None, "", "Zoë", *(f"customer-{n}" for n in range(25))]),
+        "region": drawn.choice([None, "north", "süd"]),
+        "amount": drawn.choice([None, *(f"{n}.{n:02}" for n in range(5))]),
+        "at": at.isoformat(timespec="milliseconds"),
+    }
+
+
+def run(program: str, partitions: int, provider: str, folder: Path, of: str) -> None:
+    """Let a program read all files that are there."""
+    settings = [*COMMON, f"spark.sql.shuffle.partitions={partitions}", *PROVIDERS[provider]]
+    places = [folder / "input", folder / of / "checkpoint", folder / of / "output"]
+    process([str(PROGRAMS / f"{program}.py"), *map(str, places), *settings])
+
+
+def rescale(checkpoint: Path, partitions: int) -> None:
+    for each in checkpoint.rglob("offsets"):
+        for entry in [*each.glob("*"), *(each.parent / "commits").glob("*")]:
+            os.utime(entry, (1, 1))  # else a running query is waited for
+        asked = ["state", "rescale", str(each.parent), "--partitions", str(partitions)]
+        process(["-m", "rheostat.cli", *asked])
+
+
+def process(command: list[str]) -> None:
+    paths = os.pathsep.join(map(str, (ROOT / "src", ROOT / "rheostat-lab" / "src")))
+    ended = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, "PYTHONPATH": paths, "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, f"{command}\n{ended.stdout[-2000:]}\n{ended.stderr[-4000:]}"
+
+
+def output(folder: Path) -> list[str]:
+    """All rows of all files, in any order."""
+    return sorted(
+        line
+        for file in folder.rglob("*.json")
+        if not file.name.startswith((".", "_"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "provider"),
+    [
+        ("orders_and_payments", "hdfs"),
+        ("orders_and_payments", "changelog"),
+        ("alarms", "snapshot"),
+        ("alarms", "format-2"),
+        ("visits", "changelog"),
+        ("baskets", "hdfs"),
+        ("baskets", "snapshot"),
+    ],
+)
+def test_up_and_down_the_output_is_that_of_a_run_left_alone(
+    tmp_path: Path, program: str, provider: str
+) -> None:
+    feed(tmp_path / "input", 0)
+    run(program, 4, provider, tmp_path, "changed")
+    shutil.copytree(tmp_path / "changed", tmp_path / "left alone")
+    for part, partitions in ((1, 6), (2, 3)):
+        rescale(tmp_path / "changed" / "checkpoint", partitions)
+        feed(tmp_path / "input", part)
+        run(program, 4, provider, tmp_path, "changed")
+        run(program, 4, provider, tmp_path, "left alone")
+        changed = output(tmp_path / "changed" / "output")
+        assert changed == output(tmp_path / "left alone" / "output")
+    assert len(changed) > ROWS / 3
