@@ -197,7 +197,7 @@ def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(pl
     say_running(plane, "own-driver-1")
     until(lambda: ready(plane, "own")[0] == "CannotScale", "found")
     scale(plane, "own", 5)
-    until(lambda: driver.drains == 1, "drained")
+    until(lambda: driver.drains == 1, "drained, once it has run for a minute", 120)
     until(lambda: _leaving(plane, pods, names()), "stopped")
     fresh = Driver(5, live=False)  # the pod's new driver, at the port of the old one
     plane.kubectl("delete", "pod", "own-driver-1", "--force", "--grace-period=0")
@@ -208,6 +208,34 @@ def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(pl
         each.close()
     plane.kubectl("delete", "streamapp", "own")
     plane.kubectl("delete", "pod", "own-driver-2", "--force", "--grace-period=0")
+
+
+def test_a_controller_that_fights_causes_five_changes_at_most_and_is_named(plane, drive):
+    """It writes the size each second, 3 and 6 in turn: to a driver that is scaled live, and to one
+    that would be restarted."""
+    live, stiff = drive("fought", size=3), Driver(3, live=False)
+    plane.apply(resource("fought", live.port, mode="external"))
+    template = {"spec": {"nodeName": "here", "containers": [{"name": "c", "image": "none"}]}}
+    own = {"template": template, "agentPort": stiff.port}
+    plane.apply(resource("fought-own", 0, mode="external", replicas=3, driver=own))
+    until(lambda: "fought-own-driver-1" in plane.kubectl("get", "pods"), "started")
+    say_running(plane, "fought-own-driver-1")
+    until(lambda: adopted(plane, "fought"), "found")
+    until(lambda: ready(plane, "fought-own")[0] == "CannotScale", "found")
+    reasons = set()
+    for second in range(30):
+        for name in ("fought", "fought-own"):
+            scale(plane, name, 6 - 3 * (second % 2))
+        time.sleep(1)
+        if second > 10:
+            reasons.add((ready(plane, "fought")[0], ready(plane, "fought-own")[0]))
+    say(f"30 writes in 30 s: {len(live.asked)} changes of size, {stiff.drains} restarts")
+    assert reasons == {("Contested", "Waiting")}
+    assert "does somebody else write the size" in ready(plane, "fought")[1]
+    assert (len(live.asked) <= 5, live.size, stiff.drains) == (True, 6, 0)
+    stiff.close()
+    plane.kubectl("delete", "streamapp", "fought-own")
+    plane.kubectl("delete", "pod", "fought-own-driver-1", "--force", "--grace-period=0")
 
 
 def _leaving(plane, pods, names):
