@@ -27,7 +27,7 @@ demo-full: .venv/.ready ## the same, and the same load at fixed sizes beside it
 demo-days: .venv/.ready ## two days one after the other, sized by predictive; report in out/demo-days
 	@.venv/bin/rheostat demo --end-with-parent --days 2 --out out/demo-days $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
-demo-kubernetes: .venv/.ready ## on Kubernetes: its own HPA sizes the job, then a policy of ours; 11 minutes, 8 more the first time
+demo-kubernetes: .venv/.ready ## on Kubernetes: its own HPA sizes the job, then a policy of ours; 10 minutes, 8 more the first time; report in out/demo-kubernetes
 	@.venv/bin/rheostat demo --operator --end-with-parent --out out/demo-kubernetes $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included

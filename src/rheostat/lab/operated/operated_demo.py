@@ -33,7 +33,7 @@ from rheostat.machine.missing_module import advice
 from rheostat.machine.own_folder import claim
 from rheostat.machine.whole_file import write_whole
 
-_SETUP_S = 90.0
+_SETUP_S = 60.0
 _NEEDS = ("kopf", "kubernetes", "prometheus_client")
 
 

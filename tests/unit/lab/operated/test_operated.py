@@ -111,5 +111,5 @@ def test_a_missing_part_is_said_before_anything_is_touched(
 
 def test_it_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kubernetes_build, "are_built", lambda: False)
-    assert "about 11 minutes" in operated_demo.takes(DEMO)
+    assert "about 10 minutes" in operated_demo.takes(DEMO)
     assert "about 8 minutes of two cores" in operated_demo.takes(DEMO)
