@@ -5,24 +5,26 @@ halted from outside through its checkpoint.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import pyspark
 import pytest
+from tests.e2e.drivers_elsewhere import (
+    DEADLINE_S,
+    SPARK_SUBMIT,
+    copied,
+    halt,
+    hdfs_of_one_node,
+    until,
+)
 
 from rheostat.journal.folder import read
-from rheostat.local.spark_home import find_spark_home
 from rheostat.local.yarn_cluster import YarnCluster
-from rheostat.local.yarn_jars import yarn_class_path
 from rheostat.machine.process import Child
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
-DEADLINE_S = 400.0
-SPARK_SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
 SCRIPT = """
 import sys
 import rheostat
@@ -39,34 +41,13 @@ while handle.running:
 query.stop()
 spark.stop()
 """
-COPY = """
-import sys
-from pathlib import Path
-from rheostat.spark.internals.hadoop_folder import own_folder
-
-folder = own_folder(sys.argv[1])
-for name in folder.sizes():
-    (Path(sys.argv[2]) / name).write_text(folder.text(name))
-"""
-
-
-def until(what: str, condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}"
-        time.sleep(0.2)
 
 
 @pytest.fixture
 def hdfs(tmp_path: Path) -> Iterator[str]:
     """An HDFS of one node."""
-    home = find_spark_home()
-    source = Path(__file__).parent / "java" / "MiniDfs.java"
-    words = [str(home.jdk.java), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-    words += ["-cp", yarn_class_path(home), str(source), str(tmp_path)]
-    with Child(words, log=tmp_path / "dfs.log") as child:
-        until("HDFS", lambda: (tmp_path / "uri").exists() or not child.alive)
-        yield (tmp_path / "uri").read_text()
+    with hdfs_of_one_node(tmp_path) as uri:
+        yield uri
 
 
 def submitted(cluster: YarnCluster, folder: Path, said: Mapping[str, str], *own: str) -> Child:
@@ -112,13 +93,9 @@ def test_a_driver_in_the_application_master_is_sized_keeps_its_journal_and_is_ha
         until("two executors", lambda: len(cluster.executors()) == 2 or not submit.alive)
         assert submit.alive, ended()
         time.sleep(5)  # some ticks with both
-        halt = [sys.executable, "-m", "rheostat.cli", "halt", checkpoint]
-        done = subprocess.run(halt, capture_output=True, text=True, timeout=DEADLINE_S)
-        assert done.returncode == 0, done.stderr
+        halt(checkpoint)
         assert submit.wait(DEADLINE_S) == 0, ended()
-        (tmp_path / "copy").mkdir()
-        copy = [sys.executable, "-c", COPY, journal, str(tmp_path / "copy")]
-        subprocess.run(copy, check=True, timeout=DEADLINE_S)
+        copied(journal, tmp_path / "copy")
     records = list(read(tmp_path / "copy"))
     assert {each.target for each in records if each.raw} == {2}
     assert any(each.observation and each.observation.executors == 2 for each in records)

@@ -28,6 +28,9 @@ from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 
 NAME = "cluster-kubernetes"
+CLUSTER_MODE = "cluster-mode.conf"
+"""Beside the defaults: what ``spark-submit --properties-file`` takes where the driver is a pod."""
+
 START_DEADLINE_S = 180.0
 POLL_S = 0.2
 MEMORY_MIB = 1024
@@ -97,6 +100,26 @@ class KubernetesCluster:
             "spark.driver.host": LOOPBACK,
             "spark.driver.bindAddress": LOOPBACK,
             # Kubernetes knows the number to start with.
+            "spark.dynamicAllocation.enabled": "false",
+        }
+
+    @property
+    def pod_settings(self) -> Mapping[str, str]:
+        """What ``spark-submit --deploy-mode cluster`` sets beside the master: the driver in a pod
+        asks the same API server with the same rights.
+        """
+        submission = "spark.kubernetes.authenticate.submission"
+        driver = "spark.kubernetes.authenticate.driver.mounted"
+        certificate, token = str(self.plane.certificate), str(self.plane.driver_token_file)
+        return {
+            "spark.kubernetes.container.image": IMAGE,
+            "spark.kubernetes.namespace": NAMESPACE,
+            f"{submission}.oauthTokenFile": token,
+            f"{submission}.caCertFile": certificate,
+            f"{driver}.oauthTokenFile": token,
+            f"{driver}.caCertFile": certificate,
+            # The name kubernetes.default.svc leads nowhere here.
+            "spark.kubernetes.driver.master": self.plane.url,
             "spark.dynamicAllocation.enabled": "false",
         }
 
@@ -227,6 +250,7 @@ def serve(words: Sequence[str]) -> None:
     with orderly_end(), KubernetesCluster(cores, nodes, memory_mib, folder) as cluster:
         conf = folder / "conf"
         write_defaults(conf, {"spark.master": cluster.url, **cluster.settings})
+        write_defaults(conf, {"spark.master": cluster.url, **cluster.pod_settings}, CLUSTER_MODE)
         (conf / "kubeconfig").write_text(cluster.plane.kubeconfig.read_text())
         partial = conf / "master.partial"
         partial.write_text(cluster.url + "\n")

@@ -9,12 +9,14 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
+
+from rheostat.local.kubernetes_volumes import here
 
 _EXECUTOR = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
 _ARGUMENTS = {
@@ -37,6 +39,8 @@ class Means:
     java: Path
     cores: int
     memory_mib: int
+    names: str = ""
+    """The option by which a JVM finds the names of services."""
 
 
 def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
@@ -65,19 +69,48 @@ def _expanded(text: str, given: Mapping[str, str]) -> str:
     )
 
 
-def command(container: Any, given: Mapping[str, str], means: Means) -> list[str]:
-    """Return what a container runs."""
-    if (container.args or [""])[0] != "executor":
-        words = [*(container.command or []), *(container.args or [])]
-        return [_expanded(word, given) for word in words]
+def command(
+    container: Any,
+    given: Mapping[str, str],
+    means: Means,
+    mounts: Mapping[str, Path] | None = None,
+) -> list[str]:
+    """Return what a container runs; a path under one of the ``mounts`` leads to its folder."""
+    known = mounts or {}
+    words = [here(_expanded(word, given), known) for word in container.args or []]
+    if words[:1] == ["executor"]:
+        return _executor(given, means)
+    if words[:1] == ["driver"]:
+        return _driver(words[1:], given, means)
+    return [*(here(_expanded(word, given), known) for word in container.command or []), *words]
+
+
+def jvm_options(container: Any, means: Means) -> dict[str, str]:
+    """Return the variables of a driver by which each of its JVMs finds the names of services."""
+    drives = (container.args or [""])[0] == "driver"
+    return {"JAVA_TOOL_OPTIONS": means.names} if drives and means.names else {}
+
+
+def _executor(given: Mapping[str, str], means: Means) -> list[str]:
     numbered = [name for name in given if re.fullmatch(r"SPARK_JAVA_OPT_\d+", name)]
     options = [given[name] for name in sorted(numbered, key=lambda name: int(name.split("_")[-1]))]
     memory = given["SPARK_EXECUTOR_MEMORY"]
     own = [given[name] for name in ("SPARK_CLASSPATH",) if given.get(name)]
     class_path = ":".join([*own, f"{means.spark_home / 'jars'}/*"])
     arguments = [word for flag, name in _ARGUMENTS.items() for word in (flag, given[name])]
-    heap = [*options, f"-Xmx{memory}"]
+    heap = [*options, *([means.names] if means.names else []), f"-Xmx{memory}"]
     return [str(means.java), *heap, "-cp", class_path, _EXECUTOR, *arguments]
+
+
+def _driver(words: Sequence[str], given: Mapping[str, str], means: Means) -> list[str]:
+    address = given["SPARK_DRIVER_BIND_ADDRESS"]
+    told = (
+        f"spark.driver.bindAddress={address}",
+        f"spark.executorEnv.SPARK_DRIVER_POD_IP={address}",
+    )
+    confs = [word for each in told for word in ("--conf", each)]
+    submit = str(means.spark_home / "bin" / "spark-submit")
+    return [submit, *confs, "--deploy-mode", "client", *words]
 
 
 def decommissions(container: Any) -> bool:

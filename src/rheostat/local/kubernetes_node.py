@@ -2,9 +2,9 @@
 
 ``python -m rheostat.local.kubernetes_node`` with a kubeconfig, a folder, Spark's folder, a Java,
 the number of nodes and the cores and MiB of each registers nodes, runs the pods that the scheduler
-binds to them, and reports how they are. A pod of a Spark executor is run as the entrypoint of
-Spark's image does it; of any other pod the command. A file ``lose-N`` in the folder takes node N
-(from 0) away: its processes are killed, and nothing is heard of it any more.
+binds to them, and reports how they are. A pod of a Spark driver or executor is run as the
+entrypoint of Spark's image does it; of any other pod the command. A file ``lose-N`` in the folder
+takes node N (from 0) away: its processes are killed, and nothing is heard of it any more.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from kubernetes import client, config, watch
 
+from rheostat.errors import RheostatError
 from rheostat.local.kubernetes_container import (
     Means,
     address,
@@ -32,8 +34,11 @@ from rheostat.local.kubernetes_container import (
     command,
     decommissions,
     environment,
+    jvm_options,
     kill,
 )
+from rheostat.local.kubernetes_names import Names
+from rheostat.local.kubernetes_volumes import here, mounted
 
 BEAT_S = 4.0
 LOOK_S = 0.5
@@ -56,7 +61,8 @@ class Kubelet:
 
     def __init__(self, api: Any, means: Means, nodes: int) -> None:
         self._api = api
-        self._means = means
+        self._names = Names(means.folder / "hosts")
+        self._means = replace(means, names=self._names.option)
         self._nodes = {name: Node(name) for name in (f"node-{n}" for n in range(nodes))}
         self._seen: set[str] = set()
         self._ending: set[str] = set()
@@ -68,15 +74,27 @@ class Kubelet:
         """Register the nodes and run pods for ever."""
         for node in self._nodes.values():
             self._register(node)
-        for work in (self._beat, self._lose):
+        for work in (self._beat, self._lose, partial(self._for_ever, self._watch_services)):
             threading.Thread(target=work, daemon=True).start()
         (self._means.folder / "nodes-ready").touch()
+        self._for_ever(self._watch)
+
+    def _for_ever(self, watching: Callable[[], None]) -> None:
         while True:
             try:
-                self._watch()
+                watching()
             except Exception as fault:
-                say(f"the watch of pods has ended: {fault!r:.200}")
+                say(f"a watch has ended: {fault!r:.200}")
                 time.sleep(1)
+
+    def _watch_services(self) -> None:
+        stream = watch.Watch().stream(
+            self._api.list_service_for_all_namespaces, timeout_seconds=WATCH_S
+        )
+        for event in stream:
+            found = event["object"]
+            selector = None if event["type"] == "DELETED" else found.spec.selector
+            self._names.service(found.metadata.namespace, found.metadata.name, selector)
 
     def _register(self, node: Node) -> None:
         body = {"metadata": {"name": node.name, "labels": {"kubernetes.io/hostname": node.name}}}
@@ -141,28 +159,21 @@ class Kubelet:
 
     def _start(self, node: Node, pod: Any) -> None:
         uid, name = pod.metadata.uid, pod.metadata.name
-        self._addresses[uid] = address(next(self._numbers))
-        place = self._means.folder / "pods" / name
-        (place / "local").mkdir(parents=True, exist_ok=True)
-        container = pod.spec.containers[0]
-        given = environment(container, self._addresses[uid], pod)
-        words = command(container, given, self._means)
-        own = {"SPARK_LOCAL_DIRS": str(place / "local"), "SPARK_LOCAL_IP": self._addresses[uid]}
-        with (place / "log").open("ab") as log:
-            process = subprocess.Popen(
-                words,
-                env={**os.environ, **given, **own, "SPARK_HOME": str(self._means.spark_home)},
-                cwd=place,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+        ip = self._addresses[uid] = address(next(self._numbers))
+        self._names.pod(pod.metadata.namespace, name, pod.metadata.labels or {}, ip)
+        try:
+            process = self._process(pod, ip)
+        except RheostatError as fault:
+            say(f"{name} does not start: {fault}")
+            self._tell(pod, "Failed", {"waiting": {"reason": str(fault)}}, ready=False)
+            return
         node.running[uid] = process
         started = now()
         say(f"{node.name} runs {name} as process {process.pid}")
         self._tell(pod, "Running", {"running": {"startedAt": started}}, ready=True)
         code = process.wait()
         node.running.pop(uid, None)
+        self._names.gone(pod.metadata.namespace, name)
         say(f"{name} has ended with {code}")
         if not node.lost:
             ended = {
@@ -173,6 +184,33 @@ class Kubelet:
             }
             phase = "Succeeded" if code == 0 else "Failed"
             self._tell(pod, phase, {"terminated": ended}, ready=False)
+
+    def _process(self, pod: Any, ip: str) -> subprocess.Popen[bytes]:
+        """Start the process of a pod's container; raises RheostatError for a volume that cannot be
+        had.
+        """
+        place, container = self._means.folder / "pods" / pod.metadata.name, pod.spec.containers[0]
+        (place / "local").mkdir(parents=True, exist_ok=True)
+        mounts = mounted(self._api, pod, place / "volumes")
+        given = environment(container, ip, pod)
+        own = {
+            "SPARK_LOCAL_DIRS": str(place / "local"),
+            "SPARK_LOCAL_IP": ip,
+            # Where the UI listens: nothing but JVMs knows the names of services here.
+            "SPARK_PUBLIC_DNS": ip,
+            "SPARK_HOME": str(self._means.spark_home),
+            **jvm_options(container, self._means),
+        }
+        told = {name: here(value, mounts) for name, value in given.items()}
+        with (place / "log").open("ab") as log:
+            return subprocess.Popen(
+                command(container, given, self._means, mounts),
+                env={**os.environ, **told, **own},
+                cwd=place,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
 
     def _tell(self, pod: Any, phase: str, state: Mapping[str, Any], *, ready: bool) -> None:
         container, ip = pod.spec.containers[0], self._addresses[pod.metadata.uid]

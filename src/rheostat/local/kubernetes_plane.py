@@ -100,6 +100,11 @@ class ControlPlane:
         return self._tokens[DRIVER]
 
     @property
+    def driver_token_file(self) -> Path:
+        """The file with that token, for drivers that are pods."""
+        return self.folder / "driver-token"
+
+    @property
     def alive(self) -> bool:
         """Whether all parts run."""
         return bool(self._children) and all(child.alive for child in self._children)
@@ -111,6 +116,7 @@ class ControlPlane:
             f'{self._tokens["admin"]},admin,1,"system:masters"\n{self.driver_token},{DRIVER},2\n'
         )
         (self.folder / "tokens.csv").write_text(tokens)
+        self.driver_token_file.write_text(self.driver_token)
         (self.folder / "audit.json").write_text(json.dumps(_AUDIT))
         etcd = f"http://{LOOPBACK}:{free_port()}"
         self._child("etcd", _etcd(etcd, f"http://{LOOPBACK}:{free_port()}"))

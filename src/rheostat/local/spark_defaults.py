@@ -12,9 +12,11 @@ from rheostat.machine.whole_file import write_whole
 FILE = "spark-defaults.conf"
 
 
-def write_defaults(folder: Path, settings: Mapping[str, str]) -> Path:
-    """Write the settings into ``folder`` and return the file; ``SPARK_CONF_DIR`` is the folder."""
+def write_defaults(folder: Path, settings: Mapping[str, str], name: str = FILE) -> Path:
+    """Write the settings into ``folder`` and return the file; ``SPARK_CONF_DIR`` is the folder. A
+    file of another name is what ``spark-submit --properties-file`` takes.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
-    write_whole(folder / FILE, lines)
-    return folder / FILE
+    lines = "".join(f"{setting} {value}\n" for setting, value in settings.items())
+    write_whole(folder / name, lines)
+    return folder / name

@@ -1,0 +1,221 @@
+"""A driver that is a pod of Kubernetes: ``spark-submit --deploy-mode cluster`` of an unchanged
+script under Rheostat, sized out and in, its journal on a volume or on HDFS, halted from outside.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from tests.e2e.drivers_elsewhere import (
+    DEADLINE_S,
+    SPARK_SUBMIT,
+    UNDER_SUBMIT,
+    copied,
+    halt,
+    hdfs_of_one_node,
+    until,
+)
+
+from rheostat.journal.folder import read
+from rheostat.local import kubernetes_build
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+
+pytest.importorskip("kubernetes", reason="comes with the extra clusters")
+
+from rheostat.local.kubernetes_cluster import KubernetesCluster
+from rheostat.machine.process import Child
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not kubernetes_build.are_built(),
+        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
+    ),
+]
+ROWS, KEYS = 40, 13
+SCRIPT = f"""
+import os, sys
+from pyspark.sql import SparkSession
+
+checkpoint, folder = sys.argv[1:]
+spark = SparkSession.builder.getOrCreate()
+rows = (
+    spark.readStream.format("rate-micro-batch").option("rowsPerBatch", {ROWS})
+    .option("numPartitions", 4).option("startTimestamp", 1_700_000_000_000).load()
+)
+counts = rows.selectExpr("value % {KEYS} AS key").groupBy("key").count().writeStream
+query = (
+    counts.outputMode("update").option("checkpointLocation", checkpoint)
+    .foreachBatch(lambda frame, n: frame.write.mode("overwrite").parquet(f"{{folder}}/out/{{n}}"))
+    .trigger(processingTime="1 second").start()
+)
+while not os.path.exists(f"{{folder}}/stop"):
+    query.awaitTermination(0.5)
+query.stop()
+spark.stop()
+"""
+POLICY = """
+import os
+from pathlib import Path
+from rheostat.model import Decision
+from rheostat.policies.fixed import Fixed
+
+class Told(Fixed):
+    def decide(self, observation, memory):
+        size = int(Path(os.environ["SIZE_FILE"]).read_text())
+        return Decision(target=size, reason="told"), memory
+"""
+
+
+class Job:
+    """A script that has been submitted, and the means of a person outside."""
+
+    def __init__(self, cluster: KubernetesCluster, folder: Path, submit: Child) -> None:
+        self.cluster, self.folder, self.submit = cluster, folder, submit
+
+    def ask(self, size: int) -> None:
+        """Let the policy want a size."""
+        (self.folder / "size.new").write_text(str(size))
+        (self.folder / "size.new").replace(self.folder / "size")
+
+    def await_size(self, size: int) -> None:
+        """Wait for executors; that the application ends is a fault."""
+        until(
+            f"{size} executors",
+            lambda: not self.submit.alive or len(self.cluster.executors()) == size,
+        )
+        assert self.submit.alive, self.said()
+
+    def said(self) -> str:
+        """The end of what the submission and the driver have said."""
+        logs = [self.folder / "submit.log", *self.cluster.folder.glob("pods/*driver/log")]
+        return "\n".join(log.read_text()[-4000:] for log in logs)
+
+    def batches(self) -> int:
+        """Batches whose output is there."""
+        return len(list((self.folder / "out").glob("*/_SUCCESS")))
+
+    def work(self, batches: int = 4) -> None:
+        """Wait for some more batches."""
+        wanted = self.batches() + batches
+        until("more batches", lambda: not self.submit.alive or self.batches() >= wanted)
+        assert self.submit.alive, self.said()
+
+    def failed_tasks(self) -> int | None:
+        """Failed tasks, as Spark's own UI in the pod tells."""
+        path = "/api/v1/namespaces/default/pods?labelSelector=spark-role=driver"
+        (pod,) = self.cluster.plane.request("GET", path)["items"]
+        application = pod["metadata"]["labels"]["spark-app-selector"]
+        url = f"http://{pod['status']['podIP']}:4040"
+        return ExecutorsEndpoint(url, application, 60.0).failed_tasks()
+
+    def counts(self) -> dict[int, int]:
+        """The newest count of each key."""
+        from pyarrow import parquet
+
+        found = {}
+        for batch in sorted(self.folder.glob("out/*"), key=lambda place: int(place.name)):
+            for row in parquet.read_table(batch).to_pylist():
+                found[row["key"]] = row["count"]
+        return found
+
+
+@contextmanager
+def submitted(folder: Path, said: Mapping[str, str], checkpoint: str) -> Iterator[Job]:
+    """Submit the script to a cluster of two nodes."""
+    (folder / "app.py").write_text(SCRIPT)
+    (folder / "modules").mkdir()
+    (folder / "modules" / "told.py").write_text(POLICY)
+    (folder / "size").write_text("1")
+    volume = "spark.kubernetes.driver.volumes.hostPath.work"
+    with KubernetesCluster(cores=5, nodes=2) as cluster:
+        path = f"{folder / 'modules'}:{os.environ.get('PYTHONPATH', '')}"
+        settings = {
+            **cluster.pod_settings,
+            "spark.app.name": "counts",
+            "spark.executor.instances": "1",
+            "spark.executor.memory": "512m",
+            "spark.driver.memory": "512m",
+            "spark.kubernetes.driver.request.cores": "0.5",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.streaming.stateStore.providerClass": (
+                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+            ),
+            f"{volume}.mount.path": str(folder),
+            f"{volume}.options.path": str(folder),
+            "spark.kubernetes.driverEnv.PYTHONPATH": path,
+            "spark.kubernetes.driverEnv.PYSPARK_PYTHON": sys.executable,
+            "spark.kubernetes.driverEnv.SIZE_FILE": str(folder / "size"),
+            "spark.kubernetes.executorEnv.PYTHONPATH": path,
+            "spark.pyspark.python": sys.executable,
+            "spark.rheostat.policy": "told:Told",
+            "spark.rheostat.limits.max": "3",
+            "spark.rheostat.loop.interval_s": "1",
+            "spark.rheostat.loop.cooldown_in_s": "1",
+            "spark.rheostat.loop.cooldown_out_s": "1",
+            **{f"spark.rheostat.{name}": text for name, text in said.items()},
+        }
+        confs = [word for name in settings for word in ("--conf", f"{name}={settings[name]}")]
+        command = [SPARK_SUBMIT, "--master", cluster.url, "--deploy-mode", "cluster", *confs]
+        with Child(
+            [*command, f"local://{UNDER_SUBMIT}", str(folder / "app.py"), checkpoint, str(folder)],
+            log=folder / "submit.log",
+            environment={**os.environ, **cluster.driver_environment()},
+        ) as submit:
+            yield Job(cluster, folder, submit)
+
+
+def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
+    job.await_size(1)
+    job.work()
+    job.ask(3)
+    job.await_size(3)
+    job.work()
+    job.ask(1)
+    job.await_size(1)
+    job.work()
+    assert job.failed_tasks() == 0
+    halt(checkpoint)
+    time.sleep(4)  # some ticks
+    job.ask(2)
+    job.work()
+    assert len(job.cluster.executors()) == 1
+    (job.folder / "stop").touch()
+    assert job.submit.wait(DEADLINE_S) == 0, job.said()
+    assert "exit code: 0" in (job.folder / "submit.log").read_text()
+
+
+def check(job: Job, journal: Path) -> None:
+    """Compare the output with its oracle, and read the journal."""
+    rows = ROWS * len(list((job.folder / "out").glob("*")))
+    assert job.counts() == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
+    records = list(read(journal))
+    assert records[-1].rescaling.phase == "halted"
+    targets = [each.target for each in records if each.raw]
+    assert [size for size, _ in groupby(targets)] == [1, 3, 1]
+    assert (journal / "memory.json").exists()
+
+
+def test_a_driver_in_a_pod_grows_shrinks_and_is_halted_with_its_journal_on_a_volume(
+    tmp_path: Path,
+) -> None:
+    checkpoint, journal = str(tmp_path / "checkpoint"), tmp_path / "journal"
+    with submitted(tmp_path, {"journal": str(journal)}, checkpoint) as job:
+        grown_shrunk_and_halted(job, checkpoint)
+        check(job, journal)
+
+
+def test_a_driver_in_a_pod_keeps_journal_and_checkpoint_on_hdfs(tmp_path: Path) -> None:
+    with hdfs_of_one_node(tmp_path) as hdfs:
+        checkpoint, journal = f"{hdfs}/checkpoints/counts", f"{hdfs}/journals/counts"
+        with submitted(tmp_path, {"journal": journal}, checkpoint) as job:
+            grown_shrunk_and_halted(job, checkpoint)
+            check(job, copied(journal, tmp_path / "copy"))
