@@ -106,17 +106,18 @@ class KubernetesCluster:
     @property
     def pod_settings(self) -> Mapping[str, str]:
         """What ``spark-submit --deploy-mode cluster`` sets beside the master: the driver in a pod
-        asks the same API server with the same rights.
+        asks the same API server, with the rights of a driver. Who submits needs more: Spark 4.3
+        makes a network policy for the executors, too.
         """
         submission = "spark.kubernetes.authenticate.submission"
         driver = "spark.kubernetes.authenticate.driver.mounted"
-        certificate, token = str(self.plane.certificate), str(self.plane.driver_token_file)
+        certificate = str(self.plane.certificate)
         return {
             "spark.kubernetes.container.image": IMAGE,
             "spark.kubernetes.namespace": NAMESPACE,
-            f"{submission}.oauthTokenFile": token,
+            f"{submission}.oauthTokenFile": str(self.plane.admin_token_file),
             f"{submission}.caCertFile": certificate,
-            f"{driver}.oauthTokenFile": token,
+            f"{driver}.oauthTokenFile": str(self.plane.driver_token_file),
             f"{driver}.caCertFile": certificate,
             # The name kubernetes.default.svc leads nowhere here.
             "spark.kubernetes.driver.master": self.plane.url,

@@ -105,6 +105,11 @@ class ControlPlane:
         return self.folder / "driver-token"
 
     @property
+    def admin_token_file(self) -> Path:
+        """The file with the token of somebody who may do everything, as who submits a driver."""
+        return self.folder / "admin-token"
+
+    @property
     def alive(self) -> bool:
         """Whether all parts run."""
         return bool(self._children) and all(child.alive for child in self._children)
@@ -117,6 +122,7 @@ class ControlPlane:
         )
         (self.folder / "tokens.csv").write_text(tokens)
         self.driver_token_file.write_text(self.driver_token)
+        self.admin_token_file.write_text(self._tokens["admin"])
         (self.folder / "audit.json").write_text(json.dumps(_AUDIT))
         etcd = f"http://{LOOPBACK}:{free_port()}"
         self._child("etcd", _etcd(etcd, f"http://{LOOPBACK}:{free_port()}"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
@@ -81,3 +82,29 @@ def test_the_hook_of_spark_s_image_is_known() -> None:
 def test_every_pod_has_an_address_of_its_own() -> None:
     assert len({node.address(number) for number in range(50_000)}) == 50_000
     assert node.address(0) == "127.1.0.1"
+
+
+def test_a_driver_is_run_as_its_image_would_with_its_configuration_where_it_is() -> None:
+    words = ["driver", "--properties-file", "/opt/spark/conf/spark.properties", "local:///app.py"]
+    found = node.command(
+        container(args=words),
+        {"SPARK_DRIVER_BIND_ADDRESS": "127.1.0.1"},
+        MEANS,
+        {"/opt/spark/conf": Path("/volumes/conf")},
+    )
+    assert found[0] == "/spark/bin/spark-submit"
+    assert "spark.driver.bindAddress=127.1.0.1" in found
+    assert found[-4:] == [
+        "client",
+        "--properties-file",
+        "/volumes/conf/spark.properties",
+        "local:///app.py",
+    ]
+
+
+def test_jvms_of_drivers_and_executors_find_the_names_of_services() -> None:
+    means = replace(MEANS, names="-Dhosts=/hosts")
+    assert "-Dhosts=/hosts" in node.command(container(args=["executor"]), EXECUTOR, means)
+    said = {"JAVA_TOOL_OPTIONS": "-Dhosts=/hosts"}
+    assert node.jvm_options(container(args=["driver"]), means) == said
+    assert node.jvm_options(container(command=["sleep"]), means) == {}

@@ -37,7 +37,13 @@ from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import Shape
 
 MOST = 4
-QUICK = Setting(trigger_s=1.0, partitions=8, maintenance_s=5.0)
+QUICK = Setting(
+    trigger_s=1.0,
+    partitions=8,
+    maintenance_s=5.0,
+    # As `rheostat run` sets it: lost executors count, and Spark would give up after a few.
+    options={"spark.executor.maxNumFailures": "100"},
+)
 _ANSWER_S = 60.0
 
 
@@ -74,7 +80,8 @@ class Soak:
 def soak(wanted: argparse.Namespace) -> Soak:
     """Do it."""
     done, began_s = Soak(wanted.kind, wanted.query, wanted.seed), time.monotonic()
-    cluster = local_cluster(wanted.kind, 2 * MOST if wanted.losses else MOST, 2, say)
+    # Whichever nodes are lost, one with room for all is left.
+    cluster = local_cluster(wanted.kind, MOST * (1 + wanted.losses), max(2, 1 + wanted.losses), say)
     shape = Shape(
         query=wanted.query,
         state_mb=0.5,
@@ -106,8 +113,10 @@ def _change(
     endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, _ANSWER_S)
     live = Live(job, size, (1, MOST), "force", folder / "journal")
     live.handle.watch(lambda record: _note(done, record.rescaling.detail))
-    faults = _faults(wanted, chance)
+    faults, until_s = _faults(wanted, chance), time.monotonic() + wanted.seconds
     for number in range(wanted.rescalings):
+        if time.monotonic() > until_s:
+            break
         size = chance.choice([n for n in range(1, MOST + 1) if n != size])
         fault = faults.get(number)
         before = endpoint.failed_tasks() or 0
@@ -143,13 +152,11 @@ def _await_registered(job: StatefulJob, executors: int) -> None:
 
 
 def _faults(wanted: argparse.Namespace, chance: random.Random) -> dict[int, str]:
-    """Return what is done in the middle of which change; nodes are lost last."""
-    kinds = ["kill"] * wanted.kills + ["deletion"] * wanted.deletions
+    """Return what is done in the middle of which change."""
+    kinds = ["kill"] * wanted.kills + ["deletion"] * wanted.deletions + ["loss"] * wanted.losses
     chance.shuffle(kinds)
-    room = range(max(0, wanted.rescalings - wanted.losses))
-    found = dict(zip(chance.sample(room, min(len(kinds), len(room))), kinds, strict=False))
-    lost = range(wanted.rescalings - wanted.losses, wanted.rescalings)
-    return {**found, **dict.fromkeys(lost, "loss")}
+    places = chance.sample(range(wanted.rescalings), min(len(kinds), wanted.rescalings))
+    return dict(zip(places, kinds, strict=False))
 
 
 def _strike(fault: str, cluster: LocalCluster, chance: random.Random, done: Soak) -> None:
@@ -196,12 +203,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="soak of one kind of cluster")
     parser.add_argument("--kind", choices=KINDS, required=True)
     parser.add_argument("--query", default="session", help="session, join, count ...")
-    numbers: dict[str, tuple[int, Callable[[str], int]]] = {
+    numbers: dict[str, tuple[float, Callable[[str], float]]] = {
         "rescalings": (10, int),
         "kills": (0, int),
         "deletions": (0, int),
         "losses": (0, int),
         "seed": (7, int),
+        "seconds": (1e9, float),
     }
     for name, (usual, kind) in numbers.items():
         parser.add_argument(f"--{name}", type=kind, default=usual)

@@ -13,6 +13,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 from rheostat.spark.sensing.pods import Refused
 
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 _BACKEND = "KubernetesClusterSchedulerBackend"
 _APPLICATION, _ROLE = "spark-app-selector", "spark-role"
 
@@ -21,7 +22,8 @@ class KubernetesPods:
     """What the API server says of the application's pods.
 
     * Calls: the private field ``KubernetesClusterSchedulerBackend.kubernetesClient`` and the list,
-      and the creation for show (``dryRun``), of pods, and the list of events, of that client.
+      and the creation for show (``dryRun``), of pods, the list of events, and ``raw`` with a
+      review of the driver's own rights, of that client.
     * Without them: why executors do not come is not said, and what is refused is asked for by Spark
       every second.
     * Spark 4.3.0 tried.
@@ -89,6 +91,24 @@ class KubernetesPods:
         except Py4JError:
             return None
         return None
+
+    def rights(self) -> dict[str, Any]:
+        """Return what the driver may do in its namespace, as a ``SelfSubjectRulesReview`` tells it;
+        raises ``Refused``.
+        """
+        kind, version = "SelfSubjectRulesReview", "authorization.k8s.io/v1"
+        asked = {"kind": kind, "apiVersion": version, "spec": {"namespace": self.namespace}}
+        try:
+            generic = self._gateway.class_named(
+                "io.fabric8.kubernetes.api.model.GenericKubernetesResource"
+            )
+            body = self._serialization().unmarshal(json.dumps(asked), generic)
+            told = json.loads(str(self._client.raw(_REVIEWS, "POST", body)))
+        except Py4JJavaError as fault:
+            raise _refused(fault) from None
+        except (*ABSENT, ValueError) as fault:
+            raise Refused(0, f"this Spark's client does not know the call: {fault}") from None
+        return dict(told.get("status") or {})
 
     def _asked(self, call: Any) -> dict[str, Any]:
         try:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from rheostat.rescaling.asking import BEARS, asked_for
-from rheostat.spark.sensing import executor_ends
+from rheostat.spark.sensing import executor_ends, pod_rights
 from rheostat.spark.sensing.pods import (
     Pod,
     Refused,
@@ -52,6 +53,10 @@ class Pods(Protocol):
         """Return why no other can be made; None if one could."""
         ...
 
+    def rights(self) -> dict[str, Any]:
+        """Return what the driver may do, as Kubernetes reviews it; raises ``Refused``."""
+        ...
+
 
 class Platform:
     """Looks once a tick, and asks the cluster manager only where something has changed or is
@@ -80,6 +85,7 @@ class Platform:
         self._wanted = 0
         self._looked_s, self._pause_s = float("-inf"), LOOK_S
         self._said: set[str] = set()
+        self._asked_rights = False
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the node of each executor: its host, but on Kubernetes, where each pod is a host,
@@ -98,6 +104,7 @@ class Platform:
 
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return what is to be said of this moment, in words; nothing where all is well."""
+        self._check_rights()
         lost = self._losses(frozenset(registered))
         lacking = wanted > len(registered)
         # A new wish is looked at without delay: what was refused before may be possible now.
@@ -109,6 +116,15 @@ class Platform:
         if not lacking:
             self._words, self._refusal, self._pause_s = "", None, LOOK_S
         return "; ".join(filter(None, (*lost, self._words)))
+
+    def _check_rights(self) -> None:
+        """Say once, at the start, which rights the driver lacks: later it would be too late."""
+        if self._asked_rights or not self._pods.available:
+            return
+        self._asked_rights = True
+        with suppress(Refused):  # a failing look at the pods will say it
+            for line in pod_rights.lacking(self._pods.rights(), self._pods.namespace):
+                _log.warning("rheostat: %s", line)
 
     def _is_new(self, registered: Collection[str]) -> bool:
         return not set(registered) <= self._nodes.keys()

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from rheostat.spark.resizing.platform import LOOK_S, MOST_S, Platform
 from rheostat.spark.sensing.pods import Refused
 
@@ -28,6 +30,8 @@ class FakePods:
         self.quota: str | None = None
         self.says: Refused | None = None
         self.happened: list[Any] = []
+        self.reviewed: dict[str, Any] = {"incomplete": True}
+        self.reviews = 0
         self.calls = 0
 
     def executors(self) -> dict[str, Any]:
@@ -41,6 +45,12 @@ class FakePods:
 
     def refusal(self, like: dict[str, Any]) -> str | None:
         return self.quota
+
+    def rights(self) -> dict[str, Any]:
+        self.reviews += 1
+        if self.says:
+            raise self.says
+        return self.reviewed
 
 
 def platform(pods: FakePods, reasons: Mapping[str, str | None] | None = None) -> Platform:
@@ -167,3 +177,30 @@ def test_nodes_are_those_of_the_pods_or_else_the_hosts() -> None:
     seen.look(["1", "2"], 2, 0.0)
     assert seen.nodes({"1": "127.1.0.1", "2": "127.1.0.2"}) == {"1": "n1", "2": "n2"}
     assert platform(FakePods(available=False)).nodes({"1": "host"}) == {"1": "host"}
+
+
+def test_rights_that_the_driver_lacks_are_said_once_at_the_start(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    pods = FakePods(pod(1))
+    pods.reviewed = {
+        "resourceRules": [
+            {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "watch"]},
+            {"apiGroups": [""], "resources": ["events"], "verbs": ["*"]},
+        ]
+    }
+    seen = platform(pods)
+    for second in range(3):
+        seen.look(["1"], 1, float(second))
+    assert pods.reviews == 1
+    assert [each.getMessage() for each in caplog.records] == [
+        "rheostat: pods in namespace jobs: the driver may not list, delete (why executors do not"
+        " come is not said; what Spark ends stays there); add to its role:"
+        ' apiGroups: [""], resources: ["pods"], verbs: ["list", "delete"]'
+    ]
+
+
+def test_rights_that_cannot_be_asked_for_are_no_fault() -> None:
+    pods = FakePods(pod(1))
+    pods.says = Refused(401, "no")
+    assert "401" in platform(pods).look([], 1, 0.0)
