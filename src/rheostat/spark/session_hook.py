@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from rheostat.errors import RheostatError
 from rheostat.spark.sensing.capabilities import application_id
+from rheostat.spark.start_refusals import why_refused
 
 _log = logging.getLogger("rheostat")
 
@@ -83,7 +84,8 @@ class SessionHook:
             if not bound.arguments.get("gateway") and not bound.arguments.get("jsc"):
                 master = bound.arguments.get("master")
                 bound.arguments["conf"] = self._completed(bound.arguments.get("conf"), master)
-            original(*bound.args, **bound.kwargs)
+            with _explained():
+                original(*bound.args, **bound.kwargs)
 
         return begin
 
@@ -169,3 +171,15 @@ class SessionHook:
         watching, self._watching = self._watching, None
         if watching is not None:
             watching.stop()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say in one line why a cluster manager takes no application; the script's own error stays."""
+    try:
+        yield
+    except Exception as fault:
+        why = why_refused(str(fault))
+        if why:
+            _log.warning("rheostat: %s", why)
+        raise
