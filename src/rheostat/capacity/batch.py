@@ -13,6 +13,10 @@ from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
 
+MANY_ROWS = 1e12
+"""More than any batch has."""
+
+
 class Curve(Protocol):
     """What slots that share something cost each other: ``Usl`` or ``Contention``."""
 
@@ -103,12 +107,7 @@ class BatchModel:
         """Return the duration over rows at so many slots, ``longer`` times that of the model: for
         many batches of one size.
         """
-        slowdown = self.curve.slowdown(slots)
-        lines = []
-        for stage in self.stages:
-            waves, row_s = math.ceil(stage.tasks / slots), stage.rows_in * stage.row_s * slowdown
-            each_s = row_s / stage.tasks
-            lines.append((waves * stage.task_s, waves * each_s, stage.task_s, stage.skew * each_s))
+        lines = self._lines(slots)
 
         def batch_s(rows: float) -> float:
             total_s = self.fixed_s
@@ -117,6 +116,34 @@ class BatchModel:
             return total_s * longer
 
         return batch_s
+
+    def rows_within(self, lasts_s: float, slots: int, longer: float = 1.0) -> float:
+        """Return the rows of the largest batch that lasts at most so long; 0 where an empty one
+        lasts longer, ``MANY_ROWS`` where rows cost nothing.
+        """
+        lines, left_s = self._lines(slots), lasts_s / longer - self.fixed_s
+        rows, before = MANY_ROWS, math.inf
+        # the time is convex and piecewise linear: each of Newton's steps from above ends on another
+        # piece, and there are two a stage
+        while 0 < rows < before:
+            before, least_s, each_s = rows, 0.0, 0.0
+            for wave_s, row_s, task_s, largest_s in lines:
+                waves_bind = wave_s + row_s * rows >= task_s + largest_s * rows
+                least_s += wave_s if waves_bind else task_s
+                each_s += row_s if waves_bind else largest_s
+            rows = (left_s - least_s) / each_s if each_s > 0 else before * (least_s <= left_s)
+        return max(0.0, min(rows, before))
+
+    def _lines(self, slots: int) -> list[tuple[float, float, float, float]]:
+        """Return by stage the two lines over rows whose higher one is its duration: of its waves,
+        and of its largest task.
+        """
+        slowdown, lines = self.curve.slowdown(slots), []
+        for stage in self.stages:
+            waves, row_s = math.ceil(stage.tasks / slots), stage.rows_in * stage.row_s * slowdown
+            each_s = row_s / stage.tasks
+            lines.append((waves * stage.task_s, waves * each_s, stage.task_s, stage.skew * each_s))
+        return lines
 
     def steady_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
         """Return the duration of a batch that has settled at a constant rate; None where the lag
@@ -169,8 +196,8 @@ class BatchModel:
         """
         if math.isfinite(trigger.max_rows):
             return trigger.max_rows / max(trigger.interval_s, self.batch_s(trigger.max_rows, slots))
-        many = 1e12
-        marginal_s = (self.batch_s(2 * many, slots) - self.batch_s(many, slots)) / many
+        marginal_s = self.batch_s(2 * MANY_ROWS, slots) - self.batch_s(MANY_ROWS, slots)
+        marginal_s /= MANY_ROWS
         return 1 / marginal_s if marginal_s > 0 else math.inf
 
     def slots_for(self, rate_per_s: float, slo_s: float, trigger: Trigger, most: int) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from rheostat.capacity.batch import BatchModel
 
@@ -48,14 +47,13 @@ def sustained_rows_per_s(
     A batch may last until L - tau, and until tau if batches are not to queue; one that lasts longer
     follows the one before at once, and may last until L / 2.
     """
-    batch_s = model.at(slots, longer)
     best = 0.0
     for lasts_s, every_s in (
         (min(trigger_s, slo_s - trigger_s), trigger_s),
         (slo_s / 2, slo_s / 2),
     ):
         if lasts_s > 0 and every_s >= trigger_s and every_s > 0:
-            best = max(best, _rows_within(batch_s, lasts_s) / every_s)
+            best = max(best, model.rows_within(lasts_s, slots, longer) / every_s)
     return best
 
 
@@ -76,18 +74,3 @@ def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
             best_s = batch_s
     return sizes
 
-
-def _rows_within(batch_s: Callable[[float], float], lasts_s: float) -> float:
-    """Return the rows of a batch that lasts so long, by Newton's steps from above: the time is
-    convex and piecewise linear, so few suffice.
-    """
-    if batch_s(0.0) >= lasts_s:
-        return 0.0
-    rows = 1e12
-    for _ in range(8):
-        over_s = batch_s(rows) - lasts_s
-        if over_s <= 1e-6 * lasts_s:
-            return rows
-        slope = (over_s + lasts_s - batch_s(rows * 0.999)) / (rows * 0.001)
-        rows = max(0.0, rows - over_s / slope) if slope > 0 else rows
-    return rows

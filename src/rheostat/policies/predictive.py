@@ -123,7 +123,7 @@ class Predictive:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
-        seen = learnt(observation, memory, self.period_s)
+        seen, rates = learnt(observation, memory, self.period_s)
         seen["late"] = counted(observation, memory, self.slo)
         simple = MeasuredThroughput(slo=self.slo)
         other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))
@@ -144,7 +144,7 @@ class Predictive:
             model,
             slo_s=self.slo,
             margin=self.margin,
-            foresees=self.foresees,
+            rates=rates if self.foresees else None,
         )
         decision = self._won(observation, seen, other) or self._decided(at)
         seen["contest"] = contested(

@@ -20,18 +20,22 @@ _TICK_S = 5.0
 """Between two looks, before there were two."""
 
 
-def learnt(now: Observation, memory: Memory, given_s: float = 0.0) -> dict[str, Any]:
-    """Return what is remembered after this look; JSON values only. ``given_s`` is the period
-    of the load; 0: it is looked for.
+def learnt(
+    now: Observation, memory: Memory, given_s: float = 0.0
+) -> tuple[dict[str, Any], Rates | None]:
+    """Return what is remembered after this look, JSON values only, and the history of rates; None
+    where the rate is not known. ``given_s`` is the period of the load; 0: it is looked for.
     """
     seen: dict[str, Any] = {**memory, "tick_s": _tick_s(now, memory)}
+    rates = None
     if now.input_rows_per_s is not None:
-        seen |= _rates(now, memory, given_s)
+        found, rates = _rates(now, memory, given_s)
+        seen |= found
     if now.executors:
         seen |= _sizes(now, memory)
         seen |= _batch(now, memory, seen)
         seen["rows_limit"] = rows_limit(now, memory.get("rows_limit"))
-    return seen
+    return seen, rates
 
 
 def _tick_s(now: Observation, memory: Memory) -> float:
@@ -40,7 +44,7 @@ def _tick_s(now: Observation, memory: Memory) -> float:
     return tick_s + 0.2 * (since_s - tick_s) if 0 < since_s < 120 else tick_s
 
 
-def _rates(now: Observation, memory: Memory, given_s: float) -> dict[str, Any]:
+def _rates(now: Observation, memory: Memory, given_s: float) -> tuple[dict[str, Any], Rates]:
     """Return the history with the rate of now, and the fit of one horizon after the other; after
     the last the period is looked for.
     """
@@ -52,13 +56,14 @@ def _rates(now: Observation, memory: Memory, given_s: float) -> dict[str, Any]:
         fits = refit(rates, fits, turn)
     else:
         own_s = given_s or period_s(rates)
+        rates.repeats(own_s)
     return {
         "rates": history,
         "rate_before": before.get("rate"),
         "fits": fits,
         "period_s": given_s or own_s,
         "turn": (turn + 1) % (len(HORIZONS_S) + 1),
-    }
+    }, rates
 
 
 def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:

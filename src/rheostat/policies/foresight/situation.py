@@ -129,9 +129,9 @@ def situation(
     *,
     slo_s: float,
     margin: float,
-    foresees: bool,
+    rates: Rates | None,
 ) -> Situation:
-    """Return what there is to know; without ``foresees`` the rate of now is all that is to come."""
+    """Return what there is to know; without ``rates`` that of now is all that is to come."""
     rate, slots, trigger_s = now.input_rows_per_s or 0.0, now.slots_per_executor or 1, now.trigger_s
     aim_s = max(_AIM * slo_s, 2.0 * (trigger_s or 0.0))
     cost = rescale_cost(seen["rescale"])
@@ -161,9 +161,8 @@ def situation(
         overdue=over > _OVERDUE,
         rows_limit=seen.get("rows_limit"),
     )
-    if not foresees:
+    if rates is None:
         return found
-    rates = Rates(seen["rates"], seen["period_s"])
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
     return replace(found, coming=coming, surges=surges(rates, found.back_s))
 

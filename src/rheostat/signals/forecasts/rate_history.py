@@ -39,8 +39,7 @@ class Rates:
     """A history as arrays, for one look at it; ``period_s`` is that of the load, where known."""
 
     def __init__(self, history: Mapping[str, Any], period_s: float | None = None) -> None:
-        self.seasons_s = (*SEASONS_S, period_s or math.inf)
-        """Hour, day and week, and the period of the load: infinite where there is none."""
+        self.repeats(period_s)
         self.now: float = history["rate"]
         self.fine = np.array([*history["fine"]["means"], self.now])
         """The means of five seconds of the last hour, oldest first; the last is the rate of
@@ -56,6 +55,11 @@ class Rates:
         )
         """How long ago the oldest rate of a minute was."""
         self.watched_s: float = max(self.oldest_s, FINE_S * len(self.fine))
+
+    def repeats(self, period_s: float | None) -> None:
+        """Take the load for one that repeats itself after so many seconds; None: it does not."""
+        self.seasons_s = (*SEASONS_S, period_s or math.inf)
+        """Hour, day and week, and the period of the load: infinite where there is none."""
 
     def before(self, ages_s: Floats, *, fine: bool = False) -> Floats:
         """Return the rates so many seconds ago, by the minute in the last day and by the quarter of
