@@ -24,7 +24,7 @@ class Policy(Protocol):
 
     It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``,
     ``cpu`` and ``by_executor`` cost calls on a live job and are asked for only where the policy
-    names them.
+    names them. Another is ``stages_every_s``: how often it needs the stages, in seconds (10).
     """
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

@@ -12,7 +12,6 @@ from typing import Protocol
 from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
-
 MANY_ROWS = 1e12
 """More than any batch has."""
 

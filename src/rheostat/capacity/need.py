@@ -73,4 +73,3 @@ def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
             sizes.append(slots)
             best_s = batch_s
     return sizes
-

@@ -84,6 +84,7 @@ class Predictive:
         ),
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+    stages_every_s: ClassVar[float] = 30.0  # what a row costs drifts slowly; batch times are seen
 
     slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     rescale_cost: float = field(

@@ -45,7 +45,7 @@ from rheostat.spark.sensing.capabilities import (
 )
 from rheostat.spark.sensing.fleet_receivers import receivers_asked
 from rheostat.spark.sensing.local_processes import LocalExecutors
-from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
+from rheostat.spark.sensing.resource_usage import OF_STAGES, STAGES_S, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
@@ -157,9 +157,10 @@ class _Watched:
         self._policy = settings.make_policy()
         self._offsets = _offsets(settings.kafka)
         signals = getattr(self._policy, "live_signals", ())
+        every_s = getattr(self._policy, "stages_every_s", STAGES_S)
         if settings.agent.agent:  # any policy may be asked for, and any metric
-            signals = OF_STAGES
-        self.sensor = _sensor(spark, internals, self._offsets, signals, sizes)
+            signals, every_s = OF_STAGES, STAGES_S
+        self.sensor = _sensor(spark, internals, self._offsets, (signals, every_s), sizes)
         self._kept = kept(spark, settings, internals)
         process = internals.process if internals else None
         self._overhead = Overhead(
@@ -207,7 +208,7 @@ def _sensor(
     spark: Any,
     internals: Internals | None,
     offsets: Offsets | None,
-    signals: Collection[str],
+    signals: tuple[Collection[str], float],
     sizes: Callable[[float], tuple[int | None, int | None]] | None,
 ) -> SparkSensor:
     trigger_s = internals.queries.trigger_s if internals else lambda _: None
@@ -222,7 +223,7 @@ def _sensor(
         trigger_s,
         sizes,
         local=LocalUsage(LocalExecutors(application)),
-        stages=StageUsage(StagesEndpoint(endpoint.rest), signals),
+        stages=StageUsage(StagesEndpoint(endpoint.rest), *signals),
         receivers=lambda: receivers_asked(application),
     )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.capacity.batch import BatchModel, StageCost, Trigger
+from rheostat.capacity.batch import MANY_ROWS, BatchModel, StageCost, Trigger
 from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
@@ -125,3 +125,20 @@ def test_without_an_interval_capacity_is_one_over_the_work_of_a_row() -> None:
 def test_what_cannot_be_is_bad_input(wrong: object) -> None:
     with pytest.raises(BadInput):
         wrong()  # type: ignore[operator]
+
+
+@given(models, st.integers(1, 80), st.floats(0.005, 60), st.floats(1, 2))
+def test_the_rows_within_a_time_are_the_most_that_do_not_last_longer(
+    model: BatchModel, slots: int, lasts_s: float, longer: float
+) -> None:
+    batch_s, rows = model.at(slots, longer), model.rows_within(lasts_s, slots, longer)
+    if batch_s(0.0) >= lasts_s:
+        assert rows == pytest.approx(0, abs=1e-6)
+    else:
+        assert batch_s(rows) == pytest.approx(lasts_s)
+
+
+def test_rows_that_cost_nothing_fill_no_time() -> None:
+    free = BatchModel(0.1, (StageCost(tasks=4, row_s=0.0, task_s=0.1),))
+    assert free.rows_within(1.0, 2) == MANY_ROWS
+    assert free.rows_within(0.2, 2) == 0

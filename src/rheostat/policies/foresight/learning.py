@@ -46,24 +46,27 @@ def _tick_s(now: Observation, memory: Memory) -> float:
 
 def _rates(now: Observation, memory: Memory, given_s: float) -> tuple[dict[str, Any], Rates]:
     """Return the history with the rate of now, and the fit of one horizon after the other; after
-    the last the period is looked for.
+    the last the period is looked for. Without a new mean there is nothing new to read.
     """
     before: Mapping[str, Any] = memory.get("rates", {})
     history = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
     turn, fits, own_s = memory.get("turn", 0), memory.get("fits", {}), memory.get("period_s")
     rates = Rates(history, given_s or own_s)
-    if turn < len(HORIZONS_S):
-        fits = refit(rates, fits, turn)
-    else:
-        own_s = given_s or period_s(rates)
-        rates.repeats(own_s)
-    return {
+    if history["fine"]["means"] is not before.get("fine", {}).get("means"):
+        if turn < len(HORIZONS_S):
+            fits = refit(rates, fits, turn)
+        else:
+            own_s = given_s or period_s(rates)
+            rates.repeats(own_s)
+        turn = (turn + 1) % (len(HORIZONS_S) + 1)
+    found = {
         "rates": history,
         "rate_before": before.get("rate"),
         "fits": fits,
         "period_s": given_s or own_s,
-        "turn": (turn + 1) % (len(HORIZONS_S) + 1),
-    }, rates
+        "turn": turn,
+    }
+    return found, rates
 
 
 def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from rheostat.spark.sensing.progress import ReportedBatch
 from rheostat.spark.sensing.rest_executors import Executor
 from rheostat.spark.sensing.stages import BatchStages
 
-_STAGES_S = 10.0
-"""The stages of a batch are asked for this often: 2 ms of the driver's CPU a page, four to ten
-pages a time."""
+STAGES_S = 10.0
+"""The stages of a batch are asked for this often, if the policy does not say how often: 2 ms of the
+driver's CPU a page, four to ten pages a time."""
 
 # A page that fails once says nothing of the job; what it said a minute ago is no longer so.
 _KEPT_S = 60.0
@@ -106,12 +106,13 @@ class LastStages:
 
 class StageUsage:
     """Fills in the signals that a policy names in ``live_signals`` and only stages tell; asks for
-    them every ten seconds at most.
+    them every ``every_s`` seconds at most.
     """
 
-    def __init__(self, finder: Finder, needed: Collection[str]) -> None:
+    def __init__(self, finder: Finder, needed: Collection[str], every_s: float = STAGES_S) -> None:
         self._finder = finder
         self._needed = frozenset(needed)
+        self._every_s = every_s
 
     def fill(
         self, seen: Observation, batch: ReportedBatch, last: LastStages, idle: bool = False
@@ -145,7 +146,7 @@ class StageUsage:
                 cpu=0.0 if "cpu" in wanted else seen.cpu,
             )
         # A clock that was put back must not silence the question for hours.
-        if last.asked_s is None or not 0 <= seen.t_s - last.asked_s < _STAGES_S:
+        if last.asked_s is None or not 0 <= seen.t_s - last.asked_s < self._every_s:
             self._ask(seen, batch, last)
         if last.found is None:
             return seen

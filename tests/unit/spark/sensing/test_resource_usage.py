@@ -149,6 +149,14 @@ def test_stages_are_asked_for_every_ten_seconds_and_stay_between():
     assert found == [STAGES.stages] * 4
 
 
+def test_a_policy_may_need_the_stages_more_rarely():
+    finder, last = Finder(STAGES), LastStages()
+    usage = StageUsage(finder, {"stages"}, every_s=30.0)
+    for t in (100.0, 110.0, 129.0, 130.0):
+        assert usage.fill(Observation(t_s=t, executors=2), batch(), last).stages == STAGES.stages
+    assert len(finder.asked) == 2
+
+
 def test_without_an_answer_the_last_stages_stay_for_a_minute():
     finder, last = Finder(STAGES), LastStages()
     usage = StageUsage(finder, {"stages"})

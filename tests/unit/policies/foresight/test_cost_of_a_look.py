@@ -1,0 +1,69 @@
+"""What a look need not do anew: nothing new, nothing read."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.model import Memory, Observation
+from rheostat.policies.foresight.learning import learnt
+from rheostat.policies.foresight.situation import situation
+from rheostat.policies.predictive import Predictive
+from rheostat.signals.forecasts.rate_history import Rates
+
+STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
+
+
+def looked(rates: list[float], every_s: float) -> tuple[Observation, Memory]:
+    """Return the last of looks at which batches differ, and what was remembered before it."""
+    policy = Predictive()
+    memory: Memory = {}
+    before, now = memory, STEADY
+    for n, rate in enumerate(rates):
+        now = replace(STEADY, t_s=n * every_s, input_rows_per_s=rate, batch_rows=3000 + n)
+        before = memory
+        _, memory = policy.decide(now, before)
+    return now, before
+
+
+histories = st.lists(st.floats(10, 1e5), min_size=12, max_size=40)
+
+
+@given(histories, st.sampled_from([1.0, 3.0, 5.0]))
+def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
+    rates: list[float], every_s: float
+) -> None:
+    now, memory = looked(rates, every_s)
+    seen, kept = learnt(now, memory)
+    assert kept is not None
+    model = Predictive()._model(seen)
+    assert model is not None
+    anew = Rates(seen["rates"], seen["period_s"])
+    found = [
+        situation(now, seen, model, slo_s=10.0, margin=0.5, rates=each) for each in (kept, anew)
+    ]
+    assert found[0].coming == found[1].coming
+    assert found[0].sizes == found[1].sizes
+
+
+def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
+    now, memory = looked([1000.0 + n % 7 for n in range(200)], 1.0)
+    read = 0
+    for n in range(1, 16):
+        seen, _ = learnt(replace(now, t_s=now.t_s + n), memory)
+        read += seen["turn"] != memory["turn"]
+        memory = {**seen, "newest_s": now.t_s + n}
+    assert read == 3  # means of five seconds, looks of one
+
+
+def test_the_contest_of_days_has_a_round_every_fifteen_seconds() -> None:
+    policy = Predictive()
+    memory: Memory = {}
+    rounds = []
+    for n in range(40):
+        now = replace(STEADY, t_s=float(n), batch_rows=3000 + n)
+        _, memory = policy.decide(now, memory)
+        rounds.append(memory.get("contest", {}).get("t_s"))
+    held = sorted({each for each in rounds if each is not None})
+    assert len(held) == 3
+    assert held[1] - held[0] == held[2] - held[1] == 15
