@@ -1,4 +1,6 @@
-"""What a change of size costs, learnt per job: until executors come, and what they are slow at."""
+"""What a change of size costs, learnt per job: until executors come, what they are slow at, and
+what their start takes from those that work.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,11 @@ _START_S, _START_SPREAD = 12.0, 0.7
 _START_SHARE, _COLD_SHARE = 0.4, 0.3
 _COLD_S = 2.0
 """What the first batch on new executors lasts longer: class loading, state that is fetched."""
+_LOAD_SHARE, _LEAST_LOAD, _MOST_LOAD = 0.4, 1.15, 2.0
+"""Executors that start on the same computers take time from those that work; batches that take less
+longer than the least are not told from others.
+"""
+
 _LOST_S = 300.0
 """Executors that did not come within this are not waited for, and teach nothing."""
 
@@ -28,6 +35,8 @@ class RescaleCost:
 
     spread: float
     cold_s: float
+    load: float
+    """Times as long as else batches take while executors start, at least 1."""
 
     def start_within_s(self, z: float = 1.28) -> float:
         """Return the time within which they come; ``z`` 1.28 is nine times in ten, 2 is 49 times
@@ -47,6 +56,7 @@ def rescale_cost(learnt: Learnt) -> RescaleCost:
         start_s,
         math.sqrt(learnt.get("variance", _START_SPREAD**2)),
         learnt.get("cold_s", _COLD_S),
+        load if (load := learnt.get("load", 1.0)) > _LEAST_LOAD else 1.0,
     )
 
 
@@ -83,6 +93,8 @@ def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[
         "asked": [each for each in asked if each not in come and each not in lost],
         "lost": executors < target and (bool(lost) or learnt.get("lost", False)),
     }
+    if come:
+        found["started"] = [come[0][0], t_s]
     for asked_s, _ in come:
         if t_s > asked_s:
             found = _with_start(found, looked_s - asked_s, t_s - asked_s)
@@ -95,6 +107,25 @@ def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:
     """
     before = learnt.get("cold_s", _COLD_S)
     return {**learnt, "cold_s": before + _COLD_SHARE * (max(0.0, longer_s) - before)}
+
+
+def during_start(learnt: Learnt, from_s: float, until_s: float) -> float:
+    """Return the share of a time in which executors started: those that are waited for, else those
+    that have come last.
+    """
+    asked, last = learnt.get("asked"), learnt.get("started", (from_s, from_s))
+    began_s, there_s = (asked[0][0], until_s) if asked else last
+    within_s: float = min(there_s, until_s) - max(began_s, from_s)
+    return max(0.0, within_s) / max(until_s - from_s, 1e-3)
+
+
+def with_load(learnt: Learnt, times: float) -> dict[str, Any]:
+    """Return what is known after a batch that ran while executors started, and lasted so many times
+    as long as the model says.
+    """
+    before: float = learnt.get("load", 1.0)
+    seen = min(max(times, 1 / _MOST_LOAD), _MOST_LOAD)
+    return {**learnt, "load": before + _LOAD_SHARE * (seen - before)}
 
 
 def _with_start(learnt: dict[str, Any], least_s: float, most_s: float) -> dict[str, Any]:

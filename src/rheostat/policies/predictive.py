@@ -175,7 +175,7 @@ class Predictive:
 
     def _decided(self, at: Situation) -> Decision:
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
-        standing = course(at, arrivals, at.size, at.within_s)
+        standing = course(at, arrivals, at.size, at.within_s, starting=True)
         evidence = told(at, standing.late_share, self.usable)
         feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
@@ -201,6 +201,8 @@ class Predictive:
             why = f"more executors will not help, because {bound.said}; size kept"
             return hold(at.now, why, {**evidence, "binds": bound.kind})
         if more:
+            if at.is_young:
+                arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p99))
             allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
             feared = risk(at, more[-1])
             for q in more:

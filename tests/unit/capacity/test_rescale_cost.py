@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.capacity.rescale_cost import rescale_cost, with_sight
+from rheostat.capacity.rescale_cost import during_start, rescale_cost, with_load, with_sight
 
 
 def started(takes_s: float, tick_s: float, times: int = 6) -> dict[str, Any]:
@@ -35,3 +35,28 @@ def test_executors_that_come_before_the_next_look_teach_that_they_are_fast() -> 
 
 def test_looks_that_are_far_apart_do_not_make_starts_uncertain() -> None:
     assert rescale_cost(started(13.0, 15.0)).start_within_s() < 18.0
+
+
+def test_batches_that_are_slow_while_executors_start_are_told_from_others() -> None:
+    known = started(10.0, 5.0)
+    assert rescale_cost(known).load == 1.0
+    for _ in range(3):
+        known = with_load(known, 1.5)
+    assert 1.3 < rescale_cost(known).load < 1.5
+
+
+def test_one_batch_that_was_stuck_does_not_make_every_start_dear() -> None:
+    assert rescale_cost(with_load({}, 50.0)).load < 1.5
+
+
+def test_what_takes_hardly_longer_takes_as_long() -> None:
+    assert rescale_cost(with_load({}, 1.1)).load == 1.0
+
+
+def test_a_batch_is_in_a_start_by_the_share_of_its_time() -> None:
+    waiting = with_sight(with_sight({}, 0.0, 1, 1), 5.0, 2, 1)  # asked for at 0
+    assert during_start(waiting, -10.0, 10.0) == pytest.approx(0.5)
+    there = with_sight(waiting, 10.0, 2, 2)
+    assert during_start(there, 5.0, 15.0) == pytest.approx(0.5)
+    assert during_start(there, 20.0, 25.0) == 0.0
+    assert during_start({}, 0.0, 5.0) == 0.0

@@ -18,14 +18,16 @@ _MOSTLY = 0.67
 """Spreads of the start time: executors are there in three of four cases."""
 
 
-def course(at: Situation, arrivals: Arrivals, target: int, until_s: float) -> Course:
+def course(
+    at: Situation, arrivals: Arrivals, target: int, until_s: float, *, starting: bool = False
+) -> Course:
     """Return the course with ``target`` executors asked for now: those that are there work until
-    the others come.
+    the others come, slower while they start; ``starting``: as if more were asked for, too.
     """
     return rollout(
         at.backlog,
         arrivals,
-        _with(at, target),
+        _with(at, target, starting),
         trigger_s=at.trigger_s,
         slo_s=at.aim_s,
         until_s=until_s,
@@ -58,7 +60,7 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
     return rollout(
         begun,
         Arrivals(begun, surge.path(rate, until_s)),
-        [(0.0, batch_s, 0.0), most],
+        [(0.0, _batch(at, target, at.cost.load), 0.0), most],
         trigger_s=at.trigger_s,
         slo_s=at.aim_s,
         until_s=until_s,
@@ -98,19 +100,21 @@ def bearable(
     )
 
 
-def _with(at: Situation, target: int) -> list[Size]:
+def _with(at: Situation, target: int, starting: bool) -> list[Size]:
     working = min(at.now.executors or 1, target)
-    sizes: list[Size] = [(0.0, _batch(at, working), 0.0)]
+    load = at.cost.load if starting or (target > working and not at.lost) else 1.0
+    sizes: list[Size] = [(0.0, _batch(at, working, load), 0.0)]
     if target > working:
         for in_s, there in at.way:
             if working < min(there, target):
                 working = min(there, target)
-                sizes.append((in_s, _batch(at, working), at.cost.cold_s))
+                is_last = working >= target
+                sizes.append((in_s, _batch(at, working, 1.0 if is_last else load), at.cost.cold_s))
     if target > working and not at.lost:
         ready_s = max(at.cost.start_within_s(), sizes[-1][0])
         sizes.append((ready_s, _batch(at, target), at.cost.cold_s))
     return sizes
 
 
-def _batch(at: Situation, executors: int) -> Callable[[float], float]:
-    return at.model.model.at(max(1, executors) * at.slots, at.longer)
+def _batch(at: Situation, executors: int, load: float = 1.0) -> Callable[[float], float]:
+    return at.model.model.at(max(1, executors) * at.slots, at.longer * load)

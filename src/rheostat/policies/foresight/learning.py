@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.capacity.identify import identified, with_batch
-from rheostat.capacity.rescale_cost import with_cold_batch, with_sight
+from rheostat.capacity.rescale_cost import (
+    during_start,
+    with_cold_batch,
+    with_load,
+    with_sight,
+)
 from rheostat.model import Memory, Observation
 from rheostat.policies.foresight.gain import heard
 from rheostat.policies.foresight.waiting import rows_limit
@@ -18,6 +23,9 @@ from rheostat.signals.forecasts.weighted_experts import refit
 
 _TICK_S = 5.0
 """Between two looks, before there were two."""
+
+_MOSTLY = 0.5
+"""A batch of whose time executors started for so much tells what their start takes from it."""
 
 
 def learnt(
@@ -85,7 +93,10 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     }
     began_s = now.t_s - now.in_flight.elapsed_s if now.in_flight else now.t_s
     if now.in_flight is None or abs(began_s - memory.get("began_s", math.inf)) > 0.5:
-        found |= {"began_s": began_s, "running_on": executors}
+        # Executors that came between two looks may have come after the batch began.
+        began_on = min(memory.get("executors", executors), executors)
+        found |= {"began_s": began_s, "running_on": executors, "began_on": began_on}
+        found["ran_on"] = memory.get("began_on", executors)
     else:
         found["running_on"] = memory.get("running_on", executors)
     if executors != memory.get("executors", executors):
@@ -108,12 +119,18 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     reading = [[each.name, each.rows_in, each.busy_s] for each in now.stages or ()]
     fresh = reading != memory.get("reading")
     found: dict[str, Any] = {"batch": batch, "reading": reading}
+    known = identified(batches)
+    if known and during_start(seen["rescale"], began_s, began_s + now.batch_s) >= _MOSTLY:
+        ran_on = seen.get("ran_on", now.executors) * (now.slots_per_executor or 1)
+        expected_s = known.model.batch_s(now.batch_rows, ran_on)
+        found["rescale"] = with_load(seen["rescale"], now.batch_s / max(expected_s, 1e-3))
     if began_s >= changed_s + 2 * every_s + 1.0:
         found["batches"] = with_batch(
             batches, now.batch_s, now.batch_rows, slots, now.stages, fresh
         )
         found["trial"] = heard(memory.get("trial", {}), now)
-    elif seen.get("cold") and began_s + now.batch_s >= changed_s and (known := identified(batches)):
+    elif known and seen.get("cold") and began_s + now.batch_s >= changed_s:
         longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
-        found |= {"rescale": with_cold_batch(seen["rescale"], longer_s), "cold": False}
+        rescale = found.get("rescale", seen["rescale"])
+        found |= {"rescale": with_cold_batch(rescale, longer_s), "cold": False}
     return found

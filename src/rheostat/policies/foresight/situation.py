@@ -30,6 +30,9 @@ _RESERVE_S, _ALIKE = 300.0, 0.75
 """A surge that was feared is feared for so long, unless the rate falls below so much of what it
 was."""
 
+_YOUNG_S = 600.0
+"""Forecasts of a load that has been watched for less have hardly been tried: their worst counts."""
+
 SURE = 2.0
 """Spreads of the start time: executors that are asked back must be there in 49 of 50 times."""
 
@@ -42,6 +45,9 @@ class Situation:
     model: Identified
     cost: RescaleCost
     coming: Forecast
+    is_young: bool
+    """Whether the load has not been watched for long."""
+
     surges: Surges | None
     """What the rate may reach before executors could be back; None where nothing is foreseen."""
 
@@ -145,6 +151,7 @@ def situation(
         model=model,
         cost=cost,
         coming=last_value(rate),
+        is_young=False,
         surges=None,
         reserve=_reserve(now.t_s, rate, seen),
         cap=capped,
@@ -164,7 +171,8 @@ def situation(
     if rates is None:
         return found
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
-    return replace(found, coming=coming, surges=surges(rates, found.back_s))
+    young = rates.watched_s < _YOUNG_S
+    return replace(found, coming=coming, is_young=young, surges=surges(rates, found.back_s))
 
 
 def jumped(coming: Forecast, rate: float, before: float | None, bound: float | None) -> Forecast:
