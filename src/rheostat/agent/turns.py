@@ -6,18 +6,20 @@ from dataclasses import dataclass, replace
 
 from rheostat.model import Decision, Memory, Observation
 
-WITHIN_S = 60.0
-_MOST = 2
+WITHIN_S, _MOST = 60.0, 3
+"""An HPA looks every 15 s, so its size goes down and up again twice in a minute at most: one that
+is alone is never held.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
     """Scales in no more where the size went down and up again ``most`` times within ``within_s``.
 
-    A size that is written by two controllers in turn, each second, so changes 5 times in a minute
-    at most (down, up, down, up, and the next down as the first turn is forgotten). Growth is never
-    held, and neither is a shrink in several steps: a job that is too large costs, one that is too
-    small falls behind.
+    A size that is written by two controllers in turn, each second, so changes 7 times in a minute
+    at most (three times down and up, and the next down as the first turn is forgotten). Growth is
+    never held, and neither is a shrink in several steps: a job that is too large costs, one that
+    is too small falls behind.
     """
 
     most: int = _MOST

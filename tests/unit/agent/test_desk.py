@@ -81,11 +81,11 @@ def test_a_size_from_outside_waits_for_no_cooldown():
 
 def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten_after_a_minute():
     now = [0.0]
-    app = App([replace(at(t), target=4 - 2 * (t % 2)) for t in range(8)])
+    app = App([replace(at(t), target=4 - 2 * (t % 2)) for t in range(10)])
     app.desk = Desk(app, app.made_of, app._drain, clock=lambda: now[0])
     app.desk.direct(Sizing(mode="external"))
-    for tick in range(8):
-        assert app.desk.report().contested == "" or tick > 4
+    for tick in range(10):
+        assert app.desk.report().contested == "" or tick > 6
         app.desk.resize(2 if tick % 2 == 0 else 4)
         now[0] = float(tick)
         app.tick(now[0])

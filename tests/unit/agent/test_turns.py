@@ -27,12 +27,12 @@ def changes(found):
     return [at_s for (at_s, size, _), before in zip(found, sizes, strict=False) if size != before]
 
 
-def test_two_who_write_in_turn_change_the_size_five_times_a_minute_at_most_and_the_larger_holds():
+def test_two_who_write_in_turn_change_the_size_seven_times_a_minute_at_most_and_the_larger_holds():
     found = played([3, 5] * 150)
     at_s = changes(found)
-    assert max(sum(begin <= each < begin + 60 for each in at_s) for begin in range(240)) <= 5
-    assert sum(size == 5 for _, size, _ in found) > 0.95 * len(found)
-    assert "down and up again 2 times within 60 s" in found[10][2]
+    assert max(sum(begin <= each < begin + 60 for each in at_s) for begin in range(240)) <= 7
+    assert sum(size == 5 for _, size, _ in found) > 0.9 * len(found)
+    assert "down and up again 3 times within 60 s" in found[20][2]
 
 
 @given(st.lists(st.integers(1, 8), max_size=200), st.sampled_from([0.2, 1.0, 3.0]))
@@ -45,9 +45,9 @@ def test_whatever_is_written_growth_is_never_held_and_turns_are_few(sizes, every
             turns.append(at_s)
         shrank = size < before if size != before else shrank
         before = size
-    # Three only in the tick that is a minute after the first: seen one tick after it happened.
-    for first, third in zip(turns, turns[2:], strict=False):
-        assert third - first >= 60.0
+    # A fourth only in the tick that is a minute after the first: seen one tick after it happened.
+    for first, fourth in zip(turns, turns[3:], strict=False):
+        assert fourth - first >= 60.0
 
 
 def test_a_day_that_falls_in_steps_is_not_held():
@@ -55,12 +55,12 @@ def test_a_day_that_falls_in_steps_is_not_held():
 
 
 def test_the_smaller_size_holds_a_minute_after_the_other_writer_is_gone():
-    found = played([3, 5, 3, 5] + [3] * 70)
+    found = played([3, 5, 3, 5, 3, 5] + [3] * 70)
     assert (found[10][1], found[-1][1]) == (5, 3)
 
 
 def test_a_clock_that_is_put_back_holds_for_no_longer():
-    rule, memory = Turns(), {"size": 5, "shrank": False, "turns": [1e9, 1e9]}
+    rule, memory = Turns(), {"size": 5, "shrank": False, "turns": [1e9] * 3}
     seen = Observation(t_s=0, executors=5, target=5)
     decision, _ = rule(Decision(target=3, reason="asked"), seen, memory, 0.0)
     assert decision.target == 3
