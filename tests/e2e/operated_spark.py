@@ -119,6 +119,11 @@ class Place:
         found = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
         return [each for each in found if each["status"]["phase"] in ("Pending", "Running")]
 
+    def every(self, role: str) -> list[str]:
+        """The names of the pods of a role, those that have ended, too."""
+        found = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
+        return sorted(str(each["metadata"]["name"]) for each in found)
+
     def ready(self, name: str) -> str:
         """The reason of the condition Ready."""
         said = self.get(resource(name)).get("status", {}).get("conditions", ())

@@ -94,21 +94,26 @@ def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_
     first = Driver(place_, "own")
     until(lambda: first.at_work() == 1, "the query runs on 1 executor")
     until(lambda: place_.ready("own") == "CannotScale", "it is known that it cannot be scaled")
-    seen: list[str] = []
+    seen: dict[str, float] = {}
     place_.scale("own", 3)
+    begun = time.monotonic()
 
     def again() -> bool:
-        reason = place_.ready("own")
-        seen.extend([reason] if seen[-1:] != [reason] else [])
+        seen.setdefault(place_.ready("own"), round(time.monotonic() - begun, 1))
         pod = running(place_, "own")
         return bool(pod) and pod["metadata"]["name"] == "own-driver-2"
 
-    begun = time.monotonic()
     until(again, "it is started again")
+    seen["its successor"] = round(time.monotonic() - begun, 1)
     second = Driver(place_, "own")
     until(lambda: second.at_work() == 3, "the query runs on 3 executors")
-    say(f"drain, stop, restart to 3 executors at work: {time.monotonic() - begun:.1f} s, {seen}")
+    seen["3 executors at work"] = round(time.monotonic() - begun, 1)
+    say(f"seconds after the size was written, for the first time: {seen}")
     assert "Draining" in seen
+    until(lambda: place_.every("driver") == ["own-driver-2"], "the first driver's pod is deleted")
+    end = place_.get(resource("own"))["status"]["lastEnd"]
+    assert end.startswith("own-driver-1 for 3 executors: ")
+    say(end)
     before = len(rows(place_.folder / "own"))
     until(lambda: len(rows(place_.folder / "own")) > before, "batches go on")
     delete(place_.plane, resource("own"))
