@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
+import pyspark
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
@@ -31,6 +32,7 @@ from rheostat.local.kubernetes_plane import NAMESPACE
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.warming.preload import GROUP
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob
@@ -52,6 +54,7 @@ class Soak:
     """What a soak has done, and what came of it."""
 
     kind: str
+    spark: str
     query: str
     seed: int
     rescalings: int = 0
@@ -61,6 +64,10 @@ class Soak:
     failed_in_planned: int = 0
     failed_tasks: int = 0
     failed_queries: int = 0
+    moves: int = 0
+    """State partitions whose task ran on another executor than in the batch before."""
+    loads: int = 0
+    """State partitions that were loaded in pauses between batches."""
     exact: bool = False
     rows: int = 0
     seconds: float = 0.0
@@ -79,7 +86,10 @@ class Soak:
 
 def soak(wanted: argparse.Namespace) -> Soak:
     """Do it."""
-    done, began_s = Soak(wanted.kind, wanted.query, wanted.seed), time.monotonic()
+    done, began_s = (
+        Soak(wanted.kind, pyspark.__version__, wanted.query, wanted.seed),
+        time.monotonic(),
+    )
     # Whichever nodes are lost, one with room for all is left.
     cluster = local_cluster(wanted.kind, MOST * (1 + wanted.losses), max(2, 1 + wanted.losses), say)
     shape = Shape(
@@ -136,6 +146,8 @@ def _change(
     verdict = job.finish()
     done.exact, done.rows = verdict.exact, verdict.expected
     done.failed_tasks, done.failed_queries = endpoint.failed_tasks() or 0, job.failures
+    log = job.follow_log()
+    done.moves, done.loads = log.moves(QUICK.partitions), log.done_for(GROUP)
     live.stop()
 
 
