@@ -99,9 +99,14 @@ class Job:
         logs = [self.folder / "submit.log", *self.cluster.folder.glob("pods/*driver/log")]
         return "\n".join(log.read_text()[-4000:] for log in logs)
 
+    def finished(self) -> list[Path]:
+        """The output of each batch that is whole, in order."""
+        whole = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
+        return sorted(whole, key=lambda place: int(place.name))
+
     def batches(self) -> int:
         """Batches whose output is there."""
-        return len(list((self.folder / "out").glob("*/_SUCCESS")))
+        return len(self.finished())
 
     def work(self, batches: int = 4) -> None:
         """Wait for some more batches."""
@@ -122,7 +127,7 @@ class Job:
         from pyarrow import parquet
 
         found = {}
-        for batch in sorted(self.folder.glob("out/*"), key=lambda place: int(place.name)):
+        for batch in self.finished():
             for row in parquet.read_table(batch).to_pylist():
                 found[row["key"]] = row["count"]
         return found
@@ -195,7 +200,7 @@ def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
 
 def check(job: Job, journal: Path) -> None:
     """Compare the output with its oracle, and read the journal."""
-    rows = ROWS * len(list((job.folder / "out").glob("*")))
+    rows = ROWS * job.batches()
     assert job.counts() == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
     records = list(read(journal))
     assert records[-1].rescaling.phase == "halted"
