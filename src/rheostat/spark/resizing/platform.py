@@ -19,6 +19,7 @@ from rheostat.spark.sensing.pods import (
     unreachable,
     waiting_words,
 )
+from rheostat.spark.sensing.unregistered import Unregistered
 
 _log = logging.getLogger("rheostat")
 FRESH_S = 1.0
@@ -86,6 +87,7 @@ class Platform:
         self._looked_s, self._pause_s = float("-inf"), LOOK_S
         self._said: set[str] = set()
         self._asked_rights = False
+        self._unregistered = Unregistered()
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the node of each executor: its host, but on Kubernetes, where each pod is a host,
@@ -172,6 +174,7 @@ class Platform:
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
         before, pods = self._there, pods_of(told)
+        self._unregistered.see(pods, registered)
         self._nodes = nodes_of(pods)
         # Never cleared: the events of a pod are asked for when the pod itself is gone.
         self._names.update({pod.executor: pod.name for pod in pods})
@@ -203,6 +206,7 @@ class Platform:
                 f"{', '.join(silent[:3])} run but have not registered for a minute: can they reach"
                 " the driver? See spark.driver.host and spark.driver.port"
             )
+        said.append(self._unregistered.words())
         return "; ".join(filter(None, said))
 
     def _tell(self, refused: Refused, what: str) -> str:
