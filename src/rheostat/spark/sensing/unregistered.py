@@ -26,7 +26,7 @@ class Unregistered:
             self._registered.update(registered)
             self._ended = {}
         there = {pod.executor: pod for pod in pods}
-        for executor, name in list(self._running.items()):
+        for executor in list(self._running):
             if executor in self._registered:
                 del self._running[executor]
             elif executor not in there or not there[executor].lives:
