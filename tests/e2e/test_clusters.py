@@ -45,6 +45,7 @@ def test_a_cluster_comes_up_without_a_parent_and_leaves_nothing(
         up = cluster_kinds.up(kind, cores=2)
         conf = Path(up.environment["SPARK_CONF_DIR"])
         assert f"spark.master {up.url}" in (conf / "spark-defaults.conf").read_text()
+        assert (conf / "cluster-mode.conf").exists() == (kind == "kubernetes")
     finally:
         assert cluster_kinds.down() == [up.url]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
