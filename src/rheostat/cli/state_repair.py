@@ -7,18 +7,29 @@ from dataclasses import asdict
 import typer
 
 from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state_rescale import OwnCheckpoint
+from rheostat.cli.state_rescale import OwnCheckpoint, Sink
 
 
-def repair(checkpoint: OwnCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
+def repair(
+    checkpoint: OwnCheckpoint, sink: Sink = "", as_json: AsJson = False, out: Out = None
+) -> None:
     """Take back a repartition that Spark has begun, or refused, and that left a query unstartable.
 
-    What is taken out of the checkpoint is kept in its folder _rheostat/attic.
+    What is taken out of the checkpoint is kept in its folder _rheostat/attic. With --sink only the
+    log of the query's file sink is mended, in which a finished repartition has no entry
+    (BATCH_METADATA_NOT_FOUND).
 
     Example: rheostat state repair /data/checkpoints/orders
     """
     from rheostat.repartition.repair import repair as cure
+    from rheostat.repartition.repair import repair_sink
 
+    if sink:
+        batches = repair_sink(checkpoint, sink)
+        numbers = ", ".join(map(str, batches)) or "no batch"
+        told = f"{sink}: {numbers} got an entry without files. Start the query."
+        tell({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(told))
+        return
     done = cure(checkpoint)
     tell(
         asdict(done),

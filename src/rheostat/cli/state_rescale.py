@@ -17,8 +17,18 @@ if TYPE_CHECKING:
 OwnCheckpoint = Annotated[
     str,
     typer.Argument(
-        help="The checkpointLocation of a stopped query: a folder of this computer.",
+        help="The checkpointLocation of a stopped query: a folder of this computer, or of HDFS.",
         metavar="CHECKPOINT",
+    ),
+]
+
+Sink = Annotated[
+    str,
+    typer.Option(
+        help="The folder that the query writes files to, if its sink is one of files (parquet,"
+        " json, csv, orc, text): its log gets an entry for the repartition.",
+        metavar="FOLDER",
+        show_default=False,
     ),
 ]
 
@@ -38,19 +48,21 @@ WORDS = {
 def rescale(
     checkpoint: OwnCheckpoint,
     partitions: Annotated[int, typer.Option("--partitions", help="The new number of partitions.")],
+    sink: Sink = "",
     as_json: AsJson = False,
     out: Out = None,
 ) -> None:
     """Give a stopped query another number of state partitions, with every row verified.
 
     Killed at any moment it loses nothing: the same command goes on, rheostat state undo goes back.
+    A query whose sink is one of files needs --sink: without it Spark refuses its next compaction.
 
     Example: rheostat state rescale /data/checkpoints/orders --partitions 48
     """
     from rheostat.repartition.whole_rescale import rescale_here
 
     with shown_phases() as told:
-        story = rescale_here(checkpoint, partitions, told)
+        story = rescale_here(checkpoint, partitions, told, sink)
     tell(told_of(story), as_json, out, lambda: _show(story, checkpoint))
 
 

@@ -16,10 +16,10 @@ def undo(checkpoint: OwnCheckpoint, as_json: AsJson = False, out: Out = None) ->
 
     Example: rheostat state undo /data/checkpoints/orders
     """
-    from rheostat.repartition.rescale import undo as take_back
+    from rheostat.repartition.whole_rescale import undo_here
 
     with shown_phases() as told:
-        story = take_back(checkpoint, told=told)
+        story = undo_here(checkpoint, told)
     number = story.plan.partitions_before
     tell(
         told_of(story),

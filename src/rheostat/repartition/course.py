@@ -15,6 +15,7 @@ from rheostat.repartition.log_entry import commit_entry
 from rheostat.repartition.own_journal import OwnJournal, Story, Written
 from rheostat.repartition.repartition_facts import ABSENT, OTHERS, OURS, Facts, events
 from rheostat.repartition.repartition_protocol import REPARTITION
+from rheostat.repartition.sink_log import SinkLog
 from rheostat.repartition.staging import Staging
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
 from rheostat.repartition.verification import differences
@@ -61,7 +62,7 @@ class Course:
         An error of the work itself sends the repartition back, and is raised when that is done.
         """
         try:
-            return self._run(back=False, write=lambda: self._write(rewriter, source))
+            return self._run(back=False, write=lambda: self.write(rewriter, source))
         except RheostatError as failed:
             self.back(str(failed))
             raise
@@ -72,6 +73,11 @@ class Course:
         """
         self.story = replace(self.story, reason=reason)
         return self._run(back=True, write=_unwanted)
+
+    @property
+    def staged(self) -> Path:
+        """Where the new state is written."""
+        return self._staging.folder
 
     def look(self, back: bool) -> Facts:
         """Return what the checkpoint shows at this moment."""
@@ -100,7 +106,7 @@ class Course:
             "Reopen": self._reopen,
             "Withdraw": self._withdraw,
             "Unlock": self._unlock,
-            "Tidy": self._staging.clear,
+            "Tidy": self._tidy,
         }
         repeated: list[Transition] = []
         while True:
@@ -142,7 +148,8 @@ class Course:
         wrong = differences(written.before, written.after) if written else ()
         return "; ".join(wrong) or "the query has planned a batch meanwhile"
 
-    def _write(self, rewriter: Rewriter, source: StateVersion) -> Written:
+    def write(self, rewriter: Rewriter, source: StateVersion) -> Written:
+        """Write the new state where no query looks, and count it."""
         plan, location = self.story.plan, str(self._staging.folder)
         self._staging.prepare()
         source = replace(source, checkpoint=location)
@@ -216,12 +223,27 @@ class Course:
             self._told("withdrawing", number, len(placed))
         self._disk.flush()
 
+    def _tidy(self) -> None:
+        """Before the staged files go: a sink's log learns of a batch that the query has not run."""
+        plan = self.story.plan
+        if plan.sink and self.story.phase != "unlocked":
+            SinkLog(self._output(plan.sink), self._disk).add_empty(plan.new_batch)
+        self._staging.clear()
+
+    def _output(self, sink: str) -> Path:
+        """Return the folder of a sink on the file system of the checkpoint."""
+        return Path(sink)
+
     def _unlock(self) -> None:
-        """The guard first: with the batch before it gone, Spark could not even say what it is."""
+        """The guard first: with the batch before it gone, Spark could not even say what it is. The
+        lock last: a query that finds the number free, and its sink's log with it, writes nothing.
+        """
         plan, facts = self.story.plan, self.look(back=True)
         if facts.guard == OURS:
             self._disk.remove(self._entry("offsets", plan.new_batch + 1))
         if facts.lock == OURS:
+            if plan.sink:
+                SinkLog(self._output(plan.sink), self._disk).take_out(plan.new_batch)
             self._disk.remove(self._entry("offsets", plan.new_batch))
 
 

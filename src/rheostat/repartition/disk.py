@@ -99,6 +99,11 @@ class Disk:
             if folder.exists():
                 shutil.rmtree(folder)
 
+    def touch(self, path: Path) -> None:
+        """Say that a file is still looked after."""
+        with _told(path):
+            os.utime(path)
+
     def flush(self) -> None:
         """Wait until all that was written is on the disk."""
         os.sync()

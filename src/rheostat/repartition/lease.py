@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rheostat.errors import BadInput
+from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.disk import Disk
 from rheostat.repartition.own_journal import OWN_FOLDER
 
@@ -70,7 +70,9 @@ def leased(checkpoint: Path, disk: Disk) -> Iterator[None]:
     path = lease_path(checkpoint)
     _take(path, checkpoint, disk)
     ended = threading.Event()
-    beat = threading.Thread(target=_beat, args=(path, ended), daemon=True, name="rheostat-lease")
+    beat = threading.Thread(
+        target=_beat, args=(path, disk, ended), daemon=True, name="rheostat-lease"
+    )
     beat.start()
     try:
         yield
@@ -101,11 +103,11 @@ def _set_aside(path: Path) -> None:
         return
 
 
-def _beat(path: Path, ended: threading.Event) -> None:
+def _beat(path: Path, disk: Disk, ended: threading.Event) -> None:
     while not ended.wait(BEAT_S):
         try:
-            os.utime(path)
-        except OSError:
+            disk.touch(path)
+        except RheostatError:
             return
 
 

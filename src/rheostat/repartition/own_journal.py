@@ -24,7 +24,8 @@ class Plan:
     """A repartition as it was asked for, with all that its way back needs.
 
     ``batch`` is the last committed batch; the repartition's is the next. ``lock`` and ``guard`` are
-    entries of the offset log.
+    entries of the offset log. ``sink`` is the folder that the query writes files to; empty for
+    none.
     """
 
     batch: int
@@ -32,6 +33,7 @@ class Plan:
     partitions: int
     lock: str
     guard: str
+    sink: str = ""
 
     @property
     def new_batch(self) -> int:

@@ -46,19 +46,24 @@ def require_number(partitions: int) -> None:
 
 def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
     """Raise BadInput for a checkpoint or a disk that does not allow a repartition."""
-    require_drained(checkpoint)
-    if partitions == checkpoint.partitions:
-        raise BadInput(
-            f"--partitions {partitions} is what {checkpoint.location} has today: name another"
-        )
-    require_repartitionable(checkpoint)
+    require_repartition(checkpoint, partitions)
     folder = Path(checkpoint.location)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise BadInput(f"{folder} cannot be written: Permission denied")
     missing = missing_file(checkpoint)
     if missing:
         raise BadInput(f"{missing} is missing: restore it from a backup, then again")
-    _require_room(folder, checkpoint.location)
+    require_room_for(folder, _newest_bytes(folder / "state"), checkpoint.location)
+
+
+def require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
+    """Raise BadInput for a checkpoint, wherever it is, that does not allow a repartition."""
+    require_drained(checkpoint)
+    if partitions == checkpoint.partitions:
+        raise BadInput(
+            f"--partitions {partitions} is what {checkpoint.location} has today: name another"
+        )
+    require_repartitionable(checkpoint)
 
 
 def require_drained(checkpoint: Checkpoint) -> None:
@@ -96,7 +101,7 @@ def require_no_story(story: Story | None, partitions: int | None) -> None:
         )
 
 
-def plan_of(checkpoint: Checkpoint, partitions: int) -> Plan:
+def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:
     """Return the plan for another number of partitions."""
     last = checkpoint.last
     return Plan(
@@ -105,6 +110,7 @@ def plan_of(checkpoint: Checkpoint, partitions: int) -> Plan:
         partitions=partitions,
         lock=offset_entry(last.text, partitions),
         guard=last.text,
+        sink=sink,
     )
 
 
@@ -113,16 +119,18 @@ def read_own(folder: Path) -> tuple[Checkpoint, Story | None]:
     return read_checkpoint(str(folder), LocalFiles()), OwnJournal(folder, Disk()).read()
 
 
-def _require_room(folder: Path, location: str) -> None:
-    """The state folder holds older versions too, so it is the most that a version can take."""
-    needed = _newest_bytes(folder / "state")
+def require_room_for(folder: Path, needed: int, location: str, disk: str = "its disk") -> None:
+    """Raise BadInput where a folder's disk has less room than the new state may take."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise BadInput(
-            f"the new state of {location} may take {needed / 1e6:,.0f} MB, and its disk has"
+            f"the new state of {location} may take {needed / 1e6:,.0f} MB, and {disk} has"
             f" {free / 1e6:,.0f} MB free: make room first"
         )
 
 
 def _newest_bytes(state: Path) -> int:
+    """Return the size of a state folder: it holds older versions too, so it is the most that a
+    version can take.
+    """
     return sum(each.stat().st_size for each in state.rglob("*") if each.is_file())

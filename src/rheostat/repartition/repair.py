@@ -21,6 +21,7 @@ from rheostat.repartition.lease import leased
 from rheostat.repartition.own_journal import OWN_FOLDER, OwnJournal
 from rheostat.repartition.preflight import UNFINISHED, own_checkpoint
 from rheostat.repartition.running_query import require_stopped
+from rheostat.repartition.sink_log import SinkLog
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 LATE_S = 1.0
@@ -75,6 +76,29 @@ def repair(location: str, disk: Disk | None = None) -> Repaired:
             disk.move(folder / name, attic / name)
         disk.flush()
     return Repaired(batch=found.batch, partitions=found.partitions, moved=moved, attic=str(attic))
+
+
+def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int, ...]:
+    """Give the repartitions of a checkpoint, whoever has done them, the entries that they lack in
+    the log of the query's file sink; return their batches.
+    """
+    disk = disk or Disk()
+    folder = own_checkpoint(location)
+    offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
+    done = [
+        batch
+        for batch in offsets
+        if batch in commits
+        and batch - 1 in offsets
+        and _partitions(folder, batch) != _partitions(folder, batch - 1)
+    ]
+    if not done:
+        raise BadInput(f"{folder} has no repartition that its logs still know")
+    log = SinkLog(Path(sink).absolute(), disk)
+    log.require_log()
+    require_stopped(folder)
+    with leased(folder, disk):
+        return tuple(batch for batch in done if log.add_empty(batch))
 
 
 def diagnose(folder: Path) -> Diagnosis:

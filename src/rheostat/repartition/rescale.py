@@ -15,15 +15,13 @@ from rheostat.repartition.lease import leased
 from rheostat.repartition.own_journal import OwnJournal, Plan, Story
 from rheostat.repartition.preflight import (
     UNFINISHED,
-    own_checkpoint,
     plan_of,
-    read_own,
     require_drained,
-    require_fit,
     require_no_story,
     require_number,
 )
 from rheostat.repartition.running_query import require_stopped
+from rheostat.repartition.site import OwnSite, Site
 from rheostat.repartition.state_engine import Rewriter, StateVersion
 
 Clock = Callable[[], float]
@@ -35,34 +33,54 @@ def rescale(
     engine: Callable[[Checkpoint], Rewriter],
     *,
     told: Told = quiet,
+    sink: str = "",
     disk: Disk | None = None,
     clock: Clock = time.time,
     check_stopped: Callable[[Path], None] = require_stopped,
 ) -> Story:
     """Give a checkpoint another number of state partitions, or end a repartition that was begun.
 
-    ``engine`` makes what rewrites state, after everything that can be refused was. Raises BadInput
-    with nothing written; RheostatError when the work failed and the checkpoint is as before.
+    ``sink`` is the folder that the query writes files to, if its sink is one of files. ``engine``
+    makes what rewrites state, after everything that can be refused was. Raises BadInput with
+    nothing written; RheostatError when the work failed and the checkpoint is as before.
     """
-    disk = disk or Disk()
-    folder = own_checkpoint(location)
-    journal = OwnJournal(folder, disk)
+    site = OwnSite(location, disk or Disk())
+    return rescale_at(
+        site, partitions, engine, told=told, sink=sink, clock=clock, check_stopped=check_stopped
+    )
+
+
+def rescale_at(
+    site: Site,
+    partitions: int,
+    engine: Callable[[Checkpoint], Rewriter],
+    *,
+    told: Told = quiet,
+    sink: str = "",
+    clock: Clock = time.time,
+    check_stopped: Callable[[Path], None] = require_stopped,
+) -> Story:
+    """Do ``rescale`` wherever the checkpoint is."""
+    folder = site.folder
+    journal = OwnJournal(folder, site.disk)
     story = journal.read()
     require_no_story(story, partitions)
     taken_up = story is not None and story.phase in UNFINISHED
     require_number(partitions)
-    checkpoint, _ = read_own(folder)
+    checkpoint = site.read()
     check_stopped(folder)
     if not taken_up:
-        checkpoint, _ = read_own(folder)
-        require_fit(checkpoint, partitions)
+        checkpoint = site.read()
+        site.require_fit(checkpoint, partitions)
+        if sink:
+            site.sink_log(sink).require_newest(checkpoint.committed.batch)
     rewriter = engine(checkpoint)
-    with leased(folder, disk):
+    with leased(folder, site.disk):
         if not taken_up or story is None:
-            checkpoint, _ = read_own(folder)
+            checkpoint = site.read()
             require_drained(checkpoint)
-            story = journal.begin(plan_of(checkpoint, partitions), clock())
-        course = Course(folder, story, disk=disk, clock=clock, told=told)
+            story = journal.begin(plan_of(checkpoint, partitions, sink), clock())
+        course = site.course(story, clock, told)
         return _ended(course.forth(rewriter, _source(checkpoint, story.plan)), folder)
 
 
@@ -77,15 +95,26 @@ def undo(
     """Take the newest repartition of a checkpoint back, ended or not; raises BadInput where there
     is none and where the query has gone on with the new number.
     """
-    disk = disk or Disk()
-    folder = own_checkpoint(location)
-    story = OwnJournal(folder, disk).read()
+    site = OwnSite(location, disk or Disk())
+    return undo_at(site, told=told, clock=clock, check_stopped=check_stopped)
+
+
+def undo_at(
+    site: Site,
+    *,
+    told: Told = quiet,
+    clock: Clock = time.time,
+    check_stopped: Callable[[Path], None] = require_stopped,
+) -> Story:
+    """Do ``undo`` wherever the checkpoint is."""
+    folder = site.folder
+    story = OwnJournal(folder, site.disk).read()
     if story is None or story.phase == "ended":
-        raise BadInput(f"{location} has no repartition that could be taken back")
-    course = Course(folder, story, disk=disk, clock=clock, told=told)
+        raise BadInput(f"{folder} has no repartition that could be taken back")
+    course = site.course(story, clock, told)
     _require_way_back(course, folder)
     check_stopped(folder)
-    with leased(folder, disk):
+    with leased(folder, site.disk):
         _require_way_back(course, folder)
         return course.back("taken back by the user")
 

@@ -54,7 +54,7 @@ class Staging:
 
     def new_files(self) -> tuple[StagedFile, ...]:
         """Return the files of the state that the first checkpoint does not have."""
-        return tuple(_known(self.folder, name) for name in sorted(self._new_names()))
+        return tuple(known_file(self.folder, name) for name in sorted(self._new_names()))
 
     def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
         """Return those files that are not in their places in the first checkpoint."""
@@ -78,7 +78,7 @@ class Staging:
 
     def _is_placed(self, file: StagedFile) -> bool:
         place = self._checkpoint / file.name
-        return place.is_file() and _known(self._checkpoint, file.name) == file
+        return place.is_file() and known_file(self._checkpoint, file.name) == file
 
     def _new_names(self) -> Iterator[str]:
         for folder, _, names in os.walk(self.folder / "state"):
@@ -88,6 +88,7 @@ class Staging:
                     yield str(inside)
 
 
-def _known(root: Path, name: str) -> StagedFile:
+def known_file(root: Path, name: str) -> StagedFile:
+    """Return a file as it is known again, also under another root."""
     stat = (root / name).stat()
     return StagedFile(name=name, bytes=stat.st_size, mtime_ns=stat.st_mtime_ns)

@@ -7,10 +7,13 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rheostat.repartition.checkpoint import Checkpoint
+from rheostat.repartition.checkpoint_files import is_local
 from rheostat.repartition.course import Told
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.own_session import own_session
-from rheostat.repartition.rescale import rescale
+from rheostat.repartition.preflight import require_number
+from rheostat.repartition.remote_site import remote_site, require_scheme
+from rheostat.repartition.rescale import rescale, rescale_at, undo, undo_at
 from rheostat.repartition.running_query import require_stopped
 from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewriter
@@ -20,14 +23,40 @@ def rescale_here(
     location: str,
     partitions: int,
     told: Told,
+    sink: str = "",
     check_stopped: Callable[[Path], None] = require_stopped,
 ) -> Story:
     """Do ``rescale`` with a session on this computer, which is started after everything that can be
-    refused was; raises what ``rescale`` raises.
+    refused was, or before where the checkpoint is elsewhere; raises what ``rescale`` raises.
     """
     with ExitStack() as session:
+        if not is_local(location):
+            require_scheme(location)
+            require_number(partitions)
+            spark = session.enter_context(own_session())
+            site = remote_site(spark, location)
+            return rescale_at(
+                site,
+                partitions,
+                lambda _: SparkRewriter(spark),
+                told=told,
+                sink=sink,
+                check_stopped=check_stopped,
+            )
 
         def engine(_: Checkpoint) -> Rewriter:
             return SparkRewriter(session.enter_context(own_session()))
 
-        return rescale(location, partitions, engine, told=told, check_stopped=check_stopped)
+        where = str(Path(sink).absolute()) if sink else ""
+        return rescale(
+            location, partitions, engine, told=told, sink=where, check_stopped=check_stopped
+        )
+
+
+def undo_here(location: str, told: Told) -> Story:
+    """Do ``undo``, with a session where the checkpoint is elsewhere."""
+    if is_local(location):
+        return undo(location, told=told)
+    require_scheme(location)
+    with own_session() as spark:
+        return undo_at(remote_site(spark, location), told=told)

@@ -76,12 +76,16 @@ def run(program: str, partitions: int, provider: str, folder: Path, of: str) -> 
     process([str(PROGRAMS / f"{program}.py"), *map(str, places), *settings])
 
 
-def rescale(checkpoint: Path, partitions: int) -> None:
+def rescale(folder: Path, partitions: int) -> None:
+    checkpoint = folder / "checkpoint"
+    sink = (
+        ["--sink", str(folder / "output")] if (folder / "output/_spark_metadata").exists() else []
+    )
     for each in checkpoint.rglob("offsets"):
         for entry in [*each.glob("*"), *(each.parent / "commits").glob("*")]:
             os.utime(entry, (1, 1))  # else a running query is waited for
         asked = ["state", "rescale", str(each.parent), "--partitions", str(partitions)]
-        process(["-m", "rheostat.cli", *asked])
+        process(["-m", "rheostat.cli", *asked, *sink])
 
 
 def process(command: list[str]) -> None:
@@ -124,7 +128,7 @@ def test_up_and_down_the_output_is_that_of_a_run_left_alone(
     run(program, 4, provider, tmp_path, "changed")
     shutil.copytree(tmp_path / "changed", tmp_path / "left alone")
     for part, partitions in ((1, 6), (2, 3)):
-        rescale(tmp_path / "changed" / "checkpoint", partitions)
+        rescale(tmp_path / "changed", partitions)
         feed(tmp_path / "input", part)
         run(program, 4, provider, tmp_path, "changed")
         run(program, 4, provider, tmp_path, "left alone")

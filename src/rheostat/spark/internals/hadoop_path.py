@@ -1,0 +1,202 @@
+"""Files of a file system that is not this computer's disks, as far as a repartition needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from rheostat.errors import RheostatError
+from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
+
+
+class Stat(NamedTuple):
+    """What ``pathlib`` tells of a file, under the same names."""
+
+    st_size: int
+    st_mtime_ns: int
+
+    @property
+    def st_mtime(self) -> float:
+        """Seconds since 1970."""
+        return self.st_mtime_ns / 1e9
+
+
+class HadoopSystem:
+    """The file system of a checkpoint; changes raise RheostatError with what it says.
+
+    * Calls: Hadoop's public ``FileSystem`` and ``FileContext`` with the session's own settings.
+    * Without them: RheostatError.
+    * Spark 4.3.
+    """
+
+    def __init__(self, spark: Any, location: str) -> None:
+        self._gateway = Gateway(spark)
+        self._hadoop = self._gateway.jvm.org.apache.hadoop.fs
+        conf = spark._jsparkSession.sessionState().newHadoopConf()
+        path = self._hadoop.Path(location)
+        with _told(location):
+            self.files = path.getFileSystem(conf)
+            self._context = self._hadoop.FileContext.getFileContext(path.toUri(), conf)
+            self.root = HadoopPath(self, str(self.files.makeQualified(path).toString()))
+
+    def path(self, name: object) -> Any:
+        """Return Hadoop's own path of a name."""
+        return self._hadoop.Path(str(name))
+
+    def status(self, name: object) -> Any | None:
+        """Return what is known of a file or a folder; None where there is none; raises OSError."""
+        with _said():
+            path = self.path(name)
+            return self.files.getFileStatus(path) if self.files.exists(path) else None
+
+    def listing(self, name: object) -> list[str]:
+        """Return the names in a folder; raises OSError."""
+        with _said():
+            return [
+                str(each.getPath().getName()) for each in self.files.listStatus(self.path(name))
+            ]
+
+    def text(self, name: object) -> str:
+        """Return a small file's text; raises OSError."""
+        with _said():
+            stream = self.files.open(self.path(name))
+            try:
+                return str(
+                    self._gateway.jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+                )
+            finally:
+                stream.close()
+
+    def write(self, name: object, text: str) -> None:
+        """Write a file, over one that is there; whoever reads it meanwhile may see a half."""
+        with _told(name):
+            stream = self.files.create(self.path(name), True)
+            stream.write(bytearray(text, "utf-8"))
+            stream.close()
+
+    def rename(self, source: object, target: object, *, over: bool = False) -> bool:
+        """Give a file another name, which HDFS does in one step; without ``over``, False where the
+        name is taken.
+        """
+        kinds = getattr(self._hadoop, "Options$Rename")
+        how = self._gateway.array(kinds, [kinds.OVERWRITE if over else kinds.NONE])
+        with _told(target):
+            self.files.mkdirs(self.path(target).getParent())
+            try:
+                self._context.rename(self.path(source), self.path(target), how)
+            except RAISED as fault:
+                if over or "AlreadyExists" not in str(fault):
+                    raise
+                return False
+        return True
+
+    def delete(self, name: object) -> None:
+        """Delete a file, or a folder with all that is in it; nothing where there is none."""
+        with _told(name):
+            self.files.delete(self.path(name), True)
+
+    def touch(self, name: object, now_s: float) -> None:
+        """Set when a file was changed last."""
+        with _told(name):
+            self.files.setTimes(self.path(name), int(now_s * 1000), -1)
+
+    def download(self, name: object, target: str) -> None:
+        """Copy a folder with all that is in it to this computer."""
+        with _told(name):
+            self.files.copyToLocalFile(False, self.path(name), self.path(f"file:{target}"), True)
+
+    def upload(self, source: str, name: object) -> None:
+        """Copy a file of this computer, over one that is there."""
+        with _told(name):
+            self.files.mkdirs(self.path(name).getParent())
+            self.files.copyFromLocalFile(False, True, self.path(f"file:{source}"), self.path(name))
+
+
+class HadoopPath:
+    """A name on such a file system, with those methods of ``pathlib.Path`` that are asked of it;
+    they raise OSError as those do.
+    """
+
+    def __init__(self, system: HadoopSystem, full: str) -> None:
+        self._system = system
+        self._full = full
+
+    def __truediv__(self, inside: object) -> HadoopPath:
+        return HadoopPath(self._system, f"{self._full}/{inside}")
+
+    def __str__(self) -> str:
+        return self._full
+
+    @property
+    def name(self) -> str:
+        """The last part of the name."""
+        return self._full.rsplit("/", 1)[1]
+
+    def with_name(self, name: str) -> HadoopPath:
+        """Return another name in the same folder."""
+        return HadoopPath(self._system, f"{self._full.rsplit('/', 1)[0]}/{name}")
+
+    def exists(self) -> bool:
+        """Tell whether there is such a file or folder."""
+        return self._system.status(self) is not None
+
+    def is_file(self) -> bool:
+        """Tell whether there is such a file."""
+        status = self._system.status(self)
+        return status is not None and bool(status.isFile())
+
+    def is_dir(self) -> bool:
+        """Tell whether there is such a folder."""
+        status = self._system.status(self)
+        return status is not None and bool(status.isDirectory())
+
+    def stat(self) -> Stat:
+        """Return size and time of the last change."""
+        status = self._system.status(self)
+        if status is None:
+            raise FileNotFoundError(self._full)
+        return Stat(int(status.getLen()), int(status.getModificationTime()) * 1_000_000)
+
+    def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Return a small file's text, which is UTF-8."""
+        return self._system.text(self)
+
+    def iterdir(self) -> Iterator[HadoopPath]:
+        """Yield what is in a folder."""
+        for name in self._system.listing(self):
+            yield self / name
+
+    def glob(self, pattern: str) -> Iterator[HadoopPath]:
+        """Yield all that is in a folder; nothing where there is none. ``*`` is the only pattern."""
+        if pattern != "*":
+            raise NotImplementedError(pattern)
+        return self.iterdir() if self.is_dir() else iter(())
+
+    def rename(self, target: HadoopPath) -> None:
+        """Give a file another name."""
+        if not self.is_file():
+            raise FileNotFoundError(self._full)
+        self._system.rename(self, target, over=True)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Delete a file."""
+        if not missing_ok and not self.exists():
+            raise FileNotFoundError(self._full)
+        self._system.delete(self)
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    try:
+        yield
+    except RAISED as fault:
+        raise OSError(said_by_java(fault)) from None
+
+
+@contextmanager
+def _told(name: object) -> Iterator[None]:
+    try:
+        yield
+    except RAISED as fault:
+        raise RheostatError(f"{name} cannot be changed: {said_by_java(fault)}") from None

@@ -1,0 +1,150 @@
+"""kill -9 at random times against the commands themselves, their JVM included, in every phase."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.repartition import counting_query as counting
+from tests.e2e.repartition.kills_on_spark import NEW, contents, copied
+from tests.e2e.repartition.test_kills_on_spark import (
+    OLD,
+    ROOT,
+    begun,
+    environment,
+    goes_on,
+    quiet,
+)
+
+from rheostat.errors import BadInput
+from rheostat.repartition.disk import Disk
+from rheostat.repartition.own_journal import OwnJournal, Story
+from rheostat.repartition.preflight import read_own
+from rheostat.repartition.rescale import rescale, undo
+from rheostat.repartition.spark_rewriter import SparkRewriter
+
+pytestmark = pytest.mark.thorough
+
+FORTH = ("asked", "begun", "written", "verified", "locked", "placed", "committed")
+BACK = ("withdrawing", "unlocked")
+KILLS = 20
+MOST_TRIES = 4
+"""A phase of milliseconds is missed now and then: so often it is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A command, its start, and how long each of its phases lasts in seconds."""
+
+    command: tuple[str, ...]
+    start: Path
+    phases_s: dict[str, float]
+
+
+def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
+    """The phases take turns, and the time in each is drawn."""
+    drawn = random.Random(24)
+    spark = counting.session(counting.ROCKSDB, OLD)
+    try:
+        begun(spark, tmp_path / "ready")
+        forth = way(tmp_path / "ready", "rescale", "--partitions", str(NEW))
+        back = way(tmp_path / "ready-after", "undo")
+        hit: Counter[str] = Counter()
+        cured = 0
+        for wanted in sought(hit):
+            one = back if wanted in BACK else forth
+            folder = copied(one.start, tmp_path / "killed")
+            at_s = drawn.uniform(0, one.phases_s[wanted])
+            hit[killed(folder / "checkpoint", one, wanted, at_s)] += 1
+            cure(spark, folder, resume=cured % 2 == 0)
+            goes_on(spark, folder)
+            cured += 1
+        sys.stdout.write(f"{cured} kills: {dict(hit)}\n")
+        assert hit.keys() >= {*FORTH, *BACK}
+    finally:
+        spark.stop()
+
+
+def sought(hit: Counter[str]) -> Iterator[str]:
+    """Yield the phases in turn, and then those that were not hit."""
+    order = (*FORTH, *BACK)
+    for number in range(KILLS):
+        yield order[number % len(order)]
+    for phase in order:
+        for _ in range(MOST_TRIES):
+            if not hit[phase]:
+                yield phase
+
+
+def way(start: Path, name: str, *options: str) -> Way:
+    """Go it once, on a copy that is kept under ``START-after``."""
+    folder = copied(start, start.with_name(f"{start.name}-after"))
+    one = Way((name, *options), start, {})
+    began = time.time()
+    assert started(folder / "checkpoint", one).wait() == 0
+    story = read(folder / "checkpoint")
+    assert story is not None
+    marks = sorted([(began, "asked"), *((at, phase) for phase, at in story.times_s.items())])
+    for (at, phase), (later, _) in pairwise(marks):
+        one.phases_s[phase] = later - at
+    return one
+
+
+def started(checkpoint: Path, one: Way) -> subprocess.Popen[bytes]:
+    for entry in [*checkpoint.glob("offsets/*"), *checkpoint.glob("commits/*")]:
+        os.utime(entry, (1, 1))  # else a running query is waited for
+    name, *options = one.command
+    return subprocess.Popen(
+        [sys.executable, "-m", "rheostat.cli", "state", name, str(checkpoint), *options],
+        env=environment(),
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def killed(checkpoint: Path, one: Way, phase: str, after_s: float) -> str:
+    """Kill a command so long after a phase has begun, and return the phase in which it was."""
+    command = started(checkpoint, one)
+    while command.poll() is None:
+        story = read(checkpoint)
+        if phase == "asked" or (story is not None and phase in story.times_s):
+            break
+        time.sleep(0.0005)
+    time.sleep(after_s)
+    os.killpg(command.pid, signal.SIGKILL)
+    command.wait()
+    story = read(checkpoint)
+    return story.phase if story else "asked"
+
+
+def cure(spark: Any, folder: Path, resume: bool) -> None:
+    checkpoint = str(folder / "checkpoint")
+    story = read(folder / "checkpoint")
+    on_its_way_back = story is not None and story.phase in BACK
+    with suppress(BadInput):  # the kill came before the beginning or after the end
+        if resume and not on_its_way_back:
+            rescale(checkpoint, NEW, lambda _: SparkRewriter(spark), check_stopped=quiet)
+        else:
+            undo(checkpoint, check_stopped=quiet)
+    if resume and not on_its_way_back:
+        assert read_own(folder / "checkpoint")[0].partitions == NEW
+    else:
+        assert contents(folder) == contents(folder.parent / "ready")
+
+
+def read(checkpoint: Path) -> Story | None:
+    return OwnJournal(checkpoint, Disk()).read()
