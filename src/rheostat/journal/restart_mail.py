@@ -8,7 +8,8 @@ or a person.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,7 +44,8 @@ class Report:
     """What the process of number ``run`` says of itself, times in seconds since 1970.
 
     ``works_s``: a first batch has ended (or a first trigger without rows); ``drained_s``: all its
-    queries have been stopped. ``checkpoints`` are those of queries with state.
+    queries have been stopped. ``checkpoints`` are those of queries with state, ``sinks`` the
+    folders that some of these queries write files to.
     """
 
     run: int
@@ -52,6 +54,7 @@ class Report:
     works_s: float | None = None
     drained_s: float | None = None
     checkpoints: tuple[str, ...] = ()
+    sinks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from rheostat.repartition.disk import Disk
-from rheostat.spark.internals.hadoop_path import HadoopSystem
+from rheostat.spark.internals.hadoop_system import HadoopSystem
 
 
 class HadoopDisk(Disk):
-    """``Disk`` elsewhere; its paths are ``HadoopPath``. Bytes are there when a file is closed, so
+    """``Disk`` elsewhere; its paths are ``RemotePath``. Bytes are there when a file is closed, so
     there is nothing to wait for.
     """
 

@@ -19,13 +19,14 @@ from rheostat.repartition.disk import Disk
 from rheostat.repartition.hadoop_disk import HadoopDisk
 from rheostat.repartition.own_journal import Story, Written
 from rheostat.repartition.preflight import require_repartition, require_room_for
+from rheostat.repartition.remote_path import RemotePath
 from rheostat.repartition.sink_log import SinkLog
 from rheostat.repartition.staging import known_file
 from rheostat.repartition.state_engine import Rewriter, StateVersion
 from rheostat.repartition.state_files import missing_file
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
-from rheostat.spark.internals.hadoop_path import HadoopPath, HadoopSystem
+from rheostat.spark.internals.hadoop_system import HadoopSystem
 
 SCHEMES = frozenset({"hdfs", "viewfs"})
 """Where a rename is one step and a name can be taken once. Object stores promise neither."""
@@ -54,7 +55,7 @@ class RemoteSite:
         self._files = files
         self._system = system
         # It has those methods of a path that a repartition calls.
-        self.folder = cast("Path", self._system.root)
+        self.folder = cast("Path", RemotePath(system, system.root))
         self.disk: Disk = HadoopDisk(self._system)
 
     def read(self) -> Checkpoint:
@@ -70,7 +71,7 @@ class RemoteSite:
 
     def sink_log(self, output: str) -> SinkLog:
         """Return the log of a sink on the same file system."""
-        return SinkLog(cast("Path", HadoopPath(self._system, output.rstrip("/"))), self.disk)
+        return SinkLog(cast("Path", RemotePath(self._system, output.rstrip("/"))), self.disk)
 
     def course(self, story: Story, clock: Callable[[], float], told: Told) -> Course:
         """Return what goes through the protocol from where a story stands."""
@@ -102,7 +103,7 @@ class RemoteCourse(Course):
             shutil.rmtree(copy, ignore_errors=True)
 
     def _output(self, sink: str) -> Path:
-        return cast("Path", HadoopPath(self._system, sink.rstrip("/")))
+        return cast("Path", RemotePath(self._system, sink.rstrip("/")))
 
     def _uploaded(self, written: Written, folder: Path) -> Written:
         files = []

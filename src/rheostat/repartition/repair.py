@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.repartition.checkpoint_files import local_path
 from rheostat.repartition.disk import Disk
 from rheostat.repartition.lease import leased
 from rheostat.repartition.own_journal import OWN_FOLDER, OwnJournal
@@ -94,7 +95,7 @@ def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int
     ]
     if not done:
         raise BadInput(f"{folder} has no repartition that its logs still know")
-    log = SinkLog(Path(sink).absolute(), disk)
+    log = SinkLog(local_path(sink).absolute(), disk)
     log.require_log()
     require_stopped(folder)
     with leased(folder, disk):

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rheostat.repartition.checkpoint import Checkpoint
-from rheostat.repartition.checkpoint_files import is_local
+from rheostat.repartition.checkpoint_files import is_local, local_path
 from rheostat.repartition.course import Told
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.own_session import own_session
@@ -47,7 +47,7 @@ def rescale_here(
         def engine(_: Checkpoint) -> Rewriter:
             return SparkRewriter(session.enter_context(own_session()))
 
-        where = str(Path(sink).absolute()) if sink else ""
+        where = str(local_path(sink).absolute()) if sink else ""
         return rescale(
             location, partitions, engine, told=told, sink=where, check_stopped=check_stopped
         )

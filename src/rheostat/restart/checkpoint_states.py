@@ -34,14 +34,14 @@ class CheckpointStates:
             return False
         return any(each.uncommitted for each in _read([checkpoint]))
 
-    def rescale(self, checkpoint: str, partitions: int) -> str:
+    def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
         """Rescale in a process of its own, whose Spark session ends with it; return why that was
         not possible, or nothing.
         """
         command = [sys.executable, "-m", "rheostat.restart.rescale_process"]
         with tempfile.TemporaryDirectory(prefix="rheostat-rescale-") as folder:
             log = Path(folder) / "log"
-            with Child([*command, checkpoint, str(partitions)], log=log) as child:
+            with Child([*command, checkpoint, str(partitions), sink], log=log) as child:
                 code = child.wait(RESCALE_LIMIT_S)
             said = log.read_text(encoding="utf-8", errors="replace").splitlines()
         own = [line.removeprefix("rheostat: ") for line in said if line.startswith("rheostat: ")]

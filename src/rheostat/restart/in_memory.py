@@ -75,7 +75,7 @@ class MemoryStates:
         """Tell whether a batch is planned that is not committed."""
         return checkpoint in self.planned
 
-    def rescale(self, checkpoint: str, partitions: int) -> str:
+    def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
         """Give it so many state partitions; return why that was not possible, or nothing."""
         if not self.refusal:
             self.rescaled.append((checkpoint, partitions))

@@ -1,5 +1,5 @@
 """What ``rheostat state rescale`` does, for a job that its supervisor has stopped: ``python -m
-rheostat.restart.rescale_process CHECKPOINT M``.
+rheostat.restart.rescale_process CHECKPOINT M SINK``; SINK is empty where the sink is not of files.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from rheostat.repartition.whole_rescale import rescale_here
 
 def main(arguments: Sequence[str]) -> int:
     """Rescale, and return the exit code; a refusal is one line on standard error."""
-    checkpoint, partitions = arguments
+    checkpoint, partitions, sink = arguments
     try:
-        rescale_here(checkpoint, int(partitions), quiet, check_stopped=_stopped)
+        rescale_here(checkpoint, int(partitions), quiet, sink, check_stopped=_stopped)
     except RheostatError as refused:
         sys.stderr.write(f"rheostat: {refused}\n")
         return refused.exit_code

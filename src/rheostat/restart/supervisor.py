@@ -199,9 +199,10 @@ class Supervisor:
         self._job.stop()
 
     def _rescale(self) -> None:
-        wanted = self.story.partitions
+        wanted, report = self.story.partitions, self._mail.report()
         for each in self._unlike():
-            refusal = self._states.rescale(each, wanted) if wanted is not None else ""
+            sink = report.sinks.get(each, "") if report else ""
+            refusal = self._states.rescale(each, wanted, sink) if wanted is not None else ""
             if refusal:
                 self.story = replace(self.story, refusal=refusal)
                 return

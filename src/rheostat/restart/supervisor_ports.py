@@ -35,8 +35,9 @@ class States(Protocol):
         """Tell whether a batch is planned that is not committed."""
         ...
 
-    def rescale(self, checkpoint: str, partitions: int) -> str:
-        """Give it so many state partitions, verified; return why that was not possible, or
-        nothing.
+    def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
+        """Give it so many state partitions, verified; return why that was not possible, or nothing.
+
+        ``sink`` is the folder that the query writes files to, empty for another sink.
         """
         ...

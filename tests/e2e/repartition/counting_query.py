@@ -52,9 +52,10 @@ def feed(folder: Path, files: range) -> None:
         os.utime(path, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest first
 
 
-def run(spark: Any, folder: Path, files: Path | None = None) -> None:
+def run(spark: Any, folder: Path, files: Path | None = None, checkpoint: str = "") -> None:
     """Read all files that are there, one a batch, and end; ``files`` is where they are if it is
-    not the query's own folder, for a checkpoint keeps their full names.
+    not the query's own folder, for a checkpoint keeps their full names. ``checkpoint`` is where it
+    is if it is not in the folder.
     """
 
     def keep(batch: Any, number: int) -> None:
@@ -67,7 +68,7 @@ def run(spark: Any, folder: Path, files: Path | None = None) -> None:
     query = (
         counted.writeStream.outputMode("update")
         .foreachBatch(keep)
-        .option("checkpointLocation", str(folder / "checkpoint"))
+        .option("checkpointLocation", checkpoint or str(folder / "checkpoint"))
         .trigger(availableNow=True)
         .start()
     )

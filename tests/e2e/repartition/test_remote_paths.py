@@ -1,4 +1,5 @@
-"""A checkpoint elsewhere that cannot be read: one line that says why, exit code 2."""
+"""A checkpoint elsewhere: on HDFS it is repartitioned; one that cannot be read is one line that
+says why, exit code 2."""
 
 from __future__ import annotations
 
@@ -7,7 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.test_kills_on_spark import environment
+from tests.e2e.test_cluster_mode import hdfs
+
+__all__ = ["hdfs"]
 
 pytestmark = pytest.mark.thorough
 
@@ -27,3 +32,34 @@ def test_without_a_way_in_it_is_one_line(tmp_path: Path, location: str) -> None:
     assert f"{location} cannot be read" in said[0]
     assert "Traceback" not in asked.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def asked(*words: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "rheostat.cli", "state", *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("provider", [counting.ROCKSDB, counting.HDFS])
+def test_on_hdfs_forth_back_and_forth_again(
+    driver: dict[str, str], hdfs: str, tmp_path: Path, provider: str
+) -> None:
+    checkpoint = f"{hdfs}/checkpoints/counting"
+    spark = counting.session(provider, 3)
+    try:
+        counting.feed(tmp_path, range(3))
+        counting.run(spark, tmp_path, checkpoint=checkpoint)
+        asked("rescale", checkpoint, "--partitions", "5")
+        asked("undo", checkpoint)
+        counting.feed(tmp_path, range(3, 4))
+        counting.run(spark, tmp_path, checkpoint=checkpoint)
+        asked("rescale", checkpoint, "--partitions", "2")
+        counting.feed(tmp_path, range(4, 6))
+        counting.run(spark, tmp_path, checkpoint=checkpoint)
+        assert counting.output(tmp_path) == counting.expected(6)
+    finally:
+        spark.stop()

@@ -8,8 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from rheostat.spark.internals.hadoop_path import HadoopPath
-
 
 class Killed(BaseException):
     """The process is gone: nothing that comes later happens."""
@@ -19,7 +17,7 @@ class FolderSystem:
     """What ``HadoopSystem`` does, with the disk; from change ``dies_at`` on nothing changes."""
 
     def __init__(self, folder: Path, dies_at: int | None = None) -> None:
-        self.root = HadoopPath(self, str(folder))  # type: ignore[arg-type]
+        self.root = str(folder)
         self.changes = 0
         self._dies_at = dies_at
 

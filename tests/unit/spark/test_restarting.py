@@ -33,6 +33,9 @@ class Queries:
     def checkpoint(self, run_id: str) -> str | None:
         return f"/cp/{run_id}"
 
+    def sink(self, run_id: str) -> str | None:
+        return "/out" if run_id == "b" else None
+
     def stop(self, run_id: str) -> None:
         del self.batches[run_id]
 
@@ -54,6 +57,7 @@ def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: Mail) -> None:
     report = mail.report()
     assert report is not None
     assert (report.run, report.works_s, report.checkpoints) == (2, 11.0, ("/cp/a", "/cp/b"))
+    assert report.sinks == {"/cp/b": "/out"}
 
 
 def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: Mail) -> None:

@@ -10,12 +10,15 @@ from py4j.protocol import Py4JError
 from rheostat.signals.rhythm import BatchTime
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 
+_FILES = "FileSink["
+
 
 class Queries:
     """The streaming queries behind PySpark's handles.
 
     * Calls: ``StreamExecution.trigger``, ``StreamExecution.resolvedCheckpointRoot``,
-      ``StreamExecution.lastExecution``, and the progress events of the Java object.
+      ``StreamExecution.lastExecution``, ``StreamExecution.sink``, and the progress events of the
+      Java object.
     * Without them: None, or no; each method says which. Told by the calls themselves.
     * Spark 3.5 to 4.3.
     """
@@ -77,6 +80,16 @@ class Queries:
             return str(self._jvm.org.apache.hadoop.fs.Path(root, "state").toString())
         except ABSENT:
             return None
+
+    def sink_folder(self, query: Any) -> str | None:
+        """Return the folder of a query whose sink is one of files (``StreamExecution.sink``); None
+        for another sink, and where it cannot be told.
+        """
+        try:
+            named = str(query._jsq.streamingQuery().sink().toString())
+        except ABSENT:
+            return None
+        return named[len(_FILES) : -1] if named.startswith(_FILES) else None
 
 
 def _unix_s(timestamp: Any) -> float:

@@ -36,6 +36,10 @@ class JobQueries(Protocol):
         """Return where a query's checkpoint is; None if it cannot be told."""
         ...
 
+    def sink(self, run_id: str) -> str | None:
+        """Return the folder that a query writes files to; None for another sink."""
+        ...
+
     def stop(self, run_id: str) -> None:
         """Stop a query, and wait for its end."""
         ...
@@ -83,9 +87,13 @@ class JobWatch:
         if self._report.works_s is not None:
             return
         if any(self._queries.last_batch(run_id) >= 0 for run_id in active):
-            found = [self._queries.checkpoint(run_id) for run_id in active]
-            checkpoints = tuple(sorted(each for each in found if each))
-            self._tell(works_s=now, checkpoints=checkpoints)
+            found = {
+                checkpoint: self._queries.sink(run_id)
+                for run_id in active
+                if (checkpoint := self._queries.checkpoint(run_id))
+            }
+            sinks = {checkpoint: sink for checkpoint, sink in found.items() if sink}
+            self._tell(works_s=now, checkpoints=tuple(sorted(found)), sinks=sinks)
 
     def _drain(self, active: Collection[str], now: float) -> None:
         for run_id in active:

@@ -19,6 +19,10 @@ class Streams(Protocol):
         """Return where a query's state is."""
         ...
 
+    def sink_folder(self, query: Any) -> str | None:
+        """Return the folder that a query writes files to."""
+        ...
+
 
 class SessionQueries:
     """The active queries of ``spark``, by their run ids."""
@@ -45,6 +49,10 @@ class SessionQueries:
         """Return where a query's checkpoint is; None if it cannot be told."""
         folder = self._streams.state_folder(self._queries[run_id])
         return None if folder is None else folder.removesuffix("/state")
+
+    def sink(self, run_id: str) -> str | None:
+        """Return the folder that a query writes files to; None for another sink."""
+        return self._streams.sink_folder(self._queries[run_id])
 
     def stop(self, run_id: str) -> None:
         """Stop a query, and wait for its end."""
