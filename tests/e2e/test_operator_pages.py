@@ -112,6 +112,7 @@ def test_from_nothing_to_a_scaled_job_and_back_to_nothing(cluster: KubernetesClu
     install, rest = _split(commands("operator.md", "kubectl "), "deploy/example")
     for command in install:
         owner.run(command)
+    owner.run("kubectl apply --dry-run=server --filename deploy/example/template.yaml")
     pods = "kubectl --namespace rheostat get pods --output name"
     until(lambda: owner.run(pods), "the namespace admits the operator's pod")
     token = owner.run(

@@ -3,7 +3,9 @@ from pathlib import Path
 import yaml
 
 from rheostat.agent.gauges import GAUGES
+from rheostat.operator.driver_pod import driver_pod
 from rheostat.operator.schema import definition
+from rheostat.operator.streaming_application import application_of
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 
@@ -17,3 +19,14 @@ def test_every_hpa_asks_for_metrics_that_there_are():
     for path in (DEPLOY / "hpa").glob("*.yaml"):
         for metric in yaml.safe_load(path.read_text())["spec"]["metrics"]:
             assert metric["external"]["metric"]["name"].removeprefix("rheostat_") in GAUGES
+
+
+def test_the_examples_are_applications_and_the_template_takes_its_size_before_it_is_used():
+    for path in ("application", "template"):
+        read = yaml.safe_load((DEPLOY / "example" / f"{path}.yaml").read_text())
+        wanted = application_of({**read, "metadata": {**read["metadata"], "namespace": "n"}})
+    env = driver_pod(wanted, 1, 3)["spec"]["containers"][0]["env"]
+    assert env[0] == {"name": "RHEOSTAT_EXECUTORS", "value": "3"}
+    names = [each["name"] for each in env]
+    used = [name for name in names if f"$({name})" in str(env[-1]["value"])]
+    assert used == ["RHEOSTAT_EXECUTORS", "POD_IP", "POD_NAME"]
