@@ -154,7 +154,7 @@ class Predictive:
         if decision.target > at.size:
             batches = seen.get("batches", {})
             seen["trial"] = begun(seen.get("trial", {}), observation.executors, batches)
-        seen |= {"bound": at.coming.p99[2], "asked": [observation.size, decision.target]}
+        seen |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
         if decision.target > at.size and decision.evidence.get("reserve"):
             rate = observation.input_rows_per_s
             seen["reserve"] = [observation.t_s, decision.target, rate]

@@ -72,7 +72,7 @@ def asked(looks: Sequence[Look]) -> list[int]:
     return sizes
 
 
-def day(policy: str, seed: int) -> Run:
+def day(policy: str, seed: int, start_s: float = 5.0) -> Run:
     plant = SparkParameters(
         executors=1,
         trigger_s=DEMO.trigger_s,
@@ -82,7 +82,7 @@ def day(policy: str, seed: int) -> Run:
         source_task_s=0.052,
         fixed_s=0.15,
         cold_s=1.5,
-        start_s=5.0,
+        start_s=start_s,
     )
     load = Day(
         low=DEMO.low,
@@ -135,3 +135,9 @@ def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
     young = [record.target or 0 for record in day("predictive", 2).records]
     first = next(i for i, target in enumerate(young) if target > 2)
     assert young[first] >= 6
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+def test_a_steep_day_is_in_time_where_executors_take_as_long_as_the_objective(seed: int) -> None:
+    played = day("predictive", seed, start_s=10.0)
+    assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained

@@ -73,6 +73,7 @@ def _rates(now: Observation, memory: Memory, given_s: float) -> tuple[dict[str, 
         "fits": fits,
         "period_s": given_s or own_s,
         "turn": turn,
+        "unknown": rates.unknown,
     }
     return found, rates
 

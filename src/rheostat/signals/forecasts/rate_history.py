@@ -20,6 +20,9 @@ RINGS: Mapping[str, tuple[float, int]] = {
 
 SEASONS_S = (3600.0, 86_400.0, 604_800.0)
 
+_UNKNOWN_S = 600.0
+"""After so long half of what a load can do is taken to have been seen."""
+
 
 def with_rate(history: Mapping[str, Any], t_s: float, rate_per_s: float) -> dict[str, Any]:
     """Return the history with the mean rate since the time that it knew last.
@@ -55,6 +58,11 @@ class Rates:
         )
         """How long ago the oldest rate of a minute was."""
         self.watched_s: float = max(self.oldest_s, FINE_S * len(self.fine))
+
+    @property
+    def unknown(self) -> float:
+        """The share of what the load can do that was not seen yet: 1 at first, then falling."""
+        return _UNKNOWN_S / (_UNKNOWN_S + self.watched_s)
 
     def repeats(self, period_s: float | None) -> None:
         """Take the load for one that repeats itself after so many seconds; None: it does not."""

@@ -17,11 +17,8 @@ _RARE = 0.002
 _FEW, _NEAREST = 40, 0.35
 """Fewer moments that are alike say nothing; then a third of all is, the most like now."""
 
-_UNKNOWN_S = 600.0
-"""A load that has been watched for so long may rise by half of itself as never before."""
-
 _UNKNOWN_SHARE = 0.01
-"""How often such a rise is to be feared."""
+"""How often a rise as never before is to be feared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ def surges(rates: Rates, within_s: float) -> Surges:
     highest = max(
         rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each))
     )
-    rise = rates.now * _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s)
+    rise = rates.now * rates.unknown
     return Surges(
         now=rates.now,
         fine=_reached(rates.fine, max(1, math.ceil(within_s / FINE_S)), rates.now, highest),

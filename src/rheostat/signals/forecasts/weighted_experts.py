@@ -39,9 +39,6 @@ _SLOPE, _FADES = 3, 0.9
 _ALIKE, _FEW = 0.35, 40
 """Quantiles are of the share of the past with rates most like that of now, of 40 steps at least."""
 
-_UNKNOWN_S = 600.0
-"""A load that has been watched for so long is thought to jump by half of itself at the worst."""
-
 _PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
 """Misses as shares of the rate before any were seen; worth so many steps."""
 
@@ -79,7 +76,7 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
         FINE_S: rates.fine[-_TAIL:].tolist(),
         MINUTE_S: rates.minutes[-_TAIL:].tolist(),
     }
-    unknown = _UNKNOWN_S / (_UNKNOWN_S + rates.watched_s) * rates.now
+    unknown = rates.unknown * rates.now  # it is thought to jump by so much at the worst
     before = _seasons_ago(rates)
     middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
     for place, horizon_s in enumerate(HORIZONS_S):
