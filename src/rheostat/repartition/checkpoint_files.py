@@ -51,6 +51,20 @@ def local_path(name: str) -> Path:
     return Path("/" + plain.lstrip("/") if plain != name else plain)
 
 
+_ONE_STEP = frozenset({"hdfs", "viewfs"})
+"""Where a rename is one step and a name can be taken once. Object stores promise neither."""
+
+
+def refused_place(name: str) -> str | None:
+    """Return why a checkpoint cannot be repartitioned where it is; None if it can."""
+    if is_local(name) or name.partition("://")[0] in _ONE_STEP:
+        return None
+    return (
+        f"{name} is neither on this computer's disks nor on HDFS: copy the checkpoint of the"
+        " stopped query to a folder here, repartition that, and copy it back"
+    )
+
+
 def is_local(name: str) -> bool:
     """Tell whether a checkpoint's name means a folder of this computer."""
     return name.startswith("file:") or "://" not in name

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
+from rheostat.repartition.checkpoint_files import refused_place
 from rheostat.repartition.groups import slices
 from rheostat.repartition.inspection import Inspection
 
@@ -104,6 +105,9 @@ def _refusals(
 ) -> Iterator[str]:
     if partitions < 1:
         yield f"--partitions must be at least 1, but it is {partitions}"
+    refused = refused_place(found.location)
+    if refused:
+        yield refused
     if partitions == found.partitions:
         yield f"--partitions {partitions} is what the state has today: name another"
     yield from sorted({store.refusal for store in found.stores if store.refusal})

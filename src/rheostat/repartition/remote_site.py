@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from rheostat.errors import BadInput, RheostatError
+from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoint_files import CheckpointFiles, LocalFiles
 from rheostat.repartition.course import Course, Told
@@ -27,18 +27,6 @@ from rheostat.repartition.state_files import missing_file
 from rheostat.spark.internals.files import Files
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.hadoop_system import HadoopSystem
-
-SCHEMES = frozenset({"hdfs", "viewfs"})
-"""Where a rename is one step and a name can be taken once. Object stores promise neither."""
-
-
-def require_scheme(location: str) -> None:
-    """Raise BadInput for a place where a repartition could not be safe."""
-    if location.partition("://")[0] not in SCHEMES:
-        raise BadInput(
-            f"{location} is neither on this computer's disks nor on HDFS: copy the checkpoint of"
-            " the stopped query to a folder here, repartition that, and copy it back"
-        )
 
 
 def remote_site(spark: Any, location: str) -> RemoteSite:

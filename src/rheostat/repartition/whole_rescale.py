@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from rheostat.errors import BadInput
 from rheostat.repartition.checkpoint import Checkpoint
-from rheostat.repartition.checkpoint_files import is_local, local_path
+from rheostat.repartition.checkpoint_files import is_local, local_path, refused_place
 from rheostat.repartition.course import Told
 from rheostat.repartition.own_journal import Story
 from rheostat.repartition.own_session import own_session
 from rheostat.repartition.preflight import require_number
-from rheostat.repartition.remote_site import remote_site, require_scheme
+from rheostat.repartition.remote_site import remote_site
 from rheostat.repartition.rescale import rescale, rescale_at, undo, undo_at
 from rheostat.repartition.running_query import require_stopped
 from rheostat.repartition.spark_rewriter import SparkRewriter
@@ -31,7 +32,7 @@ def rescale_here(
     """
     with ExitStack() as session:
         if not is_local(location):
-            require_scheme(location)
+            _require_place(location)
             require_number(partitions)
             spark = session.enter_context(own_session())
             site = remote_site(spark, location)
@@ -57,6 +58,12 @@ def undo_here(location: str, told: Told) -> Story:
     """Do ``undo``, with a session where the checkpoint is elsewhere."""
     if is_local(location):
         return undo(location, told=told)
-    require_scheme(location)
+    _require_place(location)
     with own_session() as spark:
         return undo_at(remote_site(spark, location), told=told)
+
+
+def _require_place(location: str) -> None:
+    refused = refused_place(location)
+    if refused:
+        raise BadInput(refused)

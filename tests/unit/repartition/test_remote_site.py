@@ -10,10 +10,10 @@ from tests.unit.repartition.folder_system import FolderSystem, Killed
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.checkpoint_files import LocalFiles
+from rheostat.repartition.checkpoint_files import LocalFiles, refused_place
 from rheostat.repartition.lease import lease_path
 from rheostat.repartition.own_journal import Story
-from rheostat.repartition.remote_site import RemoteSite, require_scheme
+from rheostat.repartition.remote_site import RemoteSite
 from rheostat.repartition.rescale import rescale_at, undo_at
 
 OLD, NEW = 4, 7
@@ -90,9 +90,9 @@ def test_killed_at_every_change_it_is_resumed_or_rolled_back(
 
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])
 def test_an_object_store_promises_too_little(location: str) -> None:
-    with pytest.raises(BadInput, match="nor on HDFS: copy the checkpoint"):
-        require_scheme(location)
+    assert "nor on HDFS: copy the checkpoint" in (refused_place(location) or "")
 
 
-def test_hdfs_is_allowed() -> None:
-    require_scheme("hdfs://namenode/checkpoints/orders")
+@pytest.mark.parametrize("location", ["hdfs://host/cp", "viewfs://x/cp", "/cp", "file:/cp"])
+def test_where_a_name_can_be_taken_once_it_is_allowed(location: str) -> None:
+    assert refused_place(location) is None
