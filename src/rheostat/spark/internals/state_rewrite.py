@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +67,10 @@ class StateRewrite:
     def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
         self._gateway = gateway
         self._jvm = gateway.jvm
-        self._classes = classes
+        # A second of a JVM's first rewrite, in which the stores are opened meanwhile.
+        compiling = ThreadPoolExecutor(1, thread_name_prefix="rheostat-compile")
+        self._constructors = compiling.submit(classes.all_on_executors, _CLASSES)
+        compiling.shutdown(wait=False)
 
     @functools.cached_property
     def stores(self) -> StateStores:
@@ -131,7 +135,7 @@ class StateRewrite:
         )
 
     def _made(self, name: str, *parts: Any) -> Any:
-        return self._constructors[name].newInstance(
+        return self._constructors.result()[name].newInstance(
             self._gateway.array(self._jvm.java.lang.Object, parts)
         )
 
@@ -160,10 +164,6 @@ class StateRewrite:
         if known:
             done = sum(stage.numCompletedTasks for stage in known)
             progress(done, sum(stage.numTasks for stage in known))
-
-    @functools.cached_property
-    def _constructors(self) -> dict[str, Any]:
-        return self._classes.all_on_executors(_CLASSES)
 
 
 def parsed_line(line: str) -> Told:
