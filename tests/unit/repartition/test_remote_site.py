@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,11 +30,13 @@ def site(folder: Path, dies_at: int | None = None) -> RemoteSite:
     return RemoteSite(LocalFiles(), FolderSystem(folder, dies_at))  # type: ignore[arg-type]
 
 
-def forth(at: RemoteSite, engine: ToyEngine | None = None) -> Story:
-    return rescale_at(at, NEW, lambda _: engine or ToyEngine(), check_stopped=lambda _: None)
+def forth(at: RemoteSite, engine: ToyEngine | None = None, sink: str = "") -> Story:
+    return rescale_at(
+        at, NEW, lambda _: engine or ToyEngine(), sink=sink, check_stopped=lambda _: None
+    )
 
 
-def back(at: RemoteSite) -> Story:
+def back(at: RemoteSite, sink: str = "") -> Story:
     return undo_at(at, check_stopped=lambda _: None)
 
 
@@ -86,6 +89,29 @@ def test_killed_at_every_change_it_is_resumed_or_rolled_back(
                 cure(site(cured))
             done = partitions if (cured / "_rheostat" / "journal.jsonl").exists() else OLD
             goes_on(cured, done)
+
+
+@pytest.mark.parametrize("cure", [forth, back])
+def test_killed_at_every_change_a_file_sink_loses_no_batch_and_has_no_gap(
+    tmp_path: Path, cure: Callable[..., Story]
+) -> None:
+    folder, log = tmp_path / "checkpoint", tmp_path / "checkpoint" / "out" / "_spark_metadata"
+    ToyQuery(folder, OLD, log).run(4)
+    ready = copied(folder, tmp_path / "ready")
+    whole = site(folder)
+    forth(whole, sink=str(log.parent))
+    for point in range(0, whole._system.changes, 2):  # type: ignore[attr-defined]
+        copied(ready, folder)
+        with pytest.raises(Killed):
+            forth(site(folder, point), sink=str(log.parent))
+        lease_path(folder).unlink(missing_ok=True)
+        with suppress(BadInput):
+            cure(site(folder), sink=str(log.parent))
+        query = ToyQuery(folder, log=log)
+        query.run()
+        assert query.output == expected(ROWS)
+        numbers = sorted(int(each.name) for each in log.iterdir() if each.name.isdecimal())
+        assert numbers == [*range(len(numbers))]
 
 
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])

@@ -48,8 +48,11 @@ def expected(rows: int) -> list[list[object]]:
 
 
 class ToyQuery:
-    def __init__(self, checkpoint: Path, partitions: int = 4) -> None:
+    """``log`` is that of a file sink, which gives nothing out for a batch that it knows."""
+
+    def __init__(self, checkpoint: Path, partitions: int = 4, log: Path | None = None) -> None:
         self.checkpoint = checkpoint
+        self.log = log
         self.first_partitions = partitions
 
     def run(self, batches: int | None = None) -> None:
@@ -104,7 +107,10 @@ class ToyQuery:
             name = self.checkpoint / "state" / "0" / str(number) / f"{batch + 1}.delta"
             _write(name, json.dumps(store))
         operator(self.checkpoint)
-        _write(self.checkpoint / "sink" / str(batch), json.dumps(out))
+        if self.log is None or batch not in _numbers(self.log):
+            _write(self.checkpoint / "sink" / str(batch), json.dumps(out))
+            if self.log is not None:
+                _write(self.log / str(batch), "v1")
         _write(self.checkpoint / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
 
     def _planned(self, batch: int) -> tuple[int, int]:
@@ -112,9 +118,11 @@ class ToyQuery:
         return int(json.loads(lines[1])["conf"]["spark.sql.shuffle.partitions"]), int(lines[2])
 
     def _numbers(self, log: str) -> list[int]:
-        return sorted(
-            int(each.name) for each in (self.checkpoint / log).glob("*") if each.name.isdecimal()
-        )
+        return _numbers(self.checkpoint / log)
+
+
+def _numbers(log: Path) -> list[int]:
+    return sorted(int(each.name) for each in log.glob("*") if each.name.isdecimal())
 
 
 def load(checkpoint: Path, number: int, version: int) -> dict[str, int]:
