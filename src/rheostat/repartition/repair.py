@@ -82,19 +82,23 @@ def repair(location: str, disk: Disk | None = None) -> Repaired:
 def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int, ...]:
     """Give the repartitions of a checkpoint, whoever has done them, the entries that they lack in
     the log of the query's file sink; return their batches.
+
+    One that can still be taken back gets none: its number may be a batch of the query's again.
     """
     disk = disk or Disk()
     folder = own_checkpoint(location)
     offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
     done = [
         batch
-        for batch in offsets
+        for batch in offsets[:-1]
         if batch in commits
         and batch - 1 in offsets
         and _partitions(folder, batch) != _partitions(folder, batch - 1)
     ]
     if not done:
-        raise BadInput(f"{folder} has no repartition that its logs still know")
+        raise BadInput(
+            f"{folder} has no repartition in its logs after which the query has planned a batch"
+        )
     log = SinkLog(local_path(sink).absolute(), disk)
     log.require_log()
     require_stopped(folder)

@@ -78,6 +78,15 @@ def test_what_is_there_or_compacted_away_needs_no_entry(tmp_path: Path) -> None:
     assert not SinkLog(tmp_path, Disk()).add_empty(10)
 
 
+def test_a_repartition_that_can_be_taken_back_is_not_repaired(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    rescale(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
+    log_of(tmp_path / "out", "0", "1", "2", "3")
+    with pytest.raises(BadInput, match="no repartition in its logs after which"):
+        repair_sink(str(checkpoint), str(tmp_path / "out"))
+
+
 def test_a_gap_of_a_finished_repartition_is_repaired(
     checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
