@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,10 +66,7 @@ class StateRewrite:
     def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
         self._gateway = gateway
         self._jvm = gateway.jvm
-        # A second of a JVM's first rewrite, in which the stores are opened meanwhile.
-        compiling = ThreadPoolExecutor(1, thread_name_prefix="rheostat-compile")
-        self._constructors = compiling.submit(classes.all_on_executors, _CLASSES)
-        compiling.shutdown(wait=False)
+        self._classes = classes
 
     @functools.cached_property
     def stores(self) -> StateStores:
@@ -135,7 +131,7 @@ class StateRewrite:
         )
 
     def _made(self, name: str, *parts: Any) -> Any:
-        return self._constructors.result()[name].newInstance(
+        return self._constructors[name].newInstance(
             self._gateway.array(self._jvm.java.lang.Object, parts)
         )
 
@@ -164,6 +160,10 @@ class StateRewrite:
         if known:
             done = sum(stage.numCompletedTasks for stage in known)
             progress(done, sum(stage.numTasks for stage in known))
+
+    @functools.cached_property
+    def _constructors(self) -> dict[str, Any]:
+        return self._classes.all_on_executors(_CLASSES)
 
 
 def parsed_line(line: str) -> Told:
