@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.bounds.batch_grid import Batches
+from rheostat.sim.bounds.batch_path import Path
 from rheostat.sim.bounds.bounded_job import Curve, Job, curve_of
-from rheostat.sim.bounds.clairvoyant import Path, _Program, clairvoyant
+from rheostat.sim.bounds.clairvoyant import _Program, clairvoyant
 from rheostat.sim.bounds.load_law import law_of
 from rheostat.sim.bounds.nonanticipative import nonanticipative
 from rheostat.sim.bounds.scoring import best_static, bounds, job_of, run_static, score

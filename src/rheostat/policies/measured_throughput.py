@@ -14,10 +14,10 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
+from rheostat.policies.throughput_samples import fresh, per_executor_of, with_sample
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.statistics.windows import (
     Samples,
-    at_most_quantile,
     deriv,
     max_over_time,
     within,
@@ -132,7 +132,9 @@ class MeasuredThroughput:
         rate, lag_s, size = observation.input_rows_per_s, observation.lag_s, observation.size or 1
         if rate is None or lag_s is None or not observation.executors:
             return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
-        per_executor, count = self._throughput_per_executor(observation.executors, seen)
+        per_executor, count = per_executor_of(
+            seen["throughput"], seen["recent"], observation.executors, self.quantile
+        )
         lagging, slope = self._lagging(observation), deriv(seen["lag"])
         # Cold executors show too small a throughput, and sizing by it would overshoot.
         starting = observation.t_s < seen["changed_s"] + self.settle_s
@@ -250,36 +252,9 @@ class MeasuredThroughput:
         ):
             seen["recent"] = [*seen["recent"], rate / executors][-_RECENT_BATCHES:]
             if self._lagging(observation):
-                seen["throughput"] = self._with_sample(
-                    seen["throughput"], str(executors), (now, rate)
-                )
+                added = with_sample(seen["throughput"], executors, (now, rate), self.samples)
+                seen["throughput"] = fresh(added, now, self.memory_s)
         return seen
-
-    def _with_sample(
-        self, throughput: Mapping[str, Any], executors: str, sample: tuple[float, float]
-    ) -> dict[str, Any]:
-        added = {**throughput, executors: [*throughput.get(executors, ()), sample][-self.samples :]}
-        return {
-            size: fresh
-            for size, kept in added.items()
-            if (fresh := within(kept, sample[0], self.memory_s))
-        }
-
-    def _throughput_per_executor(
-        self, executors: int, seen: Mapping[str, Any]
-    ) -> tuple[float | None, int]:
-        """Return rows per second and executor, and the number of samples under lag behind it."""
-        bound = at_most_quantile(seen["recent"], self.quantile) if seen["recent"] else 0.0
-        # The bound of the last batches, lag or not: all there is before the first lag.
-        if not (measured := seen["throughput"]):
-            return bound or None, 0
-        nearest = min(
-            # Near as a ratio: 2 is as far from 4 as 4 from 8.
-            measured,
-            key=lambda known: (abs(math.log(int(known) / executors)), int(known)),
-        )
-        rates = [rate for _, rate in measured[nearest]]
-        return max(bound, at_most_quantile(rates, self.quantile) / int(nearest)), len(rates)
 
 
 def _expected(rates: Samples) -> float:

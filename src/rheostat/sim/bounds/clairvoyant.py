@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,57 +11,16 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.bounds.batch_grid import Batches, Steps
+from rheostat.sim.bounds.batch_path import LATE_SHARE, WINDOW_S, Path
 from rheostat.sim.bounds.bounded_job import Curve, Job
 from rheostat.sim.plant import Floats
 
-# The objective from its other side: 99 % of all rows in time, 90 % in every five minutes.
-LATE_SHARE = 0.01
-WINDOW_S, WINDOW_SHARE = 300.0, 0.10
 # Halvings of the logarithm of the price of a late row: about a thousandth of it is left open.
 _SEARCHES = 14
 # Some windows miss the rule at any price that suits the rest; a few such steps reach them all.
 _DEARER = 8.0
 # The Lagrangian bound is concave in the price and its peak lies near: the best of a few counts.
 _BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A sequence of batches: when each starts (seconds), its size, its rows and how many of them
-    are late.
-    """
-
-    start_s: Floats
-    executors: Floats
-    rows: Floats
-    late: Floats
-    cost: float
-    """Slot-seconds and the price of the rescalings."""
-
-    rescalings: int
-
-    @classmethod
-    def of(
-        cls, batches: Sequence[tuple[float, float, float, float]], cost: float, rescalings: int
-    ) -> Path:
-        """Return the path of batches of (start, size, rows, late rows)."""
-        start_s, executors, rows, late = np.array(batches).T
-        return cls(start_s, executors, rows, late, cost, rescalings)
-
-    @property
-    def late_share(self) -> float:
-        """Late rows over all rows."""
-        return float(self.late.sum() / max(self.rows.sum(), 1e-12))
-
-    def attains(self) -> bool:
-        """Tell whether 99 % of the rows are in time over the run and 90 % in every five minutes."""
-        return self.late_share <= LATE_SHARE + 1e-12 and not len(self.missed())
-
-    def missed(self) -> Steps:
-        """Return the windows of five minutes, by number, in which 90 % are not in time."""
-        window = (self.start_s // WINDOW_S).astype(np.int64)
-        rows, late = np.bincount(window, self.rows), np.bincount(window, self.late)
-        return np.flatnonzero(late > WINDOW_SHARE * rows + 1e-9)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.bounds.batch_grid import Steps
+from rheostat.sim.bounds.batch_path import LATE_SHARE
 from rheostat.sim.bounds.bounded_job import Job
-from rheostat.sim.bounds.clairvoyant import LATE_SHARE
 from rheostat.sim.bounds.load_law import Law, law_of
 from rheostat.sim.plant import Floats
 from rheostat.workloads.workload import Workload

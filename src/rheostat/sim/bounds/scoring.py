@@ -11,8 +11,9 @@ import numpy as np
 
 from rheostat.capacity.batch import BatchModel
 from rheostat.sim.bounds.batch_grid import Batches
+from rheostat.sim.bounds.batch_path import Path
 from rheostat.sim.bounds.bounded_job import BatchTime, Curve, Job, curve_of
-from rheostat.sim.bounds.clairvoyant import Bracket, Path, clairvoyant
+from rheostat.sim.bounds.clairvoyant import Bracket, clairvoyant
 from rheostat.sim.plant import Floats
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.workloads.workload import Workload

@@ -1,0 +1,52 @@
+"""Run what ``predictive`` is compared with: every other policy, for each load and start of an
+executor, at the parameters that did best on the seed of its sweep, and the bounds, on other seeds.
+
+Run: rheostat simulate sweep experiments/predictive-peers.yaml
+     python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504 505 506
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+from rheostat.sim.sweep.runner import Row, here, rows, sweep
+from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell
+from rheostat.sim.sweep.sweep_spec import read_spec
+
+SPEC = Path(__file__).parents[1] / "experiments" / "predictive-peers.yaml"
+CHUNK = 15
+
+
+def chosen(cells: Sequence[Cell], tried: Sequence[Row]) -> Iterator[Cell]:
+    """Give the cell that attained most often, then cheapest, of each policy on each load and start;
+    the bounds have nothing to choose.
+    """
+    found = {row["key"]: (-int(row["attained"]), row["cost"] or 0.0) for row in tried}
+    known = sorted((cell for cell in cells if cell.key in found), key=_place)
+    for _, same in groupby(known, _place):
+        yield min(same, key=lambda cell: found[cell.key])
+
+
+def _place(cell: Cell) -> tuple[str, str, str]:
+    return cell.load, cell.plant, cell.policy
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the chosen cells on the seeds, a seed at a time; what is there is not run again."""
+    folder, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
+    best = list(chosen(read_spec(SPEC), rows(folder)))
+    best.sort(key=lambda cell: cell.policy == BOUNDS)
+    wanted = [replace(cell, seed=seed) for seed in seeds for cell in best]
+    sweep(wanted, folder.with_name(f"{folder.name}-best"), here, chunk=CHUNK, done=_said)
+
+
+def _said(ended: int, total: int) -> None:
+    sys.stderr.write(f"{ended} of {total}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
