@@ -44,12 +44,6 @@ class Identified:
     """Median of the same of the last five batches, without sign; None before there were five: too
     few to tell whether the model is right."""
 
-    staged: bool
-    """Whether stages were seen; else every task is taken for as short as need be."""
-
-    largest: int
-    """The most slots that a batch was seen on."""
-
 
 def with_batch(
     learnt: Learnt,
@@ -154,8 +148,6 @@ def identified(learnt: Learnt) -> Identified | None:
         BatchModel(fixed_s, stages, shared),
         spread=math.sqrt(learnt.get("variance", wide * wide)),
         error=errors[len(errors) // 2] if len(errors) == _ERRORS else None,
-        staged=staged,
-        largest=learnt["largest"],
     )
 
 

@@ -63,17 +63,12 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a path went: late rows and all, when the first row became too old, and when the last
-    batch began.
-    """
+    """How a path went: late rows and all, and when the first row became too old."""
 
     late_rows: float
     rows: float
     violation_s: float
     """Infinite where no row is late."""
-
-    worst_s: float
-    """The longest that a row took."""
 
     @property
     def late_share(self) -> float:
@@ -96,7 +91,7 @@ def rollout(
     A batch takes all that waits; the next begins at the next multiple of the trigger, or at once.
     """
     begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
-    late, first_s, worst_s = _of_running(backlog, slo_s)
+    late, first_s = _of_running(backlog, slo_s)
     shortest_s = max(trigger_s, until_s / _MOST)
     while begins_s < until_s:
         longer_s = 0.0
@@ -108,21 +103,20 @@ def rollout(
         if ends_s - since_s > slo_s:
             late += arrivals.by(min(begins_s, ends_s - slo_s)) - taken
             first_s = min(first_s, since_s + slo_s)
-        worst_s = max(worst_s, ends_s - since_s)
         since_s, taken = begins_s, came
         begins_s = max(ends_s, begins_s + shortest_s)
     left_s = min(until_s, begins_s - slo_s)
     if left_s > since_s:  # no batch of the path takes them, and they are too old already
         late += arrivals.by(left_s) - taken
         first_s = min(first_s, since_s + slo_s)
-    return Course(late, arrivals.by(until_s) + backlog.running_rows, first_s, worst_s)
+    return Course(late, arrivals.by(until_s) + backlog.running_rows, first_s)
 
 
-def _of_running(backlog: Backlog, slo_s: float) -> tuple[float, float, float]:
-    """Return late rows, first violation and longest time of the batch that runs."""
+def _of_running(backlog: Backlog, slo_s: float) -> tuple[float, float]:
+    """Return late rows and first violation of the batch that runs."""
     worst_s = backlog.ends_s - backlog.oldest_s
     if worst_s <= slo_s or not backlog.running_rows:
-        return 0.0, math.inf, max(0.0, worst_s)
+        return 0.0, math.inf
     spread_s = max(1e-9, backlog.since_s - backlog.oldest_s)
     late = backlog.running_rows * min(1.0, (worst_s - slo_s) / spread_s)
-    return late, max(0.0, backlog.oldest_s + slo_s), worst_s
+    return late, max(0.0, backlog.oldest_s + slo_s)

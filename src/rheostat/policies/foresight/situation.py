@@ -86,8 +86,6 @@ class Situation:
     late_in_window: float
     """The shares of rows that may still be late."""
 
-    overdue: bool
-
     rows_limit: int | None
     """The rows that a batch may have, where it shows that there is a limit."""
 
@@ -171,7 +169,6 @@ def situation(
         longer=longer * over if over > _OVERDUE else longer,
         late_share=late_share,
         late_in_window=late_in_window,
-        overdue=over > _OVERDUE,
         rows_limit=seen.get("rows_limit"),
     )
     if rates is None:
