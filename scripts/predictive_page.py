@@ -1,72 +1,129 @@
-"""Write the tables of docs/evidence/predictive.md from the rows of its two sweeps.
+"""Write the tables of docs/evidence/predictive.md from the rows of its sweeps.
 
 Run: rheostat simulate sweep experiments/predictive.yaml
+     rheostat simulate sweep experiments/predictive-peers.yaml
+     python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504 505 506
      rheostat simulate sweep experiments/predictive-parts.yaml
-     python scripts/predictive_page.py out/sweep/predictive out/sweep/predictive-parts
+     python scripts/predictive_page.py out/sweep
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from statistics import mean
+from typing import Any, TypeAlias
 
+from rheostat.sim.bounds.scoring import score
 from rheostat.sim.sweep.runner import rows
-from rheostat.sim.sweep.sweep_summary import summary
+from rheostat.sim.sweep.sweep_summary import mean_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "predictive.md"
-TITLES = {
-    "predictive": "predictive",
-    "measured-throughput": "measured-throughput",
-    "chameleon": "chameleon",
-    "fixed": "12 executors",
-    "foresees": "no forecast",
-    "models": "no model",
-    "waits": "no ski-rental",
-}
+OURS, DEFAULT = "predictive", "measured-throughput"
+STATIC, CLAIRVOYANT = "(best static)", "(clairvoyant)"
+PARTS = {"foresees": "no forecast", "models": "no model", "waits": "no ski-rental"}
+BY_SEED: TypeAlias = Mapping[int, Mapping[str, Any]]
+PLACES: TypeAlias = Mapping[tuple[str, str], Mapping[str, BY_SEED]]
 
 
-def table(folder: Path) -> str:
-    """Return a row per load and start, a column per policy: attained seeds, and mean cost."""
-    told = [entry for entry in summary(rows(folder)) if not entry["policy"].startswith("(")]
-    names = [title for title in TITLES.values() if any(_title(each) == title for each in told)]
-    lines = [
-        "| load | start of an executor | " + " | ".join(names) + " |",
-        "|---|---|" + "---|" * len(names),
-    ]
-    places = sorted({(each["load"], each["plant"]) for each in told}, key=_order)
-    for load, plant in places:
-        cells = {_title(e): _cell(e) for e in told if (e["load"], e["plant"]) == (load, plant)}
-        shown = " | ".join(cells.get(name, "") for name in names)
-        lines.append(f"| {load} | {plant.removeprefix('start ')} | {shown} |")
+def by_place(found: Sequence[Mapping[str, Any]]) -> PLACES:
+    """Return rows by (load, start), policy or part, and seed."""
+    places: dict[tuple[str, str], dict[str, dict[int, Mapping[str, Any]]]] = {}
+    for row in found:
+        off = [PARTS[name] for name, on in json.loads(row["parameters"]).items() if on is False]
+        place = places.setdefault((row["load"], row["plant"].removeprefix("start ")), {})
+        place.setdefault(off[0] if off else row["policy"], {})[row["seed"]] = row
+    return dict(sorted(places.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))))
+
+
+def policies(sweeps: Path) -> str:
+    """Return predictive beside measured-throughput, paired by seed."""
+    lines = _head("load", "start", OURS, DEFAULT, f"{OURS} less {DEFAULT}")
+    for place, found in by_place(rows(sweeps / "predictive")).items():
+        ours, theirs = found[OURS], found[DEFAULT]
+        shown = [_cell(ours), _cell(theirs), _less(ours, theirs)]
+        lines.append(_line(*place, *shown))
     return "\n".join(lines)
 
 
-def _title(entry: Mapping[str, Any]) -> str:
-    off = [title for name, title in TITLES.items() if entry["parameters"].get(name) is False]
-    return off[0] if off else TITLES[entry["policy"]]
+def peers(sweeps: Path) -> str:
+    """Return the scores of predictive, and the best of the others, on the seeds that these have."""
+    lines = _head(
+        "load", "start", "clairvoyant", OURS, "best fixed size", "score: mean, worst", "best other"
+    )
+    ours_by_place = by_place(rows(sweeps / "predictive"))
+    for place, found in by_place(rows(sweeps / "predictive-peers-best")).items():
+        others = {name: each for name, each in found.items() if not name.startswith("(")}
+        seeds = set.intersection(*(set(each) for each in others.values()))
+        ours = {seed: row for seed, row in ours_by_place[place][OURS].items() if seed in seeds}
+        name = min(others, key=lambda each: (-_attained(others[each]), _cost(others[each])))
+        best = f"`{name}`: {_cell(others[name])} ({_less(ours, others[name])})"
+        static, bound = found.get(STATIC, {}), found.get(CLAIRVOYANT, {})
+        scores = [
+            score(row["cost"], static[seed]["cost"], bound[seed]["cost"], attained=row["attained"])
+            for seed, row in ours.items()
+            if seed in static and seed in bound
+        ]
+        known = [each for each in scores if each is not None]
+        told = f"{mean(known):.2f}, {min(known):.2f} ({len(known)} seeds)" if known else "none"
+        lines.append(_line(*place, _plain(bound), _cell(ours), _plain(static), told, best))
+    return "\n".join(lines)
 
 
-def _order(place: tuple[str, str]) -> tuple[str, float]:
-    return place[0], float(place[1].split()[1])
+def parts(sweeps: Path) -> str:
+    """Return what each part is worth, on the seeds that the parts have."""
+    lines = _head("load", "start", OURS, *PARTS.values())
+    ours_by_place = by_place(rows(sweeps / "predictive"))
+    for place, found in by_place(rows(sweeps / "predictive-parts")).items():
+        seeds = set.intersection(*(set(each) for each in found.values()))
+        ours = {seed: row for seed, row in ours_by_place[place][OURS].items() if seed in seeds}
+        told = [f"{_cell(found[name])} ({_less(found[name], ours)})" for name in PARTS.values()]
+        lines.append(_line(*place, _cell(ours), *told))
+    return "\n".join(lines)
 
 
-def _cell(entry: Mapping[str, Any]) -> str:
-    seeds, attained = entry["seeds"], round(entry["attained"] * entry["seeds"])
-    cost = entry["cost"]
-    half = (cost["high"] - cost["low"]) / 2
-    spread = f" ± {half / 1000:.1f}" if seeds > 1 else ""
-    return f"{attained} of {seeds}, {cost['mean'] / 1000:.1f}{spread}"
+def _head(*names: str) -> list[str]:
+    return [_line(*names), "|" + "---|" * len(names)]
 
 
-def main(folders: Sequence[str]) -> None:
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _attained(found: BY_SEED) -> int:
+    return sum(bool(row["attained"]) for row in found.values())
+
+
+def _cost(found: BY_SEED) -> float:
+    return mean(row["cost"] for row in found.values())
+
+
+def _cell(found: BY_SEED) -> str:
+    return f"{_attained(found)} of {len(found)}, {_cost(found) / 1000:.1f}"
+
+
+def _plain(found: BY_SEED) -> str:
+    return f"{_cost(found) / 1000:.1f}" if found else "none attains"
+
+
+def _less(ours: BY_SEED, theirs: BY_SEED) -> str:
+    """Return the difference in cost, as a share of theirs, with its interval."""
+    pairs = [(row["cost"], theirs[seed]["cost"]) for seed, row in ours.items() if seed in theirs]
+    told = mean_of([ours_cost / their_cost - 1 for ours_cost, their_cost in pairs])
+    if told is None:
+        return ""
+    return f"{told['mean']:+.0%} [{told['low']:+.0%}, {told['high']:+.0%}]"
+
+
+def main(arguments: Sequence[str]) -> None:
     """Replace what stands between the markers of each table."""
-    text = PAGE.read_text()
-    for name, folder in zip(("policies", "parts"), folders, strict=True):
+    sweeps, text = Path(arguments[0]), PAGE.read_text()
+    for name, table in (("policies", policies), ("peers", peers), ("parts", parts)):
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, rest = text.split(begin)
-        text = f"{before}{begin}\n\n{table(Path(folder))}\n\n{end}{rest.split(end)[1]}"
+        text = f"{before}{begin}\n\n{table(sweeps)}\n\n{end}{rest.split(end)[1]}"
     PAGE.write_text(text)
 
 

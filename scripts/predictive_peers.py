@@ -22,13 +22,18 @@ CHUNK = 15
 
 
 def chosen(cells: Sequence[Cell], tried: Sequence[Row]) -> Iterator[Cell]:
-    """Give the cell that attained most often, then cheapest, of each policy on each load and start;
-    the bounds have nothing to choose.
+    """Give of each policy on each load and start the cheapest cell that attained, else the one with
+    the most rows in time; the bounds have nothing to choose.
     """
-    found = {row["key"]: (-int(row["attained"]), row["cost"] or 0.0) for row in tried}
+    found = {row["key"]: _rank(row) for row in tried}
     known = sorted((cell for cell in cells if cell.key in found), key=_place)
     for _, same in groupby(known, _place):
         yield min(same, key=lambda cell: found[cell.key])
+
+
+def _rank(row: Row) -> tuple[int, float]:
+    attained = bool(row["attained"])
+    return -attained, (row["cost"] if attained else -(row["within"] or 0.0)) or 0.0
 
 
 def _place(cell: Cell) -> tuple[str, str, str]:
