@@ -123,3 +123,5 @@ def _show(story: Story, checkpoint: str) -> None:
         f" {told['seconds']:.1f} s."
     )
     typer.echo("Start the query as before. Until its next batch, rheostat state undo goes back.")
+    if not story.plan.sink:
+        typer.echo("If it writes files: rheostat state undo, then again with --sink FOLDER.")

@@ -125,7 +125,8 @@ def killed(checkpoint: Path, one: Way, phase: str, after_s: float) -> str:
             break
         time.sleep(0.0005)
     time.sleep(after_s)
-    os.killpg(command.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # it has ended meanwhile
+        os.killpg(command.pid, signal.SIGKILL)
     command.wait()
     story = read(checkpoint)
     return story.phase if story else "asked"
