@@ -13,6 +13,7 @@ from rheostat.cli.demo_operator import demo_operator
 from rheostat.cli.demo_receivers import demo_receivers
 from rheostat.cli.options import takes
 from rheostat.config import GuardOptions
+from rheostat.policies.default_policy import DEFAULT_POLICY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +27,7 @@ class ShownDay:
     days: int = field(
         default=1, metadata={"help": "days, one after the other; the second may be forecast"}
     )
-    policy: str | None = field(
-        default=None,
-        metadata={
-            "help": (
-                "policy that decides. Default: measured-throughput; for several days predictive"
-            )
-        },
-    )
+    policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy that decides"})
     minimum: int = field(
         default=1, metadata={"flag": "--min", "help": "floor of the number of executors"}
     )
@@ -97,7 +91,7 @@ def demo(
     from rich.console import Console
 
     from rheostat.lab.demo import results_folder as results
-    from rheostat.lab.demo.demo_options import DAYS_POLICY, DEFAULT_POLICY, Demo
+    from rheostat.lab.demo.demo_options import Demo
     from rheostat.lab.demo.demo_run import perform
     from rheostat.lab.demo.live_view import open_view
     from rheostat.lab.report.result_text import printed
@@ -108,7 +102,7 @@ def demo(
         query=day.query,
         seconds=day.seconds,
         days=day.days,
-        policy=day.policy or (DEFAULT_POLICY if day.days == 1 else DAYS_POLICY),
+        policy=day.policy,
         min_executors=day.minimum,
         max_executors=day.maximum,
         service_ms=day.service_ms,

@@ -16,6 +16,7 @@ from rheostat.cli.policy_choice import chosen, look_into
 from rheostat.cli.replay_decisions import show_decisions
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
 
 if TYPE_CHECKING:
     from rheostat.replay.replayer import Request
@@ -27,7 +28,7 @@ def replay(
         str,
         typer.Argument(help="CSV, Parquet, a journal, or the name of a recording of the package."),
     ],
-    policy: PolicyName = "measured-throughput",
+    policy: PolicyName = DEFAULT_POLICY,
     parameters: Parameters = None,
     minimum: Floor = 1,
     maximum: Annotated[

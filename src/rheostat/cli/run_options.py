@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.policies.default_policy import DEFAULT_POLICY
 
 DEFAULT_CEILING = 8
 
@@ -15,7 +16,7 @@ class Sizing:
     """By which policy, within which limits and for which objective an application is sized."""
 
     policy: str = field(
-        default="measured-throughput",
+        default=DEFAULT_POLICY,
         metadata={
             "help": "policy by name, or your own as module:Class, found beside the script, too"
         },

@@ -13,6 +13,7 @@ from rheostat.cli.output import Out, tell, working
 from rheostat.cli.policy_choice import chosen, look_into
 from rheostat.cli.whatif_answer import show_answer
 from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
 
 
 def whatif(
@@ -22,7 +23,7 @@ def whatif(
             help="A journal's folder, or a recording with batches, arrivals, lag and executors."
         ),
     ],
-    policy: PolicyName = "measured-throughput",
+    policy: PolicyName = DEFAULT_POLICY,
     parameters: Parameters = None,
     minimum: Floor = 1,
     maximum: Annotated[

@@ -15,9 +15,10 @@ from rheostat.config import WANTED, AgentOptions, GuardOptions, LoopOptions, Sta
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
 from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.parameters import parsed_bool
 from rheostat.policies.registry import create, wrong_parameters
-from rheostat.spark.settings import DEFAULT_POLICY, settings_of
+from rheostat.spark.settings import settings_of
 
 PREFIX = "spark.rheostat."
 INTERNAL = f"{PREFIX}internal."

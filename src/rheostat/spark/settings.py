@@ -15,10 +15,10 @@ from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOpti
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
 from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
 
-DEFAULT_POLICY = "measured-throughput"
 _SERVERS = "bootstrap.servers"
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):/")
 

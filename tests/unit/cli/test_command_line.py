@@ -116,11 +116,11 @@ def test_run_says_every_option_of_the_issue(capsys):
         ),
         (
             ["--set", "no_such=1"],
-            "policy measured-throughput has no parameter 'no_such'; it has factor, ",
+            "policy predictive has no parameter 'no_such'; it has slo, ",
         ),
         (
-            ["--set", "factor=much"],
-            "factor of policy measured-throughput must be of type float, but it is 'much'",
+            ["--set", "margin=much"],
+            "margin of policy predictive must be of type float, but it is 'much'",
         ),
         (
             ["--set", "factor"],

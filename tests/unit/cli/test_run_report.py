@@ -14,6 +14,7 @@ from rheostat.cli.run_report import executor_seconds, hand_out, report
 from rheostat.journal.folder import FolderJournal
 from rheostat.local.app_run import Application, Request
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record, Rescaling
+from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.spark.settings import Settings
 
 
@@ -77,7 +78,7 @@ def test_it_is_one_line_on_standard_error_and_the_same_in_a_file(
     hand_out(request_of, [], 0, True, tmp_path / "told.json")
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", (tmp_path / "told.json").read_text())
-    assert json.loads(shown.err)["policy"] == "measured-throughput"
+    assert json.loads(shown.err)["policy"] == DEFAULT_POLICY
 
 
 def test_executors_that_were_never_counted_cost_an_unknown_sum() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.model import Capabilities
+from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.spark.announcement import announcement, beyond_ceiling, say
 from rheostat.spark.settings import settings_of
 
@@ -28,7 +29,7 @@ def lines(capabilities: Capabilities = ABLE, **given: object) -> list[str]:
 
 def test_policy_limits_objective_journal_and_kill_switch_are_said():
     said = "\n".join(lines(limits=(2, 4), slo=5))
-    for part in ("measured-throughput", "2 to 4 executors", "5 s", "kept", "touch kept/STOP"):
+    for part in (DEFAULT_POLICY, "2 to 4 executors", "5 s", "kept", "touch kept/STOP"):
         assert part in said
 
 

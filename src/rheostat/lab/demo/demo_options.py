@@ -13,13 +13,11 @@ from rheostat.errors import BadInput
 from rheostat.guards import guards_of
 from rheostat.local.cluster_kinds import check_kind
 from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
 from rheostat.workloads.day import Day
 
 QUERIES = ("q1", "q11")
-DEFAULT_POLICY = "measured-throughput"
-DAYS_POLICY = "predictive"
-"""The default where there is more than one day: it may learn one from the other."""
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
@@ -53,9 +51,6 @@ class Demo:
     trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
     slo: Slo = field(default_factory=Slo, metadata={"help": "latency objective"})
     policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
-    parameters: Mapping[str, Any] = field(
-        default_factory=lambda: {"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0}
-    )
     min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
     max_executors: int = field(default=8, metadata={"help": "ceiling of the number of executors"})
     interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
@@ -141,13 +136,12 @@ class Demo:
 
     @property
     def policy_parameters(self) -> Mapping[str, Any]:
-        """The parameters, which are those of the default policy; another has its own defaults, and
-        the policy that may learn one day from the other is told how long a day is.
+        """How long a day is, for a policy that may learn one day from the other; else the policy's
+        defaults.
         """
-        if self.policy == DAYS_POLICY and self.days > 1:
+        if self.policy == "predictive" and self.days > 1:
             return {"period_s": self.seconds}
-        # A parameter of one policy means nothing to another, or something else.
-        return self.parameters if self.policy == DEFAULT_POLICY else {}
+        return {}
 
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""

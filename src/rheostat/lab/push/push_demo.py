@@ -41,6 +41,7 @@ from rheostat.spark.session import attach
 
 _GIB = 1024**3
 _TOPIC = "pushed"
+_POLICY = "measured-throughput"
 _LEAD_S = 10.0
 """Batches of a young driver are slow: the query runs so long before the load begins."""
 
@@ -114,7 +115,7 @@ class _PushedLoad:
         return Run(
             title=f"Pushed records: {demo.seconds / 60:g} minutes",
             query=f"each record once, pushed over {demo.protocol}",
-            policy="measured-throughput",
+            policy=_POLICY,
             slo=demo.slo,
             limits=demo.limits,
             trigger_s=demo.trigger_s,
@@ -192,6 +193,7 @@ class _PushedLoad:
         demo = self._demo
         handle = attach(
             spark,
+            policy=_POLICY,
             parameters={"lag_share": 0.25, "quiet_s": 10.0, "window_s": 8.0},
             slo=demo.slo,
             limits=demo.limits,

@@ -67,9 +67,9 @@ def test_what_is_out_of_range_is_said_with_its_value(given, said):
     assert said in refused(**given)
 
 
-def test_the_parameters_are_those_of_the_default_policy_only():
-    assert Demo().policy_parameters == Demo().parameters != {}
-    assert Demo(policy="hpa").policy_parameters == {}
+@pytest.mark.parametrize("policy", ["predictive", "measured-throughput", "hpa"])
+def test_no_policy_is_tuned_for_the_demo(policy: str) -> None:
+    assert Demo(policy=policy).policy_parameters == {}
 
 
 def test_who_may_learn_one_day_from_the_other_is_told_how_long_it_is() -> None:

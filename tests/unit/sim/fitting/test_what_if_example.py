@@ -13,6 +13,6 @@ def test_it_tells_what_was_recorded_and_what_the_policy_costs(journaled, monkeyp
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == [
         "recorded",
-        "with measured-throughput",
+        "with predictive",
         "objective attained",
     ]

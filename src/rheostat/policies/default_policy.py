@@ -1,0 +1,3 @@
+"""The policy that decides where none is named."""
+
+DEFAULT_POLICY = "predictive"
