@@ -34,6 +34,10 @@ from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import Shape
 
 ANSWER_S = 60.0
+REST_S = 8.0
+"""Before each request: YARN still counts an executor that has just left, and gives no other for
+it."""
+
 SHAPE = Shape(
     query="count", state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3
 )
@@ -57,6 +61,7 @@ class Pairs:
 
     def spark(self) -> dict[str, float]:
         """Spark alone: the total is requested."""
+        self._job.pause(REST_S)
         executors, begun_s = self._job.internals.executors, time.time()
         executors.request_total(self._wanted)
         told = self._arrivals(lambda: begun_s)
@@ -78,6 +83,7 @@ class Pairs:
                 else None
             )
         )
+        self._job.pause(REST_S)
         live.ask(self._wanted)
         told = self._arrivals(lambda: decided[0])
         live.await_steady(self._wanted)
