@@ -32,6 +32,7 @@ needs_kubernetes = pytest.mark.skipif(
 )
 ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
+SHORT = {"metadata": {"name": "short"}}
 SCRIPT = """
 import os, sys
 from pyspark.sql import SparkSession
@@ -105,22 +106,17 @@ def cluster() -> Iterator[KubernetesCluster]:
 
 def role(cluster: KubernetesCluster, *rules: Any) -> None:
     """Give the account of the test these rights and no others."""
-    made = {"metadata": {"name": "short"}, "rules": list(rules)}
-    at = f"{ROLES}/roles/short"
-    try:
-        cluster.plane.request("PUT", at, made)
-    except OSError:
-        cluster.plane.request("POST", f"{ROLES}/roles", made)
-        subject = {"kind": "ServiceAccount", "name": "short", "namespace": "default"}
-        group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "short"}
-        bound = {"metadata": {"name": "short"}, "subjects": [subject], "roleRef": group}
-        cluster.plane.request("POST", f"{ROLES}/rolebindings", bound)
+    cluster.plane.request("PUT", f"{ROLES}/roles/short", {**SHORT, "rules": list(rules)})
+    subject = {"kind": "ServiceAccount", "name": "short", "namespace": "default"}
+    group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "short"}
+    bound = {**SHORT, "subjects": [subject], "roleRef": group}
+    cluster.plane.request("PUT", f"{ROLES}/rolebindings/short", bound)
 
 
 def token(cluster: KubernetesCluster) -> str:
     """Make the account where it is not there, and return a token of it."""
     with suppress(OSError):
-        cluster.plane.request("POST", ACCOUNT, {"metadata": {"name": "short"}})
+        cluster.plane.request("POST", ACCOUNT, SHORT)
     asked = {"spec": {"audiences": [], "expirationSeconds": 3600}}
     told = cluster.plane.request("POST", f"{ACCOUNT}/short/token", asked)
     return str(told["status"]["token"])
