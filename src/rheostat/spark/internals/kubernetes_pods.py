@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -13,6 +15,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 from rheostat.spark.sensing.pods import Refused
 
+_RENEWED = "spark.kubernetes.authenticate.oauthTokenFile"
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 _BACKEND = "KubernetesClusterSchedulerBackend"
 _APPLICATION, _ROLE = "spark-app-selector", "spark-role"
@@ -23,7 +26,7 @@ class KubernetesPods:
 
     * Calls: the private field ``KubernetesClusterSchedulerBackend.kubernetesClient`` and the list,
       and the creation for show (``dryRun``), of pods, the list of events, and ``raw`` with a
-      review of the driver's own rights, of that client.
+      review of the driver's own rights, of that client; ``setOauthToken`` of its configuration.
     * Without them: why executors do not come is not said, and what is refused is asked for by Spark
       every second.
     * Spark 4.3.0 tried.
@@ -31,8 +34,8 @@ class KubernetesPods:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        configuration = gateway.context.getConf()
-        self.namespace = str(configuration.get("spark.kubernetes.namespace", "default"))
+        self._configuration = gateway.context.getConf()
+        self.namespace = str(self._configuration.get("spark.kubernetes.namespace", "default"))
         self._application = str(gateway.context.applicationId)
         self._client = self._find()
 
@@ -109,6 +112,17 @@ class KubernetesPods:
         except (*ABSENT, ValueError) as fault:
             raise Refused(0, f"this Spark's client does not know the call: {fault}") from None
         return dict(told.get("status") or {})
+
+    def renew_token(self) -> None:
+        """Give the client, which is Spark's own, the token that its file says now: Spark reads the
+        file once. Nothing where none is named, it cannot be read, or this client cannot be told.
+        """
+        file = self._configuration.get(_RENEWED, None)
+        if not file:
+            return
+        with suppress(OSError, *ABSENT):
+            token = Path(str(file)).read_text().strip()
+            self._client.getConfiguration().setOauthToken(token)
 
     def _asked(self, call: Any) -> dict[str, Any]:
         try:

@@ -29,6 +29,9 @@ MOST_S = 30.0
 something has moved, and at most; each is half as long again as the one before. The first is short
 because Spark asks for a refused pod again every second until less is wanted of it."""
 
+_UNKNOWN = 401
+"""The API server's answer to a token that has expired."""
+
 _RULE = 'apiGroups: [""], resources: ["{0}"], verbs: ["get", "list"]'
 
 
@@ -56,6 +59,10 @@ class Pods(Protocol):
 
     def rights(self) -> dict[str, Any]:
         """Return what the driver may do, as Kubernetes reviews it; raises ``Refused``."""
+        ...
+
+    def renew_token(self) -> None:
+        """Take the token that its file says now, where there is one."""
         ...
 
 
@@ -168,9 +175,12 @@ class Platform:
         try:
             told = self._pods.executors()
         except Refused as refused:
-            # An old count would cap the total for as long as the API server is silent: none does
-            # not.
             self._words, self._there = self._tell(refused, "pods"), None
+            if refused.code == _UNKNOWN:
+                # Spark would ask for pods all the same, count each refusal as a failed executor,
+                # and end the application after a hundred: within a minute.
+                self._there, self._refusal = len(registered), self._words
+                self._pods.renew_token()
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
         before, pods = self._there, pods_of(told)

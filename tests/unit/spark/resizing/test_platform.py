@@ -31,7 +31,7 @@ class FakePods:
         self.says: Refused | None = None
         self.happened: list[Any] = []
         self.reviewed: dict[str, Any] = {"incomplete": True}
-        self.reviews = 0
+        self.reviews = self.renewed = 0
         self.calls = 0
 
     def executors(self) -> dict[str, Any]:
@@ -45,6 +45,9 @@ class FakePods:
 
     def refusal(self, like: dict[str, Any]) -> str | None:
         return self.quota
+
+    def renew_token(self) -> None:
+        self.renewed += 1
 
     def rights(self) -> dict[str, Any]:
         self.reviews += 1
@@ -204,3 +207,15 @@ def test_rights_that_cannot_be_asked_for_are_no_fault() -> None:
     pods = FakePods(pod(1))
     pods.says = Refused(401, "no")
     assert "401" in platform(pods).look([], 1, 0.0)
+
+
+def test_while_a_token_is_not_taken_no_executor_is_asked_for_and_its_file_is_read_again() -> None:
+    pods = FakePods(pod(1))
+    seen = platform(pods)
+    seen.look(["1"], 1, 0.0)
+    pods.says = Refused(401, "Unauthorized")
+    assert "401" in seen.look(["1"], 8, 10.0)
+    assert (seen.total(8), pods.renewed) == (1, 1)
+    pods.says = None
+    seen.look(["1"], 8, 10.0 + MOST_S)
+    assert seen.total(8) > 1
