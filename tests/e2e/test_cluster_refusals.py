@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from tests.e2e.drivers_elsewhere import DEADLINE_S, until
 
-from rheostat.journal.folder import read
 from rheostat.local import kubernetes_build
 from rheostat.local.executor_options import session_options
 from rheostat.local.spark_defaults import write_defaults
@@ -170,25 +169,6 @@ def test_a_token_that_expires_in_the_middle_is_said_and_a_new_one_is_taken(
         (tmp_path / "token").write_text(token(cluster))
         until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
         assert run.ended() == 0, run.said()[-4000:]
-
-
-@needs_kubernetes
-def test_a_driver_that_executors_do_not_reach_is_said(
-    cluster: KubernetesCluster, tmp_path: Path
-) -> None:
-    nobody = {"spark.driver.host": "127.9.9.9", "spark.driver.bindAddress": "127.0.0.1"}
-    failures = {"spark.executor.maxNumFailures": "100"}
-    run = Run(tmp_path, cluster, cluster.url, {**nobody, **failures})
-    with run.child:
-        journal = tmp_path / "journal"
-        until(
-            "it is said",
-            lambda: any(
-                "have ended before their executors registered" in each.rescaling.detail
-                for each in (read(journal) if journal.exists() else ())
-            ),
-        )
-        run.ended()
 
 
 @needs_kubernetes
