@@ -56,8 +56,7 @@ loads. The bytes of state that moved are not counted, and state is small: with g
 ([open-questions.md](open-questions.md)). Policies made for other engines read signals that a micro-batch job shows differently (busy
 and idle time of stages that take turns, rows that wait for a trigger), so a bad place here says little about them there.
 
-Of `predictive` the tables show an earlier version, without what it does in its first batches, with fast starts of executors and with
-periods: [its own page](predictive.md) has the present one.
+`predictive` decides every 15 s here; [its own page](predictive.md) has it with a decision every 5 s, on more loads.
 """
 
 

@@ -2,7 +2,7 @@
 
 Run: rheostat simulate sweep experiments/predictive.yaml
      rheostat simulate sweep experiments/predictive-peers.yaml
-     python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504 505 506
+     python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504
      rheostat simulate sweep experiments/predictive-parts.yaml
      python scripts/predictive_page.py out/sweep
 """
@@ -49,26 +49,29 @@ def policies(sweeps: Path) -> str:
 
 
 def peers(sweeps: Path) -> str:
-    """Return the scores of predictive, and the best of the others, on the seeds that these have."""
+    """Return the scores of predictive on the seeds that have bounds, and the best of the others on
+    the seeds that these have.
+    """
     lines = _head(
-        "load", "start", "clairvoyant", OURS, "best fixed size", "score: mean, worst", "best other"
+        "load", "start", "clairvoyant", "best fixed size", "score: mean, worst", "best other"
     )
     ours_by_place = by_place(rows(sweeps / "predictive"))
-    for place, found in by_place(rows(sweeps / "predictive-peers-best")).items():
-        others = {name: each for name, each in found.items() if not name.startswith("(")}
-        seeds = set.intersection(*(set(each) for each in others.values()))
-        ours = {seed: row for seed, row in ours_by_place[place][OURS].items() if seed in seeds}
+    tried, best = rows(sweeps / "predictive-peers"), rows(sweeps / "predictive-peers-best")
+    bounds = by_place([row for row in (*tried, *best) if row["policy"].startswith("(")])
+    others_by_place = by_place([row for row in best if not row["policy"].startswith("(")])
+    for place, others in others_by_place.items():
+        ours, bound = ours_by_place[place][OURS], bounds.get(place, {})
         name = min(others, key=lambda each: (-_attained(others[each]), _cost(others[each])))
-        best = f"`{name}`: {_cell(others[name])} ({_less(ours, others[name])})"
-        static, bound = found.get(STATIC, {}), found.get(CLAIRVOYANT, {})
+        other = f"`{name}`: {_cell(others[name])}; {OURS} {_less(ours, others[name])}"
+        static, clairvoyant = bound.get(STATIC, {}), bound.get(CLAIRVOYANT, {})
         scores = [
-            score(row["cost"], static[seed]["cost"], bound[seed]["cost"], attained=row["attained"])
-            for seed, row in ours.items()
-            if seed in static and seed in bound
+            score(row["cost"], static[seed]["cost"], path["cost"], attained=ours[seed]["attained"])
+            for seed, path in clairvoyant.items()
+            if seed in static and (row := ours.get(seed))
         ]
         known = [each for each in scores if each is not None]
-        told = f"{mean(known):.2f}, {min(known):.2f} ({len(known)} seeds)" if known else "none"
-        lines.append(_line(*place, _plain(bound), _cell(ours), _plain(static), told, best))
+        told = f"{mean(known):.2f}, {min(known):.2f} (n {len(known)})" if known else ""
+        lines.append(_line(*place, _plain(clairvoyant), _plain(static), told, other))
     return "\n".join(lines)
 
 
@@ -76,10 +79,15 @@ def parts(sweeps: Path) -> str:
     """Return what each part is worth, on the seeds that the parts have."""
     lines = _head("load", "start", OURS, *PARTS.values())
     ours_by_place = by_place(rows(sweeps / "predictive"))
-    for place, found in by_place(rows(sweeps / "predictive-parts")).items():
-        seeds = set.intersection(*(set(each) for each in found.values()))
+    places = by_place(rows(sweeps / "predictive-parts"))
+    seeds = set.intersection(*(set(each) for found in places.values() for each in found.values()))
+    for place, found in places.items():
         ours = {seed: row for seed, row in ours_by_place[place][OURS].items() if seed in seeds}
-        told = [f"{_cell(found[name])} ({_less(found[name], ours)})" for name in PARTS.values()]
+        off = {
+            part: {seed: row for seed, row in found[part].items() if seed in seeds}
+            for part in PARTS.values()
+        }
+        told = [f"{_cell(each)} ({_less(each, ours)})" for each in off.values()]
         lines.append(_line(*place, _cell(ours), *told))
     return "\n".join(lines)
 
@@ -105,7 +113,7 @@ def _cell(found: BY_SEED) -> str:
 
 
 def _plain(found: BY_SEED) -> str:
-    return f"{_cost(found) / 1000:.1f}" if found else "none attains"
+    return f"{_cost(found) / 1000:.1f}" if found else ""
 
 
 def _less(ours: BY_SEED, theirs: BY_SEED) -> str:
@@ -114,6 +122,8 @@ def _less(ours: BY_SEED, theirs: BY_SEED) -> str:
     told = mean_of([ours_cost / their_cost - 1 for ours_cost, their_cost in pairs])
     if told is None:
         return ""
+    if len(pairs) < 3:
+        return f"{told['mean']:+.0%}"
     return f"{told['mean']:+.0%} [{told['low']:+.0%}, {told['high']:+.0%}]"
 
 

@@ -1,8 +1,9 @@
-"""Run what ``predictive`` is compared with: every other policy, for each load and start of an
-executor, at the parameters that did best on the seed of its sweep, and the bounds, on other seeds.
+"""Run what ``predictive`` is compared with: for each load and start of an executor the two other
+policies, with the parameters, that did best on the seed of their sweep, and the bounds, on other
+seeds.
 
 Run: rheostat simulate sweep experiments/predictive-peers.yaml
-     python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504 505 506
+     python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504
 """
 
 from __future__ import annotations
@@ -19,16 +20,23 @@ from rheostat.sim.sweep.sweep_spec import read_spec
 
 SPEC = Path(__file__).parents[1] / "experiments" / "predictive-peers.yaml"
 CHUNK = 15
+BEST = 2
+"""A cell that attained goes before one that did not, then the cheaper one."""
 
 
 def chosen(cells: Sequence[Cell], tried: Sequence[Row]) -> Iterator[Cell]:
-    """Give of each policy on each load and start the cheapest cell that attained, else the one with
-    the most rows in time; the bounds have nothing to choose.
+    """Give of each load and start the cells of the two policies that did best there, each at its
+    best parameters, and the bounds.
     """
     found = {row["key"]: _rank(row) for row in tried}
     known = sorted((cell for cell in cells if cell.key in found), key=_place)
-    for _, same in groupby(known, _place):
-        yield min(same, key=lambda cell: found[cell.key])
+    for _, there in groupby(known, lambda cell: _place(cell)[:2]):
+        each = [
+            min(same, key=lambda cell: found[cell.key]) for _, same in groupby(there, key=_place)
+        ]
+        yield from (cell for cell in each if cell.policy == BOUNDS)
+        others = [cell for cell in each if cell.policy != BOUNDS]
+        yield from sorted(others, key=lambda cell: found[cell.key])[:BEST]
 
 
 def _rank(row: Row) -> tuple[int, float]:
