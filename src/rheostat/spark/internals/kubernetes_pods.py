@@ -29,7 +29,7 @@ class KubernetesPods:
       review of the driver's own rights, of that client; ``setOauthToken`` of its configuration.
     * Without them: why executors do not come is not said, and what is refused is asked for by Spark
       every second.
-    * Spark 4.3.0 tried.
+    * Spark 3.5.7 and 4.3.0 tried.
     """
 
     def __init__(self, gateway: Gateway) -> None:
