@@ -61,7 +61,9 @@ def peers(sweeps: Path) -> str:
     others_by_place = by_place([row for row in best if not row["policy"].startswith("(")])
     for place, others in others_by_place.items():
         ours, bound = ours_by_place[place][OURS], bounds.get(place, {})
-        name = min(others, key=lambda each: (-_attained(others[each]), _cost(others[each])))
+        played = max(len(each) for each in others.values())
+        whole = [each for each in others if len(others[each]) == played]
+        name = min(whole, key=lambda each: (-_attained(others[each]), _cost(others[each])))
         other = f"`{name}`: {_cell(others[name])}; {OURS} {_less(ours, others[name])}"
         static, clairvoyant = bound.get(STATIC, {}), bound.get(CLAIRVOYANT, {})
         scores = [
