@@ -35,8 +35,8 @@ _RESERVE_S, _ALIKE = 300.0, 0.75
 """A surge that was feared is feared for so long, unless the rate falls below so much of what it
 was."""
 
-_YOUNG_S = 600.0
-"""Forecasts of a load that has been watched for less have hardly been tried: their worst counts."""
+_MOSTLY = 0.5
+"""Forecasts of a load of which more is unknown have hardly been tried: their worst counts."""
 
 SURE = 2.0
 """Spreads of the start time: executors that are asked back must be there in 49 of 50 times."""
@@ -174,7 +174,7 @@ def situation(
     if rates is None:
         return found
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
-    young = rates.watched_s < _YOUNG_S
+    young = rates.unknown > _MOSTLY
     return replace(found, coming=coming, is_young=young, surges=surges(rates, found.back_s))
 
 

@@ -7,7 +7,8 @@ Connect has no JVM to call.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -111,6 +112,15 @@ def has_ended(spark: Any) -> bool:
         return not spark.sparkContext.applicationId
     except (AttributeError, Py4JError, OSError):  # its context has let go of the JVM
         return True
+
+
+@contextmanager
+def as_os_error() -> Iterator[None]:
+    """Raise a fault of the JVM as the OSError that a file of this computer would raise."""
+    try:
+        yield
+    except RAISED as fault:
+        raise OSError(said_by_java(fault)) from None
 
 
 def said_by_java(fault: Exception) -> str:

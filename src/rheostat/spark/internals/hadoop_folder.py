@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from rheostat.spark.internals.gateway import RAISED, said_by_java
+from rheostat.spark.internals.gateway import as_os_error
 
 _HFLUSH = "hflush"
 _ROLLED_BYTES = 192 * 1024
@@ -40,7 +38,7 @@ class HadoopFolder:
 
     def sizes(self) -> dict[str, tuple[int, float]]:
         """Return the bytes of each file and the Unix time of its last change."""
-        with _said():
+        with as_os_error():
             path = self._path("")
             system = path.getFileSystem(self._configuration)
             if not system.exists(path):
@@ -56,13 +54,13 @@ class HadoopFolder:
 
     def exists(self, name: str) -> bool:
         """Tell whether there is a file of this name."""
-        with _said():
+        with as_os_error():
             path = self._path(name)
             return bool(path.getFileSystem(self._configuration).exists(path))
 
     def text(self, name: str) -> str | None:
         """Return a file's text; None where there is none."""
-        with _said():
+        with as_os_error():
             path = self._path(name)
             system = path.getFileSystem(self._configuration)
             if not system.exists(path):
@@ -75,7 +73,7 @@ class HadoopFolder:
 
     def write(self, name: str, text: str) -> None:
         """Write a file as a whole."""
-        with _said():
+        with as_os_error():
             stream = self._created(name)
             try:
                 stream.write(bytearray(text, "utf-8"))
@@ -86,7 +84,7 @@ class HadoopFolder:
         """Append to the file that was begun last, or begin another one."""
         if name != self._name:
             self.close()
-            with _said():
+            with as_os_error():
                 stream = self._created(name)
                 self._streams = bool(stream.hasCapability(_HFLUSH))
                 self._name, self._stream, self._whole = name, stream, ""
@@ -97,13 +95,13 @@ class HadoopFolder:
             self._whole += text
             self.write(name, self._whole)
             return
-        with _said():
+        with as_os_error():
             self._stream.write(bytearray(text, "utf-8"))
             self._stream.hflush()
 
     def replace(self, name: str, other: str) -> None:
         """Give a file the name of another one, which goes."""
-        with _said():
+        with as_os_error():
             source, target = self._path(name), self._path(other)
             system = source.getFileSystem(self._configuration)
             system.delete(target, False)
@@ -112,7 +110,7 @@ class HadoopFolder:
 
     def delete(self, name: str) -> None:
         """Delete a file; nothing where there is none."""
-        with _said():
+        with as_os_error():
             path = self._path(name)
             path.getFileSystem(self._configuration).delete(path, False)
 
@@ -120,7 +118,7 @@ class HadoopFolder:
         """End the file that was begun last."""
         stream, self._name, self._stream, self._whole = self._stream, "", None, ""
         if stream is not None:
-            with _said():
+            with as_os_error():
                 stream.close()
 
     def _created(self, name: str) -> Any:
@@ -146,11 +144,3 @@ def own_folder(uri: str) -> HadoopFolder:
     SparkContext._ensure_initialized()
     jvm: Any = SparkContext._jvm
     return HadoopFolder(jvm, uri, jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf())
-
-
-@contextmanager
-def _said() -> Iterator[None]:
-    try:
-        yield
-    except RAISED as fault:
-        raise OSError(said_by_java(fault)) from None

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rheostat.errors import RheostatError
-from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, as_os_error, said_by_java
 
 
 class HadoopSystem:
@@ -34,20 +34,20 @@ class HadoopSystem:
 
     def status(self, name: object) -> Any | None:
         """Return what is known of a file or a folder; None where there is none; raises OSError."""
-        with _said():
+        with as_os_error():
             path = self.path(name)
             return self.files.getFileStatus(path) if self.files.exists(path) else None
 
     def listing(self, name: object) -> list[str]:
         """Return the names in a folder; raises OSError."""
-        with _said():
+        with as_os_error():
             return [
                 str(each.getPath().getName()) for each in self.files.listStatus(self.path(name))
             ]
 
     def text(self, name: object) -> str:
         """Return a small file's text; raises OSError."""
-        with _said():
+        with as_os_error():
             stream = self.files.open(self.path(name))
             try:
                 return str(
@@ -99,14 +99,6 @@ class HadoopSystem:
         with _told(name):
             self.files.mkdirs(self.path(name).getParent())
             self.files.copyFromLocalFile(False, True, self.path(f"file:{source}"), self.path(name))
-
-
-@contextmanager
-def _said() -> Iterator[None]:
-    try:
-        yield
-    except RAISED as fault:
-        raise OSError(said_by_java(fault)) from None
 
 
 @contextmanager
