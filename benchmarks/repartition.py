@@ -24,10 +24,10 @@ import psutil
 from rich.console import Console
 
 from rheostat.local.replay_session import replay_session
-from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoint_files import LocalFiles
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.rescale import rescale
-from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite
 from rheostat_lab.repartition import access_plot
 from rheostat_lab.repartition.sized_state import write_state

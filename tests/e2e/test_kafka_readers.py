@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from rheostat.kafka.broker import Broker
-from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoint_files import LocalFiles
-from rheostat.repartition.kafka_sources import kafka_sources, readers
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.repartition.checkpoints.kafka_sources import kafka_sources, readers
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ROWS = 40

@@ -16,8 +16,8 @@ from tests.e2e.repartition.counting_query import expected, feed, output
 
 from rheostat.journal.folder import read
 from rheostat.journal.restart_mail import FOLDER
-from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoint_files import LocalFiles
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.restart.story import Story
 from rheostat.restart.story_journal import StoryJournal
 

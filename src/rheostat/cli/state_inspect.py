@@ -10,7 +10,7 @@ import typer
 from rheostat.cli.output import AsJson, Out, plain_table, tell, working
 
 if TYPE_CHECKING:
-    from rheostat.repartition.inspection import Inspection
+    from rheostat.repartition.checkpoints.inspection import Inspection
 
 CheckpointName = Annotated[
     str,
@@ -73,7 +73,7 @@ def _show(found: Inspection) -> None:
 
 
 def _lines(found: Inspection) -> list[str]:
-    from rheostat.repartition.kafka_sources import told as source_lines
+    from rheostat.repartition.checkpoints.kafka_sources import told as source_lines
 
     lines = [
         f"{found.location}: {found.partitions} state partitions, {found.provider},"

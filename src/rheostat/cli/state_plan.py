@@ -35,7 +35,7 @@ def plan(
     """
     from rheostat.errors import BadInput
     from rheostat.repartition.checkpoint_look import look
-    from rheostat.repartition.kafka_sources import told as source_lines
+    from rheostat.repartition.checkpoints.kafka_sources import told as source_lines
     from rheostat.repartition.plan import plan as planned
 
     if partitions < 1:

@@ -12,7 +12,7 @@ import typer
 from rheostat.cli.output import AsJson, Out, tell
 
 if TYPE_CHECKING:
-    from rheostat.repartition.own_journal import Story
+    from rheostat.repartition.protocol.own_journal import Story
 
 OwnCheckpoint = Annotated[
     str,
@@ -71,7 +71,7 @@ def shown_phases() -> Iterator[Callable[[str, int, int], None]]:
     """Show on a terminal which phase a repartition is in and how far: hand out what is told it."""
     from rich.console import Console
 
-    from rheostat.repartition.course import quiet
+    from rheostat.repartition.protocol.course import quiet
 
     console = Console(stderr=True)
     if not console.is_terminal:

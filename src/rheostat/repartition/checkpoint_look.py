@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoint_files import CheckpointFiles, LocalFiles, is_local, local_path
-from rheostat.repartition.formats import unknown_format
-from rheostat.repartition.inspection import Counts, Inspection, inspect
-from rheostat.repartition.operators import refusal
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import (
+    CheckpointFiles,
+    LocalFiles,
+    is_local,
+    local_path,
+)
+from rheostat.repartition.checkpoints.formats import unknown_format
+from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect
+from rheostat.repartition.checkpoints.operators import refusal
 
 if TYPE_CHECKING:
-    from rheostat.repartition.spark_rewriter import SparkRewriter
+    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +68,8 @@ def _last_written_s(folder: Path) -> float:
 
 
 def _look_elsewhere(location: str, rows: bool) -> Look:
-    from rheostat.repartition.own_session import own_session
-    from rheostat.repartition.spark_rewriter import SparkRewriter
+    from rheostat.repartition.rewrite.own_session import own_session
+    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
     with own_session() as spark:
         rewriter = SparkRewriter(spark)
@@ -75,8 +80,8 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:
-    from rheostat.repartition.own_session import own_session
-    from rheostat.repartition.spark_rewriter import SparkRewriter
+    from rheostat.repartition.rewrite.own_session import own_session
+    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
     if unknown_format(checkpoint) or any(map(refusal, checkpoint.operators)):
         return {}

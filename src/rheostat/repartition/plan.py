@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
-from rheostat.repartition.checkpoint_files import refused_place
-from rheostat.repartition.groups import slices
-from rheostat.repartition.inspection import Inspection
+from rheostat.repartition.checkpoints.checkpoint_files import refused_place
+from rheostat.repartition.checkpoints.inspection import Inspection
+from rheostat.repartition.rewrite.groups import slices
 
 START_S = 8.0
 """A Spark session on this computer, until it can run a job."""

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoint_files import local_path
-from rheostat.repartition.disk import Disk
-from rheostat.repartition.lease import leased
-from rheostat.repartition.own_journal import OWN_FOLDER, OwnJournal
-from rheostat.repartition.preflight import UNFINISHED, own_checkpoint
-from rheostat.repartition.running_query import require_stopped
-from rheostat.repartition.sink_log import SinkLog
+from rheostat.repartition.checkpoints.checkpoint_files import local_path
+from rheostat.repartition.checkpoints.running_query import require_stopped
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.lease import leased
+from rheostat.repartition.protocol.own_journal import OWN_FOLDER, OwnJournal
+from rheostat.repartition.protocol.preflight import UNFINISHED, own_checkpoint
+from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 LATE_S = 1.0

@@ -8,20 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.checkpoint import Checkpoint
-from rheostat.repartition.course import Course, Told, quiet
-from rheostat.repartition.disk import Disk
-from rheostat.repartition.lease import leased
-from rheostat.repartition.own_journal import OwnJournal, Plan, Story
-from rheostat.repartition.preflight import (
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.checkpoints.running_query import require_stopped
+from rheostat.repartition.protocol.course import Course, Told, quiet
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.lease import leased
+from rheostat.repartition.protocol.own_journal import OwnJournal, Plan, Story
+from rheostat.repartition.protocol.preflight import (
     UNFINISHED,
     plan_of,
     require_drained,
     require_no_story,
     require_number,
 )
-from rheostat.repartition.running_query import require_stopped
-from rheostat.repartition.site import OwnSite, Site
+from rheostat.repartition.sites.site import OwnSite, Site
 from rheostat.repartition.state_engine import Rewriter, StateVersion
 
 Clock = Callable[[], float]

@@ -7,16 +7,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoint import Checkpoint
-from rheostat.repartition.checkpoint_files import is_local, local_path, refused_place
-from rheostat.repartition.course import Told
-from rheostat.repartition.own_journal import Story
-from rheostat.repartition.own_session import own_session
-from rheostat.repartition.preflight import require_number
-from rheostat.repartition.remote_site import remote_site
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import is_local, local_path, refused_place
+from rheostat.repartition.checkpoints.running_query import require_stopped
+from rheostat.repartition.protocol.course import Told
+from rheostat.repartition.protocol.own_journal import Story
+from rheostat.repartition.protocol.preflight import require_number
 from rheostat.repartition.rescale import rescale, rescale_at, undo, undo_at
-from rheostat.repartition.running_query import require_stopped
-from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.rewrite.own_session import own_session
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.sites.remote_site import remote_site
 from rheostat.repartition.state_engine import Rewriter
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.machine.process import Child
-from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoint_files import LocalFiles, is_local, local_path
-from rheostat.repartition.disk import Disk
-from rheostat.repartition.own_journal import OwnJournal
-from rheostat.repartition.preflight import UNFINISHED
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_path
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import OwnJournal
+from rheostat.repartition.protocol.preflight import UNFINISHED
 
 RESCALE_LIMIT_S = 24 * 3600.0
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.repartition.course import quiet
+from rheostat.repartition.protocol.course import quiet
 from rheostat.repartition.whole_rescale import rescale_here
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from rheostat.repartition.disk import Disk
+from rheostat.repartition.protocol.disk import Disk
 from rheostat.restart.story import Story
 
 FILE = "story.jsonl"

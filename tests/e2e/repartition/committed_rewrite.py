@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoint_files import LocalFiles
-from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite, Rewritten, StateIds
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 

@@ -10,8 +10,8 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rheostat.repartition.disk import Disk
-from rheostat.repartition.own_journal import OwnJournal, Written
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import OwnJournal, Written
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,

@@ -12,7 +12,7 @@ from tests.e2e.repartition.test_kills_on_spark import quiet
 
 from rheostat.repartition.repair import repair_sink
 from rheostat.repartition.rescale import rescale, undo
-from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough
 

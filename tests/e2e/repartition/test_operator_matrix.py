@@ -22,8 +22,8 @@ from tests.e2e.repartition.stateful_cases import (
 
 from rheostat.errors import BadInput
 from rheostat.local.local_session import start_session
-from rheostat.repartition.spark_rewriter import SparkRewriter
-from rheostat.repartition.state_files import missing_file
+from rheostat.repartition.checkpoints.state_files import missing_file
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,

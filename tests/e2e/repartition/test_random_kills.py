@@ -29,11 +29,11 @@ from tests.e2e.repartition.test_kills_on_spark import (
 )
 
 from rheostat.errors import BadInput
-from rheostat.repartition.disk import Disk
-from rheostat.repartition.own_journal import OwnJournal, Story
-from rheostat.repartition.preflight import read_own
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import OwnJournal, Story
+from rheostat.repartition.protocol.preflight import read_own
 from rheostat.repartition.rescale import rescale, undo
-from rheostat.repartition.spark_rewriter import SparkRewriter
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough
 

@@ -14,7 +14,7 @@ from tests.unit.repartition.checkpoint_on_disk import operator, planned
 from tests.unit.repartition.toy_query import ToyQuery
 
 from rheostat.cli.app import run
-from rheostat.repartition import running_query
+from rheostat.repartition.checkpoints import running_query
 from rheostat.spark.sensing.query_shape import PROVIDER
 
 Broken = Callable[[Path], None]

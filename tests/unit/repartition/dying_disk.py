@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import NoReturn
 
-from rheostat.repartition.disk import Disk
+from rheostat.repartition.protocol.disk import Disk
 
 MOMENTS = ("before", "amid")
 

@@ -18,8 +18,8 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery, copied, expected
 
 from rheostat.errors import BadInput
-from rheostat.repartition.disk import Disk
-from rheostat.repartition.own_journal import OwnJournal
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import OwnJournal
 from rheostat.repartition.rescale import rescale, undo
 
 OLD, NEW = 4, 7

@@ -1,0 +1,1 @@
+"""What a checkpoint says, read from its files; nothing here writes."""

@@ -1,0 +1,250 @@
+"""What a checkpoint says of itself: its logs and its operators, as values; nothing is written.
+
+The number of partitions is the offset log's: operator metadata of format 1 keeps the first one for
+ever.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles
+from rheostat.repartition.state_engine import StateIds, StateVersion, StoreId
+from rheostat.spark.sensing.offset_log import entry_of
+from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+
+HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+_STATE = "state"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedBatch:
+    """An entry of the offset log; ``text`` is the whole file as Spark has written it."""
+
+    batch: int
+    settings: Mapping[str, str]
+    text: str
+
+    @property
+    def partitions(self) -> int:
+        """The number of state partitions that the batch runs with."""
+        return int(self.settings[SHUFFLE_PARTITIONS])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedBatch:
+    """An entry of the commit log; ``ids`` is empty in checkpoint format 1."""
+
+    batch: int
+    ids: StateIds
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """A store in an operator's metadata; ``schema_files`` is empty where the store keeps its own
+    schema in partition 0 (metadata of format 1).
+    """
+
+    name: str
+    prefix_columns: int
+    schema_files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """A stateful operator, named as Spark names it (``stateStoreSave``, ``symmetricHashJoin``...).
+
+    ``metadata_format`` is 2 for transformWithState, whose metadata has a version of its own, and 1
+    for all others; ``text`` is the whole file as Spark has written it; ``properties`` is what
+    transformWithState says of itself, as JSON.
+    """
+
+    id: int
+    name: str
+    metadata_format: int
+    stores: tuple[Store, ...]
+    text: str
+    properties: str = ""
+
+    @property
+    def store_ids(self) -> tuple[StoreId, ...]:
+        """Its stores."""
+        return tuple(StoreId(self.id, store.name) for store in self.stores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """A checkpoint with at least one committed batch whose query has state.
+
+    ``planned`` are the last committed batch's entry of the offset log and all later ones, in order.
+    """
+
+    location: str
+    planned: tuple[PlannedBatch, ...]
+    committed: CommittedBatch
+    operators: tuple[Operator, ...]
+
+    @property
+    def last(self) -> PlannedBatch:
+        """The last committed batch's entry of the offset log."""
+        return self.planned[0]
+
+    @property
+    def uncommitted(self) -> tuple[PlannedBatch, ...]:
+        """Batches that were planned and have not been committed."""
+        return self.planned[1:]
+
+    @property
+    def partitions(self) -> int:
+        """The number of partitions of the committed state."""
+        return self.last.partitions
+
+    @property
+    def provider(self) -> str:
+        """The class that keeps the state."""
+        return self.last.settings.get(PROVIDER, HDFS_BACKED)
+
+    @property
+    def is_rocksdb(self) -> bool:
+        """Tell whether RocksDB keeps the state."""
+        return self.provider == ROCKSDB
+
+    @property
+    def format(self) -> int:
+        """The version of the checkpoint's format: 2 has unique ids in the names of files."""
+        return 2 if self.committed.ids else int(self.last.settings.get(FORMAT, "1"))
+
+    @property
+    def unfinished_partitions(self) -> int | None:
+        """The number of partitions that a repartition was begun for and not finished: that of the
+        last planned batch if it differs and is not committed; None if there is none.
+        """
+        wanted = self.planned[-1].partitions
+        return wanted if self.uncommitted and wanted != self.partitions else None
+
+    @property
+    def state(self) -> StateVersion:
+        """The state as the last committed batch has left it."""
+        return StateVersion(
+            checkpoint=self.location,
+            batch=self.committed.batch,
+            partitions=self.partitions,
+            settings=self.last.settings,
+            ids=self.committed.ids,
+        )
+
+
+def read_checkpoint(location: str, files: CheckpointFiles) -> Checkpoint:
+    """Return what a checkpoint says; raises BadInput if it is none, has no committed batch, no
+    state or no metadata of its operators.
+    """
+    location = location.rstrip("/") or "/"
+    offsets, commits = (_batches(files, f"{location}/{log}") for log in ("offsets", "commits"))
+    if not offsets:
+        raise BadInput(
+            f"{location} is no checkpoint of a query that has started: it has no folder offsets"
+            " with a batch in it"
+        )
+    if not commits:
+        raise BadInput(
+            f"{location} has no committed batch: run its query until one batch is done, then again"
+        )
+    last = commits[-1]
+    if last not in offsets:
+        raise BadInput(
+            f"{location}/offsets/{last} is missing, though batch {last} is committed: restore it"
+            " from a backup"
+        )
+    operators = tuple(_operators(files, location, last))
+    return Checkpoint(
+        location=location,
+        planned=tuple(_planned(files, location, batch) for batch in offsets[offsets.index(last) :]),
+        committed=_committed(files, location, last),
+        operators=operators,
+    )
+
+
+def _batches(files: CheckpointFiles, folder: str) -> list[int]:
+    return sorted(int(name) for name in files.listing(folder) if name.isdecimal())
+
+
+def _planned(files: CheckpointFiles, location: str, batch: int) -> PlannedBatch:
+    name = f"{location}/offsets/{batch}"
+    text = files.text(name) or ""
+    version, settings = entry_of(name, text)
+    if version not in ("v1", "v2"):
+        raise BadInput(f"{name} has format {version!r}; v1 and v2 can be read")
+    if not settings.get(SHUFFLE_PARTITIONS, "").isdecimal():
+        raise BadInput(f"{name} does not say {SHUFFLE_PARTITIONS}: Spark 2.3 or later writes it")
+    return PlannedBatch(batch=batch, settings=settings, text=text)
+
+
+def _committed(files: CheckpointFiles, location: str, batch: int) -> CommittedBatch:
+    name = f"{location}/commits/{batch}"
+    text = files.text(name) or ""
+    try:
+        version, _, body = text.partition("\n")
+        ids = json.loads(body or "{}").get("stateUniqueIds") or {}
+        kept = {
+            operator: tuple(tuple(stores) for stores in partitions)
+            for operator, partitions in ids.items()
+        }
+    except (ValueError, TypeError, AttributeError):
+        raise BadInput(
+            f"{name} is no entry of a commit log: its second line should be JSON"
+        ) from None
+    if version not in ("v1", "v2", "v3"):
+        raise BadInput(f"{name} has format {version!r}; v1 to v3 can be read")
+    return CommittedBatch(batch=batch, ids=kept, text=text)
+
+
+def _operators(files: CheckpointFiles, location: str, batch: int) -> Iterator[Operator]:
+    numbers = _batches(files, f"{location}/{_STATE}")
+    if not numbers:
+        raise BadInput(f"{location} has no state: its query keeps none")
+    for number in numbers:
+        yield _operator(files, f"{location}/{_STATE}/{number}", batch)
+
+
+def _operator(files: CheckpointFiles, folder: str, batch: int) -> Operator:
+    versions = [each for each in _batches(files, f"{folder}/_metadata/v2") if each <= batch]
+    name = f"{folder}/_metadata/" + (f"v2/{versions[-1]}" if versions else "metadata")
+    text = files.text(name)
+    if text is None:
+        raise BadInput(
+            f"{name} is missing: an older Spark has written this checkpoint; run one batch of its"
+            " query on Spark 4.0 or later first"
+        )
+    try:
+        return _parsed_operator(text)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadInput(
+            f"{name} is no metadata of an operator: its second line should be JSON with"
+            " operatorInfo and stateStoreInfo"
+        ) from None
+
+
+def _parsed_operator(text: str) -> Operator:
+    version, body = text.split("\n", 1)
+    told: dict[str, Any] = json.loads(body)
+    return Operator(
+        id=int(told["operatorInfo"]["operatorId"]),
+        name=str(told["operatorInfo"]["operatorName"]),
+        metadata_format=int(version.removeprefix("v")),
+        text=text,
+        properties=str(told.get("operatorPropertiesJson", "")),
+        stores=tuple(
+            Store(
+                name=str(store["storeName"]),
+                prefix_columns=int(store.get("numColsPrefixKey", 0)),
+                schema_files=tuple(store.get("stateSchemaFilePaths", ())),
+            )
+            for store in told["stateStoreInfo"]
+        ),
+    )

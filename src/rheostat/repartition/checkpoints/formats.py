@@ -1,0 +1,43 @@
+"""Which formats of state can be rewritten: those whose keys Spark 4.3 tells apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint
+from rheostat.spark.sensing.query_shape import ROCKSDB
+
+_KNOWN: Mapping[str, frozenset[str]] = {
+    "spark.sql.streaming.aggregation.stateFormatVersion": frozenset("12"),
+    "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion": frozenset("12"),
+    "spark.sql.streaming.join.stateFormatVersion": frozenset("1234"),
+    "spark.sql.streaming.sessionWindow.stateFormatVersion": frozenset("1"),
+    "spark.sql.streaming.stateStore.encodingFormat": frozenset({"unsaferow", "avro"}),
+}
+
+
+def unknown_format(checkpoint: Checkpoint) -> str | None:
+    """Return why a checkpoint's state cannot be rewritten, whoever has written it; None if it can.
+
+    A newer Spark, or somebody's own provider, may keep the rows in a way that would be copied
+    wrongly.
+    """
+    if checkpoint.provider not in (ROCKSDB, HDFS_BACKED):
+        return (
+            f"the state provider {checkpoint.provider} is not known: Spark's own two can be"
+            " repartitioned, RocksDB and the HDFS-backed one"
+        )
+    for setting, known in _KNOWN.items():
+        value = checkpoint.last.settings.get(setting)
+        if value is not None and value.lower() not in known:
+            return (
+                f"{setting} is {value}, which is not known: {' or '.join(sorted(known))} can be"
+                " repartitioned"
+            )
+    for operator in checkpoint.operators:
+        if operator.metadata_format not in (1, 2):
+            return (
+                f"operator {operator.id} ({operator.name}) has metadata of format"
+                f" {operator.metadata_format}: 1 and 2 can be repartitioned"
+            )
+    return None

@@ -1,0 +1,146 @@
+"""What there is in a checkpoint, partition by partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import mean
+
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, Operator, Store
+from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles
+from rheostat.repartition.checkpoints.formats import unknown_format
+from rheostat.repartition.checkpoints.kafka_sources import KafkaSource, kafka_sources
+from rheostat.repartition.checkpoints.operators import refusal
+
+IN_USE_S = 20.0
+"""A checkpoint whose logs are younger may have a query that is running."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionSize:
+    """A partition of a store: the bytes of its files, all versions that are kept together, and the
+    rows and bytes of keys and values of the newest one; None where they were not counted.
+    """
+
+    partition: int
+    file_bytes: int
+    rows: int | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectedStore:
+    """A store of an operator; ``skew`` is its largest partition over the mean, by rows if they were
+    counted, else by the bytes of files; None for an empty store.
+    """
+
+    operator: int
+    operator_name: str
+    store: str
+    refusal: str | None
+    partitions: tuple[PartitionSize, ...]
+    skew: float | None
+
+    @property
+    def rows(self) -> int | None:
+        """All rows; None if they were not counted."""
+        counted = [each.rows for each in self.partitions if each.rows is not None]
+        return sum(counted) if counted else None
+
+    @property
+    def bytes(self) -> int | None:
+        """The bytes of all keys and values; None if they were not counted."""
+        counted = [each.bytes for each in self.partitions if each.bytes is not None]
+        return sum(counted) if counted else None
+
+    @property
+    def file_bytes(self) -> int:
+        """The bytes of all files, of every version that is kept."""
+        return sum(each.file_bytes for each in self.partitions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """A checkpoint as it is; ``quiet_s`` is the age of its newest log entry, None if unknown;
+    ``sources`` are those of Kafka, where the last committed batch has left them.
+
+    A query that waits for rows writes nothing: an old entry does not prove that it has stopped.
+    """
+
+    location: str
+    provider: str
+    format: int
+    partitions: int
+    last_batch: int
+    uncommitted: tuple[int, ...]
+    unfinished_partitions: int | None
+    quiet_s: float | None
+    sources: tuple[KafkaSource, ...]
+    stores: tuple[InspectedStore, ...]
+
+    @property
+    def in_use(self) -> bool | None:
+        """Whether its logs are so young that a query may be using it; None if unknown."""
+        return None if self.quiet_s is None else self.quiet_s < IN_USE_S
+
+
+Counts = Mapping[tuple[int, str, int], tuple[int, int]]
+"""(operator, store, partition) -> (rows, bytes)."""
+
+
+def inspect(
+    checkpoint: Checkpoint, files: CheckpointFiles, counts: Counts, quiet_s: float | None
+) -> Inspection:
+    """Return what there is; ``counts`` is empty where rows were not counted."""
+    return Inspection(
+        location=checkpoint.location,
+        provider=checkpoint.provider.rpartition(".")[2],
+        format=checkpoint.format,
+        partitions=checkpoint.partitions,
+        last_batch=checkpoint.committed.batch,
+        uncommitted=tuple(each.batch for each in checkpoint.uncommitted),
+        unfinished_partitions=checkpoint.unfinished_partitions,
+        quiet_s=quiet_s,
+        sources=kafka_sources(checkpoint.last.text),
+        stores=tuple(
+            _inspected(checkpoint, files, counts, operator, store)
+            for operator in checkpoint.operators
+            for store in operator.stores
+        ),
+    )
+
+
+def _inspected(
+    checkpoint: Checkpoint,
+    files: CheckpointFiles,
+    counts: Counts,
+    operator: Operator,
+    store: Store,
+) -> InspectedStore:
+    sizes = tuple(_sizes(checkpoint, files, counts, operator.id, store.name))
+    return InspectedStore(
+        operator=operator.id,
+        operator_name=operator.name,
+        store=store.name,
+        refusal=refusal(operator) or unknown_format(checkpoint),
+        partitions=sizes,
+        skew=skew(each.file_bytes if each.rows is None else each.rows for each in sizes),
+    )
+
+
+def _sizes(
+    checkpoint: Checkpoint, files: CheckpointFiles, counts: Counts, operator: int, store: str
+) -> Iterator[PartitionSize]:
+    for partition in range(checkpoint.partitions):
+        folder = f"{checkpoint.location}/state/{operator}/{partition}"
+        size = files.bytes_in(folder if store == "default" else f"{folder}/{store}")
+        rows, held = counts.get((operator, store, partition), (None, None))
+        # An operator without a key keeps everything in partition 0, and has no other folder.
+        if size is not None:
+            yield PartitionSize(partition=partition, file_bytes=size, rows=rows, bytes=held)
+
+
+def skew(sizes: Iterable[int]) -> float | None:
+    """Return the largest over the mean; None if all are 0 or there are none."""
+    known = [*sizes]
+    return max(known) / mean(known) if any(known) else None

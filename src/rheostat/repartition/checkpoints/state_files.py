@@ -1,0 +1,72 @@
+"""Whether every file is there that the state of a batch is loaded from, without loading it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+
+_NAME = re.compile(r"^(\d+)(_[^.]*)?\.(zip|snapshot|changelog|delta)$")
+_WHOLE = ("zip", "snapshot")
+
+
+def missing_file(checkpoint: Checkpoint) -> str | None:
+    """Return the first file that is missing of a checkpoint on this computer; None if all are
+    there.
+
+    A version is a whole one (``zip``, ``snapshot``) and every change after it (``changelog``,
+    ``delta``); a ``zip`` names its table files.
+    """
+    version = checkpoint.committed.batch + 1
+    for folder in _folders(checkpoint):
+        for name in _missing(folder, version):
+            return str(folder / name)
+    return None
+
+
+def _folders(checkpoint: Checkpoint) -> Iterator[Path]:
+    """Yield a folder per store and partition; an operator without a key has partition 0 only."""
+    state = Path(checkpoint.location) / "state"
+    for operator in checkpoint.operators:
+        root = state / str(operator.id)
+        keyed = any(each.name.isdecimal() and int(each.name) for each in root.iterdir())
+        for partition in range(checkpoint.partitions if keyed else 1):
+            for store in operator.stores:
+                place = root / str(partition)
+                yield place if store.name == "default" else place / store.name
+
+
+def _missing(folder: Path, version: int) -> Iterator[str]:
+    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
+    found = [(int(name[1]), name[3], name[0]) for name in map(_NAME.match, names) if name]
+    first = max(
+        (number for number, kind, _ in found if kind in _WHOLE and number <= version), default=0
+    )
+    changed = {number for number, kind, _ in found if kind not in _WHOLE}
+    for number in range(version, first, -1):
+        if number not in changed:
+            yield f"{number}.{'delta' if _is_hdfs(found) else 'changelog'}"
+    whole = [name for number, kind, name in found if number == first and kind == "zip"]
+    if len(whole) == 1:  # several are of attempts, and only the commit log knows whose is meant
+        yield from _missing_tables(folder, folder / whole[0])
+
+
+def _is_hdfs(found: list[tuple[int, str, str]]) -> bool:
+    return any(kind in ("snapshot", "delta") for _, kind, _ in found)
+
+
+def _missing_tables(folder: Path, whole: Path) -> Iterator[str]:
+    try:
+        with zipfile.ZipFile(whole) as packed:
+            told = json.loads(packed.read("metadata").split(b"\n", 1)[1])
+        tables = [(each["dfsSstFileName"], each["sizeBytes"]) for each in told["sstFiles"]]
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError):
+        return  # whoever loads it says what is wrong with it
+    for name, size in tables:
+        file = folder / "SSTs" / name
+        if not file.is_file() or file.stat().st_size != size:
+            yield f"SSTs/{name}"

@@ -1,0 +1,136 @@
+"""What is refused before anything is written: one sentence each, with the value and the way out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_path
+from rheostat.repartition.checkpoints.operators import require_repartitionable
+from rheostat.repartition.checkpoints.state_files import missing_file
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.log_entry import offset_entry
+from rheostat.repartition.protocol.own_journal import OwnJournal, Plan, Story
+from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_OLD
+
+MOST_PARTITIONS = 32_768
+"""Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
+
+UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
+"""Phases of a story that has to be ended before another begins."""
+
+
+def own_checkpoint(location: str) -> Path:
+    """Return a checkpoint's folder; raises BadInput where it is not on this computer's disks, or is
+    no folder.
+    """
+    if not is_local(location):
+        raise BadInput(
+            f"{location} is not on this computer's disks: copy the checkpoint of the stopped query"
+            " to a folder here, repartition that, and copy it back"
+        )
+    folder = local_path(location.rstrip("/") or "/")
+    if not folder.is_dir():
+        raise BadInput(f"{location} is no folder: name the checkpointLocation of a query")
+    return folder.resolve()
+
+
+def require_number(partitions: int) -> None:
+    """Raise BadInput for a number of partitions that no query can have."""
+    if not 1 <= partitions <= MOST_PARTITIONS:
+        raise BadInput(f"--partitions must be from 1 to {MOST_PARTITIONS}, but it is {partitions}")
+
+
+def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
+    """Raise BadInput for a checkpoint or a disk that does not allow a repartition."""
+    require_repartition(checkpoint, partitions)
+    folder = Path(checkpoint.location)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise BadInput(f"{folder} cannot be written: Permission denied")
+    missing = missing_file(checkpoint)
+    if missing:
+        raise BadInput(f"{missing} is missing: restore it from a backup, then again")
+    require_room_for(folder, _newest_bytes(folder / "state"), checkpoint.location)
+
+
+def require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
+    """Raise BadInput for a checkpoint, wherever it is, that does not allow a repartition."""
+    require_drained(checkpoint)
+    if partitions == checkpoint.partitions:
+        raise BadInput(
+            f"--partitions {partitions} is what {checkpoint.location} has today: name another"
+        )
+    require_repartitionable(checkpoint)
+
+
+def require_drained(checkpoint: Checkpoint) -> None:
+    """Raise BadInput where a batch was planned and is not committed."""
+    if not checkpoint.uncommitted:
+        return
+    location, newest = checkpoint.location, checkpoint.planned[-1]
+    if checkpoint.unfinished_partitions is not None:
+        raise BadInput(
+            f"{location} has a repartition to {checkpoint.unfinished_partitions} partitions that"
+            " Spark has begun and not ended: rheostat state repair takes it back"
+        )
+    raise BadInput(
+        f"{location} has planned batch {newest.batch} and not committed it: run the query once to"
+        " its end with trigger(availableNow=True), then again"
+    )
+
+
+def require_no_story(story: Story | None, partitions: int | None) -> None:
+    """Raise BadInput where another repartition of ours has to be ended first; ``partitions`` is
+    what is wanted now, None for anything else than that repartition.
+    """
+    if story is None or story.phase not in UNFINISHED:
+        return
+    plan = story.plan
+    if story.phase in ("withdrawing", "unlocked"):
+        raise BadInput(
+            f"a repartition to {plan.partitions} partitions was being taken back: rheostat state"
+            " undo ends that"
+        )
+    if partitions != plan.partitions:
+        raise BadInput(
+            f"a repartition to {plan.partitions} partitions was begun and not ended: end it with"
+            f" --partitions {plan.partitions}, or take it back with rheostat state undo"
+        )
+
+
+def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:
+    """Return the plan for another number of partitions."""
+    last = checkpoint.last
+    return Plan(
+        batch=last.batch,
+        partitions_before=last.partitions,
+        partitions=partitions,
+        lock=offset_entry(last.text, partitions),
+        guard=last.text,
+        sink=sink,
+    )
+
+
+def read_own(folder: Path) -> tuple[Checkpoint, Story | None]:
+    """Return what a checkpoint on this computer says, and the story of its repartitions."""
+    return read_checkpoint(str(folder), LocalFiles()), OwnJournal(folder, Disk()).read()
+
+
+def require_room_for(folder: Path, needed: int, location: str, disk: str = "its disk") -> None:
+    """Raise BadInput where a folder's disk has less room than the new state may take."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise BadInput(
+            f"the new state of {location} may take {needed / 1e6:,.0f} MB, and {disk} has"
+            f" {free / 1e6:,.0f} MB free: make room first"
+        )
+
+
+def _newest_bytes(state: Path) -> int:
+    """Return the size of a state folder: it holds older versions too, so it is the most that a
+    version can take.
+    """
+    return sum(each.stat().st_size for each in state.rglob("*") if each.is_file())

@@ -1,0 +1,94 @@
+"""The log of a sink that writes files (``parquet``, ``json``, ...), which counts the batches, too.
+
+A repartition takes the number of a batch, and the sink never sees it. When Spark compacts that log,
+every tenth batch, it wants every number there, and the query ends for good. So the number gets an
+entry without files. The checkpoint does not say where its query writes: whoever asks must.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.repartition.protocol.disk import Disk
+
+LOG = "_spark_metadata"
+COMPACT = ".compact"
+EMPTY = "v1"
+EACH = 10
+"""Spark's ``spark.sql.streaming.fileSink.log.compactInterval`` where no batch is compacted yet."""
+
+
+class SinkLog:
+    """The log of the folder that a query writes files to."""
+
+    def __init__(self, output: Path, disk: Disk) -> None:
+        self._output = output
+        self._log = output / LOG
+        self._disk = disk
+
+    def require_log(self) -> list[int]:
+        """Return the numbers of its batches; raises BadInput where there is no such log."""
+        known = self._numbers()
+        if not known:
+            raise BadInput(
+                f"{self._output} is no folder that a file sink writes to: it has no {LOG}"
+            )
+        return known
+
+    def require_newest(self, batch: int) -> None:
+        """Raise BadInput unless the log ends with a batch, as it does where it is the query's."""
+        known = self.require_log()
+        if max(known) != batch:
+            raise BadInput(
+                f"{self._output} is not the sink of this query: its newest batch is {max(known)},"
+                f" that of the checkpoint is {batch}"
+            )
+
+    def add_empty(self, batch: int) -> bool:
+        """Give a batch an entry without files; False where it has one, or needs none any more."""
+        known = self._numbers()
+        if batch in known or batch < max(self._compacted(), default=-1):
+            return False
+        if (batch + 1) % self._interval():
+            return self._disk.write_entry(self._log / str(batch), EMPTY)
+        return self._disk.write_entry(self._log / f"{batch}{COMPACT}", self._whole(batch))
+
+    def take_out(self, batch: int) -> None:
+        """Take the entry of a batch out, which is to be a batch of the query's own again."""
+        for name in (str(batch), f"{batch}{COMPACT}"):
+            self._disk.remove(self._log / name)
+
+    def _whole(self, batch: int) -> str:
+        """Return all entries before a batch as one, those of the last compaction first."""
+        compacted = self._compacted()
+        files = [self._log / f"{number}{COMPACT}" for number in compacted[-1:]]
+        later = [number for number in self._numbers() if number < batch]
+        first = compacted[-1] if compacted else -1
+        files += [self._log / str(number) for number in later if number > first]
+        lines = [line for file in files for line in file.read_text("utf-8").splitlines()[1:]]
+        return "\n".join([EMPTY, *lines])
+
+    def _interval(self) -> int:
+        """Return how often Spark compacts: as the last two compactions are apart, or, after one,
+        the least divisor of its number that is not below the usual one.
+        """
+        compacted = self._compacted()
+        if len(compacted) > 1:
+            return compacted[-1] - compacted[-2]
+        if not compacted:
+            return EACH
+        whole = compacted[0] + 1
+        divisors = [n for n in range(EACH, whole // 2 + 1) if whole % n == 0]
+        return divisors[0] if divisors else whole
+
+    def _compacted(self) -> list[int]:
+        return sorted(
+            int(each.name.removesuffix(COMPACT))
+            for each in self._log.glob("*")
+            if each.name.endswith(COMPACT) and each.name.removesuffix(COMPACT).isdecimal()
+        )
+
+    def _numbers(self) -> list[int]:
+        plain = [int(each.name) for each in self._log.glob("*") if each.name.isdecimal()]
+        return sorted([*plain, *self._compacted()])

@@ -1,0 +1,1 @@
+"""State written in other partitions by Spark jobs."""

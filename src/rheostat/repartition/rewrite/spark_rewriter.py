@@ -1,0 +1,245 @@
+"""State rewritten by Spark jobs: reads version N + 1, writes version N + 2 in other partitions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rheostat.repartition.checkpoints.checkpoint import (
+    FORMAT,
+    Checkpoint,
+    Operator,
+    read_checkpoint,
+)
+from rheostat.repartition.checkpoints.checkpoint_files import is_local
+from rheostat.repartition.checkpoints.operators import require_repartitionable
+from rheostat.repartition.checkpoints.version_files import (
+    operator_metadata,
+    state_folders,
+    versions_from,
+)
+from rheostat.repartition.rewrite.groups import groups, slices
+from rheostat.repartition.rewrite.notes import noted
+from rheostat.repartition.state_engine import (
+    Progress,
+    Rewrite,
+    Rewritten,
+    StateIds,
+    StateVersion,
+    StoreCount,
+    StoreId,
+)
+from rheostat.spark.internals.compiled_classes import CompiledClasses
+from rheostat.spark.internals.files import Files
+from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.opened_stores import KeptStore, OpenStores
+from rheostat.spark.internals.state_rewrite import StateRewrite, Told, parsed_line
+from rheostat.spark.sensing.query_shape import FILES, checkpoint_files_class
+
+
+class SparkRewriter:
+    """Rewrites state with a session of Spark 4.3 (classic): the port ``Rewriter``.
+
+    Raises RheostatError where this Spark cannot read the state.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        gateway = Gateway(spark)
+        self._version = str(spark.version)
+        self.files = Files(gateway)
+        self._jobs = StateRewrite(gateway, CompiledClasses(gateway))
+
+    def measure(
+        self, state: StateVersion, progress: Progress | None = None
+    ) -> Mapping[StoreId, StoreCount]:
+        """Count every store."""
+        return _by_store(self.measure_partitions(state, progress), "counted")
+
+    def measure_partitions(
+        self, state: StateVersion, progress: Progress | None = None
+    ) -> list[Told]:
+        """Count every partition of every store."""
+        told: list[Told] = []
+        for keyed in self._opened(state):
+            count = _partitions(keyed, state.partitions)
+            parts = [
+                (store, partition)
+                for store in range(len(keyed.stores))
+                for partition in range(count)
+            ]
+            told += self._jobs.measure(keyed, parts, count, progress)
+        return told
+
+    def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
+        """Write every store for the wanted partitions."""
+        checkpoint = self._read(wanted.source)
+        require_repartitionable(checkpoint)
+        told: list[Told] = []
+        for keyed in self._opened(wanted.source):
+            told += self._rewritten(keyed, wanted, progress)
+        for operator in checkpoint.operators:
+            self._write_metadata(operator, wanted)
+        return Rewritten(
+            before=_by_store(told, "read"),
+            after=_by_store(told, "written"),
+            ids=_ids(checkpoint.operators, told),
+        )
+
+    def discard(self, wanted: Rewrite) -> None:
+        """Delete the wanted batch's version of every store, and later ones."""
+        location = wanted.source.checkpoint
+        for folder in state_folders(location, self.files):
+            names = versions_from(self.files.listing(folder), wanted.batch + 1)
+            self.files.delete(f"{folder}/{name}" for name in names)
+        for operator in self.files.listing(f"{location}/state"):
+            metadata = f"{location}/state/{operator}/_metadata/v2"
+            later = [
+                name
+                for name in self.files.listing(metadata)
+                if name.isdecimal() and int(name) >= wanted.batch
+            ]
+            self.files.delete(f"{metadata}/{name}" for name in later)
+
+    def read_by_filter(self, state: StateVersion, partitions: int) -> list[Told]:
+        """Let every new partition read everything and keep its own: the first way that is not
+        taken, to be measured. What is told are bytes read; ``misplaced`` counts seeks.
+        """
+        return self._read_otherwise(state, partitions, range(partitions))
+
+    def read_by_key(self, state: StateVersion, partitions: int) -> list[Told]:
+        """Look every key up in an index, in the order of the new partitions: the second way that is
+        not taken. ``id`` is the size of the index.
+        """
+        return self._read_otherwise(state, partitions, range(-1, -1 - state.partitions, -1))
+
+    def _read_otherwise(self, state: StateVersion, new: int, parts: range) -> list[Told]:
+        (opened,) = self._opened(state)
+        rows = [
+            (store, state.partitions, new, part)
+            for store in range(len(opened.stores))
+            for part in parts
+        ]
+        return self._jobs.read_otherwise(opened, rows)
+
+    def _rewritten(
+        self, stores: OpenStores, wanted: Rewrite, progress: Progress | None
+    ) -> list[Told]:
+        old, new = (
+            _partitions(stores, count) for count in (wanted.source.partitions, wanted.partitions)
+        )
+        count = len(stores.stores)
+        parts_of_group = slices(old, new, count, self._jobs.slots, in_memory=not stores.rocksdb)
+        if not parts_of_group:
+            parts = [(store, old, new, part) for store in range(count) for part in range(old)]
+            return self._jobs.shuffle(stores, parts, new, wanted.batch, progress)
+        told: list[Told] = []
+        tasks = []
+        for group in groups(old, new):
+            for number, store in enumerate(stores.stores):
+                for part in range(parts_of_group):
+                    place = (group.residue, part, parts_of_group)
+                    done = noted(wanted.notes, store.operator, store.name, *place)
+                    told += map(parsed_line, done)
+                    if not done:
+                        tasks.append((number, old, new, group.residue, group.divisor, *place[1:]))
+        if not tasks:
+            return told
+        return told + self._jobs.rewrite(stores, tasks, wanted.batch, wanted.notes, progress)
+
+    def _opened(self, state: StateVersion) -> Iterator[OpenStores]:
+        """Yield the stores that have a key, then those that have none."""
+        checkpoint = self._read(state)
+        kept = [store for operator in checkpoint.operators for store in _kept(operator, state.ids)]
+        opening = functools.partial(
+            self._jobs.stores.open,
+            checkpoint.location,
+            checkpoint.committed.batch,
+            state.batch,
+            {**state.settings, **self._own_settings(state)},
+            checkpoint.is_rocksdb,
+        )
+        whole = opening(kept)
+        for has_key in (True, False):
+            chosen = [
+                store for store, keyed in zip(kept, whole.keyed, strict=True) if keyed == has_key
+            ]
+            if len(chosen) == len(kept):
+                yield whole
+            elif chosen:
+                yield opening(chosen)
+
+    def _own_settings(self, state: StateVersion) -> dict[str, str]:
+        """Return what the offset log does not say, since whoever runs the query sets it: the
+        checkpoint's format, and who writes files. On a local disk the usual one starts several
+        processes a file, which is most of the time of many small partitions.
+        """
+        settings = {FORMAT: "2" if state.ids else "1"}
+        if is_local(state.checkpoint):
+            settings[FILES] = checkpoint_files_class(self._version)
+        return settings
+
+    def _read(self, state: StateVersion) -> Checkpoint:
+        return read_checkpoint(state.checkpoint, self.files)
+
+    def _write_metadata(self, operator: Operator, wanted: Rewrite) -> None:
+        """Write the versioned metadata of an operator that has such, with the new number."""
+        if operator.metadata_format == 1:
+            return
+        folder = f"{wanted.source.checkpoint}/state/{operator.id}/_metadata/v2"
+        text = operator_metadata(operator.text, wanted.partitions)
+        self.files.write(f"{folder}/{wanted.batch}", text)
+
+
+def _kept(operator: Operator, ids: StateIds) -> Iterator[KeptStore]:
+    for store in operator.stores:
+        yield KeptStore(
+            operator=operator.id,
+            operator_name=operator.name,
+            name=store.name,
+            ids=ids.get(str(operator.id), ()),
+        )
+
+
+def _partitions(stores: OpenStores, partitions: int) -> int:
+    return partitions if stores.keyed[0] else 1
+
+
+def _by_store(told: Iterable[Told], kind: str) -> dict[StoreId, StoreCount]:
+    counts: dict[StoreId, StoreCount] = {}
+    for each in told:
+        if each.kind == kind:
+            store = StoreId(each.operator, each.name)
+            counts[store] = _sum(counts.get(store, StoreCount(0, 0, 0)), each)
+    return dict(sorted(counts.items()))
+
+
+def _sum(count: StoreCount, told: Told) -> StoreCount:
+    return StoreCount(
+        rows=count.rows + told.rows,
+        checksum=_signed(count.checksum + told.checksum),
+        bytes=count.bytes + told.bytes,
+        misplaced=count.misplaced + told.misplaced,
+    )
+
+
+def _signed(number: int) -> int:
+    """Return a number as 64 bits hold it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _ids(operators: Iterable[Operator], told: Iterable[Told]) -> StateIds:
+    names = {
+        (each.operator, each.name, each.partition): each.id
+        for each in told
+        if each.kind == "written" and each.id
+    }
+    ids: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for operator in operators:
+        parts = sorted({part for number, _, part in names if number == operator.id})
+        if parts:
+            ids[str(operator.id)] = tuple(
+                tuple(names[operator.id, store.name, part] for store in operator.stores)
+                for part in parts
+            )
+    return ids

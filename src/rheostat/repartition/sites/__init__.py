@@ -1,0 +1,1 @@
+"""Where the checkpoint is: a folder of this computer, or one on HDFS."""

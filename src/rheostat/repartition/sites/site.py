@@ -1,0 +1,68 @@
+"""Where the checkpoint is that is repartitioned: a folder of this computer, or one elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.protocol.course import Course, Told
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import Story
+from rheostat.repartition.protocol.preflight import own_checkpoint, read_own, require_fit
+from rheostat.repartition.protocol.sink_log import SinkLog
+
+
+class Site(Protocol):
+    """A checkpoint that can be changed; ``folder`` may be anything that has a path's methods."""
+
+    @property
+    def folder(self) -> Path:
+        """The checkpoint's folder."""
+        ...
+
+    @property
+    def disk(self) -> Disk:
+        """What changes its files."""
+        ...
+
+    def read(self) -> Checkpoint:
+        """Return what it says."""
+        ...
+
+    def require_fit(self, checkpoint: Checkpoint, partitions: int) -> None:
+        """Raise BadInput where it cannot be repartitioned."""
+        ...
+
+    def sink_log(self, output: str) -> SinkLog:
+        """Return the log of a sink on the same file system."""
+        ...
+
+    def course(self, story: Story, clock: Callable[[], float], told: Told) -> Course:
+        """Return what goes through the protocol from where a story stands."""
+        ...
+
+
+class OwnSite:
+    """A checkpoint on this computer; raises BadInput where there is none."""
+
+    def __init__(self, location: str, disk: Disk) -> None:
+        self.folder = own_checkpoint(location)
+        self.disk = disk
+
+    def read(self) -> Checkpoint:
+        """Return what it says."""
+        return read_own(self.folder)[0]
+
+    def require_fit(self, checkpoint: Checkpoint, partitions: int) -> None:
+        """Raise BadInput where it cannot be repartitioned."""
+        require_fit(checkpoint, partitions)
+
+    def sink_log(self, output: str) -> SinkLog:
+        """Return the log of a sink on the same file system."""
+        return SinkLog(Path(output).absolute(), self.disk)
+
+    def course(self, story: Story, clock: Callable[[], float], told: Told) -> Course:
+        """Return what goes through the protocol from where a story stands."""
+        return Course(self.folder, story, disk=self.disk, clock=clock, told=told)

@@ -1,0 +1,68 @@
+"""Kafka's offsets in a checkpoint, and who reads what after a restart."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.repartition.checkpoints.kafka_sources import KafkaSource, kafka_sources, readers, told
+
+ENTRY = "\n".join(
+    ["v1", json.dumps({"conf": {}}), '{"bids":{"0":5,"1":7}}', '{"logOffset":3}', "-", "17"]
+)
+
+
+def source(*partitions: int) -> KafkaSource:
+    topics = {f"t{n}": dict.fromkeys(range(count), 10) for n, count in enumerate(partitions)}
+    return KafkaSource(source=0, offsets=topics)
+
+
+def test_kafka_sources_are_found_among_others() -> None:
+    (found,) = kafka_sources(ENTRY)
+    assert (found.source, found.offsets) == (0, {"bids": {0: 5, 1: 7}})
+    assert (found.partitions, found.rows) == (2, 12)
+
+
+@pytest.mark.parametrize("entry", ["", "v1", "v2\n{}\n{}", "v1\n{}\n[]"])
+def test_an_entry_without_them_has_none(entry: str) -> None:
+    assert kafka_sources(entry) == ()
+
+
+def test_more_readers_share_a_partition_and_fewer_do_not_join_two() -> None:
+    assert readers(source(2), 4) == [
+        {"t0": ["0 (1 of 2)"]},
+        {"t0": ["0 (2 of 2)"]},
+        {"t0": ["1 (1 of 2)"]},
+        {"t0": ["1 (2 of 2)"]},
+    ]
+    assert readers(source(2), 1) == [{"t0": ["0"]}, {"t0": ["1"]}]
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=3), st.integers(1, 60))
+def test_every_partition_is_read_wholly_and_once(partitions: list[int], wanted: int) -> None:
+    found = readers(source(*partitions), wanted)
+    units = Counter((topic, unit) for each in found for topic in each for unit in each[topic])
+    assert set(units.values()) == {1}
+    read: Counter[tuple[str, str]] = Counter()
+    for topic, unit in units:
+        name, _, part = unit.partition(" (")
+        read[topic, name] += 60 // int(part.rstrip(")").split(" of ")[1]) if part else 60
+    whole = {(f"t{n}", str(p)) for n, count in enumerate(partitions) for p in range(count)}
+    assert set(read) == whole
+    assert all(len(units_) == 1 for each in found for units_ in each.values())
+    assert len(found) >= sum(partitions)
+
+
+def test_no_reader_is_none() -> None:
+    assert len(readers(source(3), 1)) == 3
+
+
+def test_it_is_told_in_words() -> None:
+    lines = told(source(4), 7, 8)
+    assert "source 0: Kafka, t0 (4 partitions); it goes on after the offsets of batch 7" in lines[0]
+    assert "minPartitions=8 gives 8 readers, 2 for each partition" in lines[1]
+    assert len(told(source(4), 7)) == 1

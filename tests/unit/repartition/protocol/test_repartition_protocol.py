@@ -1,0 +1,72 @@
+"""The table of a repartition."""
+
+import json
+from pathlib import Path
+
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.log_entry import commit_entry, offset_entry
+from rheostat.repartition.protocol.own_journal import OwnJournal, Plan
+from rheostat.repartition.protocol.repartition_facts import CONDITIONS
+from rheostat.repartition.protocol.repartition_protocol import (
+    BACK,
+    EVENTS,
+    FORTH,
+    ORDERS,
+    REPARTITION,
+)
+
+
+def test_every_event_has_a_condition_and_a_meaning() -> None:
+    assert set(REPARTITION.events) == set(EVENTS) == set(CONDITIONS)
+
+
+def test_every_order_has_a_meaning() -> None:
+    assert {each.order for each in REPARTITION.transitions if each.order} == set(ORDERS)
+
+
+def test_every_phase_is_drawn() -> None:
+    assert set(FORTH) | set(BACK) == set(REPARTITION.phases)
+
+
+def test_every_phase_of_the_work_can_go_back() -> None:
+    for phase in FORTH[2:]:
+        assert "back" in [each.event for each in REPARTITION.of(phase)]
+
+
+def test_the_offset_entry_differs_only_in_its_number_of_partitions() -> None:
+    last = (
+        'v1\n{"batchWatermarkMs":5,"conf":{"spark.sql.shuffle.partitions":"4","ö":"é"}}\n{"t":1}\n-'
+    )
+    assert offset_entry(last, 7) == last.replace('"4"', '"7"')
+
+
+def test_the_commit_entry_has_the_new_ids() -> None:
+    ids = {"0": (("a",), ("b",))}
+    version, told = commit_entry('v2\n{"nextBatchWatermarkMs":3}', ids).split("\n")
+    assert version == "v2"
+    assert json.loads(told) == {"nextBatchWatermarkMs": 3, "stateUniqueIds": {"0": [["a"], ["b"]]}}
+    assert commit_entry("v1\n{}", {}) == "v1\n{}"
+
+
+def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
+    journal = OwnJournal(tmp_path, Disk())
+    plan = Plan(batch=3, partitions_before=4, partitions=7, lock="l", guard="g")
+    journal.begin(plan, 1.0)
+    with journal.path.open("a") as file:
+        file.write('{"phase":"wri')
+    assert _phase(journal) == ("begun", "")
+    journal.note("withdrawing", 2.0, reason="why")
+    assert _phase(journal) == ("withdrawing", "why")
+
+
+def _phase(journal: OwnJournal) -> tuple[str, str] | None:
+    story = journal.read()
+    return (story.phase, story.reason) if story else None
+
+
+def test_a_wrong_checksum_beside_a_new_entry_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / ".5.crc").write_text("wrong")
+    assert Disk().write_entry(tmp_path / "5", "v1")
+    assert [path.name for path in tmp_path.iterdir()] == ["5"]
+    assert not Disk().write_entry(tmp_path / "5", "v2")
+    assert (tmp_path / "5").read_text() == "v1"

@@ -1,0 +1,11 @@
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.repartition.rewrite.own_session import require_spark
+
+
+def test_an_older_spark_is_refused_with_the_way_out():
+    with pytest.raises(BadInput, match=r"PySpark 4\.2\.1 .* install PySpark 4\.3"):
+        require_spark("4.2.1")
+    require_spark("4.3.0")
+    require_spark("5.0.0.dev1")

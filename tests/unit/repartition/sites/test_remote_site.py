@@ -1,0 +1,124 @@
+"""A checkpoint elsewhere: rewritten here, put in its place there, killed at every change there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.unit.repartition.folder_system import FolderSystem, Killed
+from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, expected
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, refused_place
+from rheostat.repartition.protocol.lease import lease_path
+from rheostat.repartition.protocol.own_journal import Story
+from rheostat.repartition.rescale import rescale_at, undo_at
+from rheostat.repartition.sites.remote_site import RemoteSite
+
+OLD, NEW = 4, 7
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    ToyQuery(tmp_path / "ready", OLD).run(4)
+    return tmp_path / "ready"
+
+
+def site(folder: Path, dies_at: int | None = None) -> RemoteSite:
+    return RemoteSite(LocalFiles(), FolderSystem(folder, dies_at))  # type: ignore[arg-type]
+
+
+def forth(at: RemoteSite, engine: ToyEngine | None = None, sink: str = "") -> Story:
+    return rescale_at(
+        at, NEW, lambda _: engine or ToyEngine(), sink=sink, check_stopped=lambda _: None
+    )
+
+
+def back(at: RemoteSite, sink: str = "") -> Story:
+    return undo_at(at, check_stopped=lambda _: None)
+
+
+def goes_on(folder: Path, partitions: int) -> None:
+    query = ToyQuery(folder)
+    query.run()
+    assert query.output == expected(ROWS)
+    assert query.partitions == partitions
+
+
+def test_it_gets_its_new_number_and_the_query_goes_on(ready: Path) -> None:
+    assert forth(site(ready)).phase == "done"
+    goes_on(ready, NEW)
+    assert not (ready / "_rheostat" / "staged").exists()
+
+
+def test_it_is_taken_back(ready: Path) -> None:
+    forth(site(ready))
+    assert back(site(ready)).phase == "ended"
+    goes_on(ready, OLD)
+
+
+def test_a_rewrite_that_loses_rows_leaves_it_as_it_was(ready: Path) -> None:
+    with pytest.raises(RheostatError, match="as it was before"):
+        forth(site(ready), ToyEngine(lose=1))
+    goes_on(ready, OLD)
+
+
+@pytest.mark.parametrize("way", ["forth", "back"])
+def test_killed_at_every_change_it_is_resumed_or_rolled_back(
+    ready: Path, tmp_path: Path, way: str
+) -> None:
+    if way == "back":
+        forth(site(ready))
+    work = forth if way == "forth" else back
+    whole = site(copied(ready, tmp_path / "whole"))
+    work(whole)
+    changes = whole._system.changes  # type: ignore[attr-defined]
+    assert changes > 15
+    for point in range(changes):
+        cut = copied(ready, tmp_path / "cut")
+        with pytest.raises(Killed):
+            work(site(cut, point))
+        lease_path(cut).unlink(missing_ok=True)  # its holder is this process, which lives
+        for cure, partitions in ((forth, NEW), (back, OLD)):
+            if way == "back" and cure is forth:
+                continue
+            cured = copied(cut, tmp_path / "cured")
+            with suppress(BadInput):  # before the beginning or after the end
+                cure(site(cured))
+            done = partitions if (cured / "_rheostat" / "journal.jsonl").exists() else OLD
+            goes_on(cured, done)
+
+
+@pytest.mark.parametrize("cure", [forth, back])
+def test_killed_at_every_change_a_file_sink_loses_no_batch_and_has_no_gap(
+    tmp_path: Path, cure: Callable[..., Story]
+) -> None:
+    folder, log = tmp_path / "checkpoint", tmp_path / "checkpoint" / "out" / "_spark_metadata"
+    ToyQuery(folder, OLD, log).run(4)
+    ready = copied(folder, tmp_path / "ready")
+    whole = site(folder)
+    forth(whole, sink=str(log.parent))
+    for point in range(0, whole._system.changes, 2):  # type: ignore[attr-defined]
+        copied(ready, folder)
+        with pytest.raises(Killed):
+            forth(site(folder, point), sink=str(log.parent))
+        lease_path(folder).unlink(missing_ok=True)
+        with suppress(BadInput):
+            cure(site(folder), sink=str(log.parent))
+        query = ToyQuery(folder, log=log)
+        query.run()
+        assert query.output == expected(ROWS)
+        numbers = sorted(int(each.name) for each in log.iterdir() if each.name.isdecimal())
+        assert numbers == [*range(len(numbers))]
+
+
+@pytest.mark.parametrize("location", ["s3a://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])
+def test_an_object_store_promises_too_little(location: str) -> None:
+    assert "nor on HDFS: copy the checkpoint" in (refused_place(location) or "")
+
+
+@pytest.mark.parametrize("location", ["hdfs://host/cp", "viewfs://x/cp", "/cp", "file:/cp"])
+def test_where_a_name_can_be_taken_once_it_is_allowed(location: str) -> None:
+    assert refused_place(location) is None
