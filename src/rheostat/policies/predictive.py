@@ -131,9 +131,8 @@ class Predictive:
         if observation.input_rows_per_s is None or not observation.executors:
             return hold(observation, "size kept: arrival rate or executors are unknown"), seen
         model = self._model(seen)
-        if model is None:
-            return hold(observation, "size kept: no batch was measured yet"), seen
-        if (doubt := _doubt(model)) is not None:
+        doubt = _doubt(model)
+        if model is None or doubt is not None:
             limit = seen.get("rows_limit")
             if limit and (observation.batch_s or math.inf) < (observation.trigger_s or 0.0):
                 other = hold(observation, _limited(limit))
@@ -248,8 +247,10 @@ class Predictive:
         return Decision(target=size, reason=why, evidence=evidence)
 
 
-def _doubt(model: Identified) -> str | None:
+def _doubt(model: Identified | None) -> str | None:
     """Say why the model decides nothing; None where it may."""
+    if model is None:
+        return "the batch model has seen no batch yet"
     if model.error is None:
         return "too few batches to tell whether the batch model is right"
     if model.error > _INVALID:

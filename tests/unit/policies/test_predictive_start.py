@@ -3,7 +3,7 @@ nothing that the load does not need.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -141,3 +141,14 @@ def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
 def test_a_steep_day_is_in_time_where_executors_take_as_long_as_the_objective(seed: int) -> None:
     played = day("predictive", seed, start_s=10.0)
     assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
+
+
+def test_while_only_an_empty_batch_has_shown_its_stages_measured_throughput_decides() -> None:
+    policy = Predictive(slo=10)
+    memory: Memory = {}
+    for n in range(8):
+        late = Look(20.0 + 3 * n, 500, 2.4, 650 + n, 2200 + 300 * n, 0.5, 0.3)
+        empty = (Stage(name="0", rows_in=0.0, busy_s=0.3, tasks=16),)
+        decision, memory = policy.decide(replace(seen(late, 1), stages=empty), memory)
+    assert decision.target > 1
+    assert decision.reason.startswith("the batch model has seen no batch yet; lag")

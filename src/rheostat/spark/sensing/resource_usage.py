@@ -4,6 +4,7 @@ stages where they do not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -100,6 +101,9 @@ class LastStages:
     found: BatchStages | None = None
     found_s: float = 0.0
     asked_s: float | None = None
+    first_s: float | None = None
+    """When a batch that had rows was asked for first."""
+
     cpu: float | None = None
     rows_per_s: Mapping[str, float] = field(default_factory=dict)
 
@@ -107,6 +111,9 @@ class LastStages:
 class StageUsage:
     """Fills in the signals that a policy names in ``live_signals`` and only stages tell; asks for
     them every ``every_s`` seconds at most.
+
+    At first more often: when as much time has passed since the last answer as lay between the first
+    and that one. The first batches are empty or cold, and what is known of a job is made of them.
     """
 
     def __init__(self, finder: Finder, needed: Collection[str], every_s: float = STAGES_S) -> None:
@@ -145,8 +152,7 @@ class StageUsage:
                 stages=nothing if "stages" in wanted else None,
                 cpu=0.0 if "cpu" in wanted else seen.cpu,
             )
-        # A clock that was put back must not silence the question for hours.
-        if last.asked_s is None or not 0 <= seen.t_s - last.asked_s < self._every_s:
+        if self._is_due(seen.t_s, batch, last):
             self._ask(seen, batch, last)
         if last.found is None:
             return seen
@@ -157,8 +163,17 @@ class StageUsage:
             by_executor=_by_executor(seen, last) if "by_executor" in wanted else seen.by_executor,
         )
 
+    def _is_due(self, now_s: float, batch: ReportedBatch, last: LastStages) -> bool:
+        if last.asked_s is None or (last.first_s is None and _has_rows(batch)):
+            return True
+        known_s = math.inf if last.first_s is None else max(0.0, last.asked_s - last.first_s)
+        # A clock that was put back must not silence the question for hours.
+        return not 0 <= now_s - last.asked_s < min(self._every_s, known_s)
+
     def _ask(self, seen: Observation, batch: ReportedBatch, last: LastStages) -> None:
         last.asked_s = seen.t_s
+        if last.first_s is None and _has_rows(batch):
+            last.first_s = seen.t_s
         found = self._finder.of_batch(
             batch.run_id, batch.batch_id, batch.rows_by_source, "by_executor" in self._needed
         )
@@ -176,6 +191,10 @@ class StageUsage:
         last.rows_per_s = {
             name: rows / interval_s for name, rows in (found.rows_by_executor or {}).items()
         }
+
+
+def _has_rows(batch: ReportedBatch) -> bool:
+    return any(rows for _, rows in batch.rows_by_source)
 
 
 def _by_executor(seen: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:

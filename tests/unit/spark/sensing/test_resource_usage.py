@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -138,23 +140,37 @@ def test_the_operating_systems_cpu_is_better_than_that_of_stages():
     assert finder.asked == []
 
 
+def asked_at(usage: StageUsage, finder: Finder, batches: Mapping[float, ReportedBatch]) -> Any:
+    """Return the times at which the stages were asked for, of looks at these batches."""
+    last, found = LastStages(), []
+    for t_s, seen in batches.items():
+        before = len(finder.asked)
+        filled = usage.fill(Observation(t_s=t_s, executors=2), seen, last)
+        assert filled.stages == STAGES.stages
+        found += [t_s] * (len(finder.asked) - before)
+    return found
+
+
 def test_stages_are_asked_for_every_ten_seconds_and_stay_between():
-    finder, last = Finder(STAGES), LastStages()
-    usage = StageUsage(finder, {"stages"})
-    found = [
-        usage.fill(Observation(t_s=t, executors=2), batch(), last).stages
-        for t in (100.0, 104.0, 109.9, 110.0)
-    ]
-    assert len(finder.asked) == 2
-    assert found == [STAGES.stages] * 4
+    finder = Finder(STAGES)
+    looks = {100.0 + 2 * n: batch() for n in range(30)}
+    asked = asked_at(StageUsage(finder, {"stages"}), finder, looks)
+    assert asked[-3:] == [136.0, 146.0, 156.0]
 
 
-def test_a_policy_may_need_the_stages_more_rarely():
-    finder, last = Finder(STAGES), LastStages()
-    usage = StageUsage(finder, {"stages"}, every_s=30.0)
-    for t in (100.0, 110.0, 129.0, 130.0):
-        assert usage.fill(Observation(t_s=t, executors=2), batch(), last).stages == STAGES.stages
-    assert len(finder.asked) == 2
+def test_a_policy_may_need_the_stages_more_rarely_and_then_they_are_asked_for_often_at_first_only():
+    finder = Finder(STAGES)
+    looks = {100.0 + 3 * n: batch() for n in range(40)}
+    asked = asked_at(StageUsage(finder, {"stages"}, every_s=30.0), finder, looks)
+    assert asked == [100.0, 103.0, 106.0, 112.0, 124.0, 148.0, 178.0, 208.0]
+
+
+def test_an_empty_first_batch_does_not_put_off_the_question_for_one_with_rows():
+    finder = Finder(STAGES)
+    empty = replace(batch(), rows_by_source=(("bids", 0.0),))
+    looks = {100.0: empty, 103.0: empty, 106.0: batch(), 109.0: batch()}
+    asked = asked_at(StageUsage(finder, {"stages"}, every_s=30.0), finder, looks)
+    assert asked == [100.0, 106.0, 109.0]
 
 
 def test_without_an_answer_the_last_stages_stay_for_a_minute():
