@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from rheostat.cli.demo_receivers import demo_receivers
 from rheostat.cli.options import takes
 from rheostat.config import GuardOptions
 from rheostat.policies.default_policy import DEFAULT_POLICY
+
+if TYPE_CHECKING:
+    from rheostat.lab.demo.demo_options import Demo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +91,7 @@ def demo(
     """
     if receivers:
         return demo_receivers(day.seconds, guards, out, as_json, end_with_parent)
-    from rich.console import Console
-
-    from rheostat.lab.demo import results_folder as results
     from rheostat.lab.demo.demo_options import Demo
-    from rheostat.lab.demo.demo_run import perform
-    from rheostat.lab.demo.live_view import open_view
-    from rheostat.lab.report.result_text import printed
-    from rheostat.lab.report.summary import to_json
-    from rheostat.machine.orderly_end import orderly_end
 
     wanted = Demo(
         query=day.query,
@@ -114,13 +109,26 @@ def demo(
     )
     if operator:
         return demo_operator(wanted, as_json, end_with_parent)
-    results.check(out)
+    return _play(wanted, full, as_json, end_with_parent)
+
+
+def _play(wanted: Demo, full: bool, as_json: bool, end_with_parent: bool) -> int:
+    from rich.console import Console
+
+    from rheostat.lab.demo import results_folder as results
+    from rheostat.lab.demo.demo_run import perform
+    from rheostat.lab.demo.live_view import open_view
+    from rheostat.lab.report.result_text import printed
+    from rheostat.lab.report.summary import to_json
+    from rheostat.machine.orderly_end import orderly_end
+
+    results.check(wanted.out)
     console = Console(highlight=False, stderr=as_json)
-    view = open_view("Rheostat", day.maximum, wanted.slo.latency_s, console)
+    view = open_view("Rheostat", wanted.max_executors, wanted.slo.latency_s, console)
     with orderly_end(end_with_parent), view:
         run, summary = perform(wanted, view, full)
         view.finish(printed(run.title, summary))
-    typer.echo(results.told(out), err=as_json)
+    typer.echo(results.told(wanted.out), err=as_json)
     if as_json:
         typer.echo(json.dumps(to_json(summary), indent=2))
     return 0 if summary.exact else 1
