@@ -21,16 +21,15 @@ def repair(
 
     Example: rheostat state repair /data/checkpoints/orders
     """
-    from rheostat.repartition.repair import repair as cure
-    from rheostat.repartition.repair import repair_sink
+    from rheostat.repartition.whole_rescale import repair_here, repair_sink_here
 
     if sink:
-        batches = repair_sink(checkpoint, sink)
+        batches = repair_sink_here(checkpoint, sink)
         numbers = ", ".join(map(str, batches)) or "no batch"
         told = f"{sink}: {numbers} got an entry without files. Start the query."
         tell({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(told))
         return
-    done = cure(checkpoint)
+    done = repair_here(checkpoint)
     tell(
         asdict(done),
         as_json,

@@ -9,11 +9,10 @@ Nothing is deleted: what is taken out is kept in ``_rheostat/attic``.
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint_files import local_path
@@ -21,8 +20,8 @@ from rheostat.repartition.checkpoints.running_query import require_stopped
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.own_journal import OWN_FOLDER, OwnJournal
-from rheostat.repartition.protocol.preflight import UNFINISHED, own_checkpoint
-from rheostat.repartition.protocol.sink_log import SinkLog
+from rheostat.repartition.protocol.preflight import UNFINISHED
+from rheostat.repartition.sites.site import OwnSite, Site
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 LATE_S = 1.0
@@ -54,25 +53,40 @@ class Diagnosis:
     commits: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A checkpoint's folder, which may have a path's methods only, and the files of its state, with
+    the time at which each was written (Unix seconds).
+    """
+
+    folder: Path
+    state: Mapping[PurePosixPath, float]
+
+
 def repair(location: str, disk: Disk | None = None) -> Repaired:
     """Cure a checkpoint; raises BadInput where it has no repartition of Spark's that is unfinished.
 
     May be called again after a crash: what goes last is the offset log's entry that shows it.
     """
-    disk = disk or Disk()
-    folder = own_checkpoint(location)
+    return repair_at(OwnSite(location, disk or Disk()))
+
+
+def repair_at(site: Site) -> Repaired:
+    """Do ``repair`` wherever the checkpoint is."""
+    folder, disk = site.folder, site.disk
     story = OwnJournal(folder, disk).read()
     if story is not None and story.phase in UNFINISHED:
         raise BadInput(
-            f"the unfinished repartition of {location} is Rheostat's own: end it with rheostat"
+            f"the unfinished repartition of {folder} is Rheostat's own: end it with rheostat"
             f" state rescale --partitions {story.plan.partitions}, or take it back with rheostat"
             " state undo"
         )
-    found = diagnose(folder)
+    found = diagnose(_seen(site))
     require_stopped(folder)
     with leased(folder, disk):
         attic = folder / OWN_FOLDER / "attic" / str(int(time.time()))
-        moved = tuple(_going(folder, diagnose(folder)))
+        seen = _seen(site)
+        moved = tuple(_going(seen, diagnose(seen)))
         for name in moved:
             disk.move(folder / name, attic / name)
         disk.flush()
@@ -85,8 +99,12 @@ def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int
 
     One that can still be taken back gets none: its number may be a batch of the query's again.
     """
-    disk = disk or Disk()
-    folder = own_checkpoint(location)
+    return repair_sink_at(OwnSite(location, disk or Disk()), str(local_path(sink)))
+
+
+def repair_sink_at(site: Site, sink: str) -> tuple[int, ...]:
+    """Do ``repair_sink`` wherever the checkpoint is; the sink is on the same file system."""
+    folder = site.folder
     offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
     done = [
         batch
@@ -99,17 +117,18 @@ def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int
         raise BadInput(
             f"{folder} has no repartition in its logs after which the query has planned a batch"
         )
-    log = SinkLog(local_path(sink).absolute(), disk)
+    log = site.sink_log(sink)
     log.require_log()
     require_stopped(folder)
-    with leased(folder, disk):
+    with leased(folder, site.disk):
         return tuple(batch for batch in done if log.add_empty(batch))
 
 
-def diagnose(folder: Path) -> Diagnosis:
+def diagnose(seen: Seen) -> Diagnosis:
     """Return what is wrong with a checkpoint's logs; raises BadInput where nothing is that a repair
     could mend.
     """
+    folder = seen.folder
     offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
     if not offsets:
         raise BadInput(
@@ -124,7 +143,7 @@ def diagnose(folder: Path) -> Diagnosis:
             f"{folder} needs no repair: batch {newest} is the query's own and not committed; start"
             " the query, which runs it again"
         )
-    whole = (batch for batch in reversed(commits) if not _is_skipped(folder, batch))
+    whole = (batch for batch in reversed(commits) if not _is_skipped(seen, batch))
     last = next(whole, None)
     if last is None:
         raise BadInput(f"{folder} has no committed batch to go back to: restore a backup")
@@ -136,74 +155,74 @@ def diagnose(folder: Path) -> Diagnosis:
     )
 
 
-def _going(folder: Path, found: Diagnosis) -> Iterator[str]:
+def _seen(site: Site) -> Seen:
+    below = site.written_below("state")
+    return Seen(site.folder, {PurePosixPath("state", name): at_s for name, at_s in below.items()})
+
+
+def _going(seen: Seen, found: Diagnosis) -> Iterator[str]:
     """Yield what has to go, in the order in which it may: the state of the repartition's batch
     first, the offset log's entry last, since as long as it is there no query starts.
     """
     version = found.offsets[0] + 1
-    for root, _, names in os.walk(folder / "state"):
-        inside = Path(root).relative_to(folder)
-        yield from (str(inside / name) for name in sorted(names) if _is_of(inside, name, version))
+    yield from (str(file) for file in sorted(seen.state) if _is_of(file, version))
     for log, batches in (("commits", found.commits), ("offsets", found.offsets)):
         for batch in batches:
-            checksum = Path(log) / f".{batch}.crc"
-            if (folder / checksum).exists():
-                yield str(checksum)
+            checksum = f"{log}/.{batch}.crc"
+            if (seen.folder / checksum).exists():
+                yield checksum
             yield f"{log}/{batch}"
 
 
-def _is_of(folder: Path, name: str, version: int) -> bool:
+def _is_of(file: PurePosixPath, version: int) -> bool:
     """Tell whether a file belongs to a version of the state, or to its operator's metadata.
 
     ``5.zip``, ``5_ID.changelog``, their checksums (``.5.zip.crc``, ``5.zip.crc``), and in
     ``_metadata/v2`` the batch's own number, which is one less.
     """
-    if folder.parts[-2:] == ("_metadata", "v2"):
-        return name.lstrip(".").partition(".")[0] == str(version - 1)
-    if "_metadata" in folder.parts or "SSTs" in folder.parts or "_stateSchema" in folder.parts:
+    folders, number = file.parent.parts, file.name.lstrip(".").partition(".")[0]
+    if folders[-2:] == ("_metadata", "v2"):
+        return number == str(version - 1)
+    if {"_metadata", "SSTs", "_stateSchema"} & {*folders}:
         return False
-    number = name.lstrip(".").partition(".")[0].partition("_")[0]
-    return number == str(version)
+    return number.partition("_")[0] == str(version)
 
 
-def _is_skipped(folder: Path, batch: int) -> bool:
+def _is_skipped(seen: Seen, batch: int) -> bool:
     """Tell whether a commit is the empty one that Spark writes for a batch that it skips: of the
     stores that have the state before the batch, not all have the state after it.
     """
-    after = _stores(folder, batch + 1)
+    folder, after = seen.folder, _stores(seen, batch + 1)
     kept = (folder / "offsets" / str(batch - 1)).is_file()
     same = kept and _partitions(folder, batch) == _partitions(folder, batch - 1)
-    return (
-        not after or bool(same and _stores(folder, batch) - after) or _is_late(folder, batch, after)
-    )
+    return not after or bool(same and _stores(seen, batch) - after) or _is_late(seen, batch, after)
 
 
-def _is_late(folder: Path, batch: int, stores: set[Path]) -> bool:
+def _is_late(seen: Seen, batch: int, stores: set[PurePosixPath]) -> bool:
     """Tell whether a commit without a watermark was written long after its state, and just before
     the repartition's batch: the batch may have been stopped before its sink was done.
 
     A commit that is taken back in error costs a batch that runs again, one that stays costs rows.
     """
+    folder = seen.folder
     commit, lock = folder / "commits" / str(batch), folder / "offsets" / str(batch + 1)
     if not lock.is_file() or '"nextBatchWatermarkMs":0' not in commit.read_text(encoding="utf-8"):
         return False
     at_s = commit.stat().st_mtime
     written_s = max(
-        each.stat().st_mtime
-        for store in stores
-        for each in store.iterdir()
-        if _is_of(store.relative_to(folder), each.name, batch + 1)
+        when_s
+        for file, when_s in seen.state.items()
+        if file.parent in stores and _is_of(file, batch + 1)
     )
     return at_s - written_s > LATE_S and lock.stat().st_mtime - at_s < SOON_S
 
 
-def _stores(folder: Path, version: int) -> set[Path]:
+def _stores(seen: Seen, version: int) -> set[PurePosixPath]:
     """Return the folders of the stores that have a version of the state."""
     return {
-        Path(root)
-        for root, _, names in os.walk(folder / "state")
-        if "_metadata" not in Path(root).parts
-        and any(_is_of(Path(root).relative_to(folder), name, version) for name in names)
+        file.parent
+        for file in seen.state
+        if "_metadata" not in file.parts and _is_of(file, version)
     }
 
 

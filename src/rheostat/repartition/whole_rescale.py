@@ -1,4 +1,4 @@
-"""A repartition with a Spark session of its own."""
+"""What is done to a checkpoint, with a Spark session of its own where one is needed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from rheostat.repartition.checkpoints.running_query import require_stopped
 from rheostat.repartition.protocol.course import Told
 from rheostat.repartition.protocol.own_journal import Story
 from rheostat.repartition.protocol.preflight import require_number
+from rheostat.repartition.repair import (
+    Repaired,
+    repair,
+    repair_at,
+    repair_sink,
+    repair_sink_at,
+)
 from rheostat.repartition.rescale import rescale, rescale_at, undo, undo_at
 from rheostat.repartition.rewrite.own_session import own_session
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
@@ -61,6 +68,24 @@ def undo_here(location: str, told: Told) -> Story:
     _require_place(location)
     with own_session() as spark:
         return undo_at(remote_site(spark, location), told=told)
+
+
+def repair_here(location: str) -> Repaired:
+    """Do ``repair``, with a session where the checkpoint is elsewhere."""
+    if is_local(location):
+        return repair(location)
+    _require_place(location)
+    with own_session() as spark:
+        return repair_at(remote_site(spark, location))
+
+
+def repair_sink_here(location: str, sink: str) -> tuple[int, ...]:
+    """Do ``repair_sink``, with a session where the checkpoint is elsewhere."""
+    if is_local(location):
+        return repair_sink(location, sink)
+    _require_place(location)
+    with own_session() as spark:
+        return repair_sink_at(remote_site(spark, location), sink)
 
 
 def _require_place(location: str) -> None:

@@ -63,3 +63,23 @@ def test_on_hdfs_forth_back_and_forth_again(
         assert counting.output(tmp_path) == counting.expected(6)
     finally:
         spark.stop()
+
+
+def test_on_hdfs_what_spark_bricks_by_a_refusal_is_cured(
+    driver: dict[str, str], hdfs: str, tmp_path: Path
+) -> None:
+    checkpoint = f"{hdfs}/checkpoints/broken"
+    spark = counting.session(counting.HDFS, 3)
+    try:
+        counting.feed(tmp_path, range(3))
+        counting.run(spark, tmp_path, checkpoint=checkpoint)
+        with pytest.raises(Exception, match="UNSUPPORTED_PROVIDER"):
+            spark._streamingCheckpointManager.repartition(checkpoint, 5)
+        counting.feed(tmp_path, range(3, 5))
+        with pytest.raises(Exception, match="UNFINISHED_REPARTITION"):
+            counting.run(spark, tmp_path, checkpoint=checkpoint)
+        asked("repair", checkpoint)
+        counting.run(spark, tmp_path, checkpoint=checkpoint)
+        assert counting.output(tmp_path) == counting.expected(5)
+    finally:
+        spark.stop()

@@ -36,6 +36,11 @@ class FolderSystem:
     def listing(self, name: object) -> list[str]:
         return [each.name for each in Path(str(name)).iterdir()]
 
+    def written_below(self, name: object) -> dict[str, float]:
+        root = Path(str(name))
+        files = [each for each in root.rglob("*") if each.is_file()]
+        return {each.relative_to(root).as_posix(): each.stat().st_mtime for each in files}
+
     def text(self, name: object) -> str:
         return Path(str(name)).read_text()
 

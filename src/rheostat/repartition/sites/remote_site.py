@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -49,6 +49,10 @@ class RemoteSite:
     def read(self) -> Checkpoint:
         """Return what it says."""
         return read_checkpoint(str(self.folder), self._files)
+
+    def written_below(self, part: str) -> Mapping[str, float]:
+        """Return the files below a folder of it, and when each was written."""
+        return self._system.written_below(self.folder / part)
 
     def require_fit(self, checkpoint: Checkpoint, partitions: int) -> None:
         """Raise BadInput where it cannot be repartitioned, or this computer has no room for it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -31,6 +31,12 @@ class Site(Protocol):
         """Return what it says."""
         ...
 
+    def written_below(self, part: str) -> Mapping[str, float]:
+        """Return the files below a folder of it, by their names from there on, with the time at
+        which each was written (Unix seconds).
+        """
+        ...
+
     def require_fit(self, checkpoint: Checkpoint, partitions: int) -> None:
         """Raise BadInput where it cannot be repartitioned."""
         ...
@@ -54,6 +60,12 @@ class OwnSite:
     def read(self) -> Checkpoint:
         """Return what it says."""
         return read_own(self.folder)[0]
+
+    def written_below(self, part: str) -> Mapping[str, float]:
+        """Return the files below a folder of it, and when each was written."""
+        root = self.folder / part
+        files = (each for each in root.rglob("*") if each.is_file())
+        return {each.relative_to(root).as_posix(): each.stat().st_mtime for each in files}
 
     def require_fit(self, checkpoint: Checkpoint, partitions: int) -> None:
         """Raise BadInput where it cannot be repartitioned."""

@@ -45,6 +45,21 @@ class HadoopSystem:
                 str(each.getPath().getName()) for each in self.files.listStatus(self.path(name))
             ]
 
+    def written_below(self, name: object) -> dict[str, float]:
+        """Return the files below a folder by their names from there on, with the time at which
+        each was written (Unix seconds); raises OSError.
+        """
+        with as_os_error():
+            folder, found = self.files.makeQualified(self.path(name)), {}
+            if not self.files.exists(folder):
+                return {}
+            files = self.files.listFiles(folder, True)
+            while files.hasNext():
+                each = files.next()
+                inside = str(each.getPath().toString()).removeprefix(f"{folder.toString()}/")
+                found[inside] = int(each.getModificationTime()) / 1000
+            return found
+
     def text(self, name: object) -> str:
         """Return a small file's text; raises OSError."""
         with as_os_error():

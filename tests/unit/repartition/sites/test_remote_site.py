@@ -11,9 +11,12 @@ from tests.unit.repartition.folder_system import FolderSystem, Killed
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, expected
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.repartition import repair as repairs
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, refused_place
 from rheostat.repartition.protocol.lease import lease_path
+from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.protocol.own_journal import Story
+from rheostat.repartition.repair import repair_at, repair_sink_at
 from rheostat.repartition.rescale import rescale_at, undo_at
 from rheostat.repartition.sites.remote_site import RemoteSite
 
@@ -112,6 +115,44 @@ def test_killed_at_every_change_a_file_sink_loses_no_batch_and_has_no_gap(
         assert query.output == expected(ROWS)
         numbers = sorted(int(each.name) for each in log.iterdir() if each.name.isdecimal())
         assert numbers == [*range(len(numbers))]
+
+
+def begun_by_spark(folder: Path) -> None:
+    last = (folder / "offsets" / "3").read_text()
+    (folder / "offsets" / "4").write_text(offset_entry(last, NEW))
+    (folder / "state" / "0" / "6").mkdir()
+    (folder / "state" / "0" / "6" / "5.snapshot").write_text("{}")
+
+
+def test_what_spark_has_begun_elsewhere_is_taken_out_killed_at_any_change(
+    ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repairs, "require_stopped", lambda _: None)
+    begun_by_spark(ready)
+    whole = site(copied(ready, tmp_path / "whole"))
+    done = repair_at(whole)
+    assert (done.batch, done.partitions) == (3, OLD)
+    assert done.moved == ("state/0/6/5.snapshot", "offsets/4")
+    for point in range(whole._system.changes):  # type: ignore[attr-defined]
+        cut = copied(ready, tmp_path / "cut")
+        with pytest.raises(Killed):
+            repair_at(site(cut, point))
+        lease_path(cut).unlink(missing_ok=True)  # its holder is this process, which lives
+        with suppress(BadInput):  # it was done but for its lease
+            repair_at(site(cut))
+        goes_on(cut, OLD)
+
+
+def test_the_log_of_a_sink_elsewhere_gets_the_entries_that_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repairs, "require_stopped", lambda _: None)
+    folder, log = tmp_path / "checkpoint", tmp_path / "out" / "_spark_metadata"
+    ToyQuery(folder, OLD, log).run(4)
+    forth(site(folder))
+    ToyQuery(folder, log=log).run(1)
+    assert repair_sink_at(site(folder), str(log.parent)) == (4,)
+    assert repair_sink_at(site(folder), str(log.parent)) == ()
 
 
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])
