@@ -35,6 +35,9 @@ _UNEASY = 2.0
 """Times the risk that a size may be left with, at which more are asked for: between the two the
 size stands."""
 
+_GAIN = 0.05
+"""A reserve that leaves more than the rest of the late rows is no use."""
+
 
 @dataclass(frozen=True, slots=True)
 class Predictive:
@@ -43,7 +46,8 @@ class Predictive:
     A batch model is learnt from the run time of tasks (without stages: from batch times), a
     forecast from the history, and the time that executors take to come from their coming. Batches
     are then rolled out. Up, just in time: if rows would be late on the 90 % path before executors
-    that are asked for at the next look could help, the cheapest size with which they are not. Up
+    that are asked for at the next look could help, the cheapest size with which they are not on the
+    median path: what comes above it can still be met (while a load is young: on the 99 % path). Up
     too, for a reserve: if the rate may surge, as it did in the past when it was like now, and more
     rows would be late until executors come than may be. Down, if neither would be so with fewer
     until another change would pay: to the size that saves most until more are needed.
@@ -180,17 +184,15 @@ class Predictive:
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
         if standing.late_rows > _LATE_S * at.coming.p90[0]:
             why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
-            return self._up(at, arrivals, why, evidence)
+            return self._up(at, why, evidence)
         if feared > _UNEASY * at.late_share or worst > _UNEASY * at.late_in_window:
             surge = at.surges.worst().rate if at.surges else 0.0
             why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
             evidence["reserve"] = True
-            return self._up(at, arrivals, why, evidence)
+            return self._up(at, why, evidence)
         return self._down(at, arrivals, evidence)
 
-    def _up(
-        self, at: Situation, arrivals: Arrivals, why: str, evidence: dict[str, Any]
-    ) -> Decision:
+    def _up(self, at: Situation, why: str, evidence: dict[str, Any]) -> Decision:
         """Return the cheapest size that keeps the objective from when it can be there."""
         size, until_s = at.size, self._worth_s(at)
         more = [q for q in at.sizes if q > size]
@@ -200,10 +202,13 @@ class Predictive:
             why = f"more executors will not help, because {bound.said}; size kept"
             return hold(at.now, why, {**evidence, "binds": bound.kind})
         if more:
-            if at.is_young:
-                arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p99))
-            allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
             feared = risk(at, more[-1])
+            if "reserve" in evidence and not at.is_young and not _eases(feared, risk(at, size)):
+                return hold(at.now, f"{why}, and with more executors too; size kept", evidence)
+            # what comes above the median can still be met at the next look, but for a young load
+            path = at.coming.p99 if at.is_young else at.coming.p50
+            arrivals = Arrivals(at.backlog, at.coming.path(path))
+            allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
             for q in more:
                 late = course(at, arrivals, q, until_s).late_rows
                 if late <= allowed and bearable(risk(at, q), at, feared):
@@ -233,7 +238,8 @@ class Predictive:
                 continue
             if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
-            if bearable(risk(at, q, as_never=True), at):
+            does_as_much = at.sustained(q) >= at.sustained(size)
+            if does_as_much or bearable(risk(at, q, as_never=True), at):
                 best, saved = q, saving
         if best < size:
             evidence["needed"] = best
@@ -245,6 +251,13 @@ class Predictive:
         if at.now.lag_rows is None:
             why += "; the source does not tell what waits"
         return Decision(target=size, reason=why, evidence=evidence)
+
+
+def _eases(most: tuple[float, float], standing: tuple[float, float]) -> bool:
+    """Tell whether surges would make fewer rows late with the most executors than with those that
+    stand.
+    """
+    return any(less < (1 - _GAIN) * now for less, now in zip(most, standing, strict=True))
 
 
 def _doubt(model: Identified | None) -> str | None:

@@ -15,6 +15,7 @@ from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.bursts import Bursts
+from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.workload import Workload
 
@@ -47,6 +48,20 @@ def test_a_wave_is_followed_in_time_and_cheaper_than_the_largest_size_it_needs(
 
 def test_unannounced_bursts_are_kept_in_time() -> None:
     assert measures(ran(BURSTS, 50, 3.0).ledger, SLO, warm_up_s=300).attained
+
+
+def test_near_what_a_size_can_do_a_surge_that_can_still_be_met_is_not_feared() -> None:
+    run = ran(Cosine(shift=27_000, amplitude=0, noise=600, seed=5), 50, 3.0)
+    targets = [record.target for record in run.records[240:]]
+    assert measures(run.ledger, SLO, warm_up_s=600).attained
+    assert targets.count(6) > 0.6 * len(targets)  # six can do 28,600 rows/s
+
+
+def test_executors_that_make_no_batch_shorter_are_given_back() -> None:
+    run = ran(Constant(45_000), 10, 3.0)
+    at_s = {record.t_s: record.target for record in run.records}
+    assert (at_s[150.0] or 0) > 12
+    assert at_s[300.0] == 12  # 24 tasks take two rounds on both
 
 
 def test_executors_that_are_late_are_not_counted_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from rheostat.capacity.batch import Trigger
@@ -38,13 +39,12 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
     """Return the course with ``target`` executors if the rate surges, and all that there may be are
     there ``there_s`` later; a batch has begun a ``phase`` (0 to 1) of an interval before.
 
-    The job is taken to keep up until then: a size must not seem to do because a batch has just
-    ended, and not to do a moment later.
+    Batches are taken to be as long until then as they have settled, or are now: a size must not
+    seem to do because a batch has just ended, and not to do a moment later.
     """
     rate = at.now.input_rows_per_s or 0.0
     batch_s = _batch(at, target)
-    lasts_s = at.model.model.steady_s(rate, target * at.slots, Trigger(interval_s=at.trigger_s))
-    every_s = max(at.trigger_s, at.aim_s / 2 if lasts_s is None else lasts_s)
+    every_s = max(at.trigger_s, _lasts_s(at, target, rate))
     rows, ago_s = rate * every_s, phase * every_s
     ends_s = max(0.0, batch_s(rows) - ago_s)
     begun = Backlog(
@@ -65,6 +65,20 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
         slo_s=at.aim_s,
         until_s=until_s,
     )
+
+
+def _lasts_s(at: Situation, target: int, rate: float) -> float:
+    """Return how long batches last with ``target`` executors before the rate surges.
+
+    Where the rate is near what a size can do they would grow for many minutes until they settle,
+    and beyond it without end: what has not come yet can still be met, so they count as they are
+    now. Of a young load nothing is certain: there they have settled, or only just keep the aim.
+    """
+    settled_s = at.model.model.steady_s(rate, target * at.slots, Trigger(interval_s=at.trigger_s))
+    if at.is_young:
+        return at.aim_s / 2 if settled_s is None else settled_s
+    now_s = _batch(at, target)(max(at.now.batch_rows or 0, rate * at.trigger_s))
+    return min(at.aim_s / 2, now_s, math.inf if settled_s is None else settled_s)
 
 
 def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, float]:
