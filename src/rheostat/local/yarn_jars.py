@@ -4,6 +4,7 @@ version of Spark's Hadoop, and a class of ours that starts them.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from rheostat.errors import BadInput
@@ -16,8 +17,11 @@ CLASS = "rheostat.YarnCluster"
 FETCH = "fetching YARN's JARs: 56 MB from Maven Central, about half a minute, once"
 _SOURCE = Path(__file__).parent / "java" / "YarnCluster.java"
 
-# Hadoop starts its small cluster only with these beside it, for it is made for tests.
+# Hadoop starts its small cluster only with these beside it, for it is made for tests: up to 3.4
+# with JUnit 4, later with JUnit 5.
 _MODULES = (
+    ("junit", "junit", "4.13.2"),
+    ("org.hamcrest", "hamcrest-core", "1.3"),
     ("org.junit.jupiter", "junit-jupiter-api", "5.10.3"),
     ("org.junit.platform", "junit-platform-commons", "1.10.3"),
     ("org.opentest4j", "opentest4j", "1.3.0"),
@@ -39,9 +43,7 @@ def yarn_class_path(home: SparkHome) -> str:
     Raises ``BadInput`` where there is no network at the first call, and ``RheostatError`` without
     a Java compiler.
     """
-    version = _hadoop(home)
-    modules = (("org.apache.hadoop", "hadoop-client-minicluster", version), *_MODULES)
-    jars = cached_jars(_folder(home), "YARN", "".join(_dependency(*each) for each in modules))
+    jars = cached_jars(_folder(home), "YARN", _dependencies(home))
     # YARN's own classes go before Spark's: they are of one version, but not all are in Spark's.
     beside = ":".join([*map(str, jars), f"{home.folder / 'jars'}/*"])
     ours = build_jar([_SOURCE], CLASS, beside, home.jdk, folders.cache_folder() / "java")
@@ -49,7 +51,15 @@ def yarn_class_path(home: SparkHome) -> str:
 
 
 def _folder(home: SparkHome) -> Path:
-    return folders.cache_folder() / "jars" / f"yarn-{_hadoop(home)}"
+    # By what it holds: a cache of an older Rheostat may lack a JAR that is wanted now.
+    held = hashlib.sha256(_dependencies(home).encode()).hexdigest()[:8]
+    return folders.cache_folder() / "jars" / f"yarn-{_hadoop(home)}-{held}"
+
+
+def _dependencies(home: SparkHome) -> str:
+    """Return the modules as elements of an Ivy file."""
+    modules = (("org.apache.hadoop", "hadoop-client-minicluster", _hadoop(home)), *_MODULES)
+    return "".join(_dependency(*each) for each in modules)
 
 
 def _hadoop(home: SparkHome) -> str:

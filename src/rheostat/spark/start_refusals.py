@@ -1,5 +1,5 @@
 """Why a cluster manager has refused an application, in one line, from the stack trace that Spark
-ends with: YARN's queue, Kubernetes' namespace, rights and token.
+ends with: YARN's queue and application master, Kubernetes' namespace, rights and token.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ _FORBIDDEN = re.compile(
     r'cannot (\w+) resource \\?"([^"\\]+)\\?" in API group \\?"([^"\\]*)\\?"'
     r'(?: in the namespace \\?"([^"\\]+))?'
 )
+_ENDED = re.compile(r"application has already ended!.*Application Master", re.DOTALL)
 _TOKEN = re.compile(r"\b401\b.{0,40}Unauthorized|Unauthorized.{0,40}\b401\b|code=401", re.DOTALL)
 
 
@@ -41,6 +42,12 @@ def why_refused(said: str) -> str | None:
         return (
             f"the driver may not {verb} {resource} in namespace {place or 'default'}; add to its"
             f' role: apiGroups: ["{group}"], resources: ["{resource}"], verbs: ["{verb}"]'
+        )
+    if _ENDED.search(said):
+        return (
+            "YARN has ended the application before it began: can its nodes reach this driver? See"
+            " spark.driver.host and spark.driver.port; what the application master has said is in"
+            " its log (yarn logs -applicationId ...)"
         )
     if _TOKEN.search(said):
         return (

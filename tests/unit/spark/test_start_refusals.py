@@ -43,6 +43,15 @@ def test_a_right_that_lacks_is_told_as_the_rule_to_add() -> None:
     )
 
 
+def test_an_application_master_that_did_not_start_asks_for_the_way_to_the_driver() -> None:
+    told = why_refused(
+        "The YARN application has already ended! It might have been killed or the Application"
+        " Master may have failed to start. Check the YARN application logs for more details."
+    )
+    assert told is not None
+    assert "See spark.driver.host and spark.driver.port" in told
+
+
 def test_a_token_that_is_not_taken_is_told() -> None:
     assert "spark.kubernetes.authenticate.oauthTokenFile" in str(why_refused("code=401, details"))
 

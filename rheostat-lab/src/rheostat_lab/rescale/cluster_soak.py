@@ -71,6 +71,8 @@ class Soak:
     exact: bool = False
     rows: int = 0
     seconds: float = 0.0
+    fault: str | None = None
+    """What has ended the soak before its verdict."""
     spark_out_s: float | None = None
     """From Spark's own request for one executor to its registration, before anything is sized."""
     out_s: list[float] = field(default_factory=list)
@@ -84,12 +86,9 @@ class Soak:
         return self.exact and not self.failed_in_planned
 
 
-def soak(wanted: argparse.Namespace) -> Soak:
-    """Do it."""
-    done, began_s = (
-        Soak(wanted.kind, pyspark.__version__, wanted.query, wanted.seed),
-        time.monotonic(),
-    )
+def soak(wanted: argparse.Namespace, done: Soak) -> None:
+    """Do it; ``done`` says at any time how far it is."""
+    began_s = time.monotonic()
     # Whichever nodes are lost, one with room for all is left.
     cluster = local_cluster(wanted.kind, MOST * (1 + wanted.losses), max(2, 1 + wanted.losses), say)
     shape = Shape(
@@ -110,9 +109,8 @@ def soak(wanted: argparse.Namespace) -> Soak:
                 done.spark_out_s = round(_spark_out_s(job), 1)
                 _change(job, cluster, wanted, done, folder)
         finally:
+            done.seconds = round(time.monotonic() - began_s, 1)
             end_driver()
-    done.seconds = round(time.monotonic() - began_s, 1)
-    return done
 
 
 def _change(
@@ -142,7 +140,9 @@ def _change(
         done.rescalings += 1
         if not fault:
             done.failed_in_planned += (endpoint.failed_tasks() or 0) - before
-        say(f"{number + 1} of {wanted.rescalings}: {size} executors{f', {fault}' if fault else ''}")
+        took = f"{time.monotonic() - asked_s:.0f} s"
+        beside = f", {fault}" if fault else ""
+        say(f"{number + 1} of {wanted.rescalings}: {size} executors after {took}{beside}")
     verdict = job.finish()
     done.exact, done.rows = verdict.exact, verdict.expected
     done.failed_tasks, done.failed_queries = endpoint.failed_tasks() or 0, job.failures
@@ -225,12 +225,14 @@ def main(words: Sequence[str] | None = None) -> int:
     }
     for name, (usual, kind) in numbers.items():
         parser.add_argument(f"--{name}", type=kind, default=usual)
+    given = parser.parse_args(words)
+    done = Soak(given.kind, pyspark.__version__, given.query, given.seed)
     try:
         with orderly_end():
-            done = soak(parser.parse_args(words))
+            soak(given, done)
     except RheostatError as fault:
-        say(str(fault))
-        return 1
+        done.fault = str(fault)
+        say(done.fault)
     sys.stdout.write(json.dumps(asdict(done)) + "\n")
     return 0 if done.passed else 1
 

@@ -29,6 +29,7 @@ MOST_S = 30.0
 something has moved, and at most; each is half as long again as the one before. The first is short
 because Spark asks for a refused pod again every second until less is wanted of it."""
 
+_UNREACHED = "the driver is not reached"
 _UNKNOWN = 401
 """The API server's answer to a token that has expired."""
 
@@ -71,7 +72,8 @@ class Platform:
     lacking.
 
     ``bears`` is how many failed executors the application bears. ``reasons`` returns why each
-    executor that has gone has gone, as Spark says it.
+    executor that has gone has gone, as Spark says it. ``driver`` is the address that executors
+    register at.
     """
 
     def __init__(
@@ -79,7 +81,9 @@ class Platform:
         pods: Pods,
         reasons: Callable[[], Mapping[str, str | None]],
         bears: int = BEARS,
+        driver: str = "",
     ) -> None:
+        self._driver = driver
         self._pods = pods
         self._reasons = reasons
         self._known: frozenset[str] | None = None
@@ -210,14 +214,24 @@ class Platform:
                 f"Kubernetes makes no more pods: {self._refusal}; planning with {self._there},"
                 " more are asked for as soon as one could be made"
             )
-        silent = unreachable(pods, registered, now)
-        if silent:
-            said.append(
-                f"{', '.join(silent[:3])} run but have not registered for a minute: can they reach"
-                " the driver? See spark.driver.host and spark.driver.port"
-            )
-        said.append(self._unregistered.words())
+        said += self._unreached(unreachable(pods, registered, now))
         return "; ".join(filter(None, said))
+
+    def _unreached(self, silent: Collection[str]) -> list[str]:
+        """Return what is to be said of executors that do not register; the first is logged."""
+        names = ", ".join(list(silent)[:3])
+        quiet = f"{names} run but have not registered for a minute" if silent else ""
+        at = f" at {self._driver}" if self._driver else ""
+        said = [
+            f"{each}: can they reach the driver{at}? See spark.driver.host, spark.driver.port and"
+            " the pods' logs"
+            for each in (quiet, self._unregistered.words())
+            if each
+        ]
+        if said and _UNREACHED not in self._said:
+            self._said.add(_UNREACHED)
+            _log.warning("rheostat: %s", said[0])
+        return said
 
     def _tell(self, refused: Refused, what: str) -> str:
         """Return in words that the API server was of no help; logged once a kind."""

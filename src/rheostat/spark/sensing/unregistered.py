@@ -38,11 +38,10 @@ class Unregistered:
                 self._running[pod.executor] = pod.name
 
     def words(self) -> str:
-        """Return what is to be said of them; nothing for fewer than ``FEW``."""
+        """Return how many they are and the last one; nothing for fewer than ``FEW``."""
         if len(self._ended) < FEW:
             return ""
         return (
             f"{len(self._ended)} pods have ended before their executors registered, the last"
-            f" {list(self._ended.values())[-1]}: can they reach the driver? See spark.driver.host"
-            " and spark.driver.port, and the pods' logs"
+            f" {list(self._ended.values())[-1]}"
         )

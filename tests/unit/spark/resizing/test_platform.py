@@ -168,10 +168,25 @@ def test_an_expired_token_is_waited_out() -> None:
     assert "token" not in seen.look(["1"], 2, 100.0)
 
 
-def test_a_driver_that_cannot_be_reached_is_told() -> None:
+def test_a_driver_that_cannot_be_reached_is_told_with_its_address_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     running = {"state": {"running": {"startedAt": "1970-01-01T00:00:10Z"}}}
     pods = FakePods(pod(1, containerStatuses=[running]))
-    assert "can they reach the driver" in platform(pods).look([], 1, 100.0)
+    seen = Platform(pods, dict, driver="10.0.0.9:7078")
+    said = [seen.look([], 1, now) for now in (100.0, 200.0)][-1]
+    assert said == (
+        "a-exec-1 run but have not registered for a minute: can they reach the driver at"
+        " 10.0.0.9:7078? See spark.driver.host, spark.driver.port and the pods' logs"
+    )
+    assert [each.getMessage() for each in caplog.records] == [f"rheostat: {said}"]
+
+
+def test_pods_that_end_one_after_the_other_without_registering_are_told() -> None:
+    pods = FakePods(pod(1, "Failed"), pod(2, "Failed"))
+    said = platform(pods).look([], 1, 0.0)
+    assert said.startswith("2 pods have ended before their executors registered, the last a-exec-2")
+    assert "See spark.driver.host" in said
 
 
 def test_nodes_are_those_of_the_pods_or_else_the_hosts() -> None:
