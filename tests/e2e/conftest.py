@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from pyspark import SparkConf, SparkContext
@@ -18,6 +19,9 @@ from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.local.standalone import HOSTS, Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+
+if TYPE_CHECKING:
+    from rheostat.local.kubernetes_cluster import KubernetesCluster
 
 CORES = 4
 LEFT_DEADLINE_S = 60.0
@@ -88,6 +92,16 @@ def cluster(shared_cluster: Cluster) -> Cluster:
         )
         time.sleep(0.1)
     return shared_cluster
+
+
+@pytest.fixture(scope="module")
+def kubernetes() -> Iterator[KubernetesCluster]:
+    """A Kubernetes of two nodes with room for five executors; for tests of ``needs_kubernetes``."""
+    pytest.importorskip("kubernetes", reason="comes with the extra clusters")
+    from rheostat.local.kubernetes_cluster import KubernetesCluster
+
+    with KubernetesCluster(cores=5, nodes=2) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

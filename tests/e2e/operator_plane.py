@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from rheostat.agent.server import Server
 from rheostat.config import GuardOptions
 from rheostat.guards import guards_of
 from rheostat.journal.folder import MemoryJournal
+from rheostat.local import kubernetes_build
 from rheostat.local.kubernetes_plane import ControlPlane
 from rheostat.loop import Loop
 from rheostat.machine.free_ports import free_port
@@ -59,6 +62,17 @@ class Plane(ControlPlane):
     def apply(self, *objects: Any) -> str:
         """Apply objects."""
         return self.kubectl("apply", "-f", "-", told=yaml.safe_dump_all(objects))
+
+
+@contextmanager
+def running_plane(folder: Path) -> Iterator[Plane]:
+    """Run one in a folder; for tests of ``needs_kubernetes``."""
+    made = Plane(folder, kubernetes_build.programs_folder())
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
 
 
 def environment(**more: str) -> dict[str, str]:

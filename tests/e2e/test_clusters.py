@@ -13,15 +13,12 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.e2e.kubernetes_here import needs_kubernetes
 
-from rheostat.local import cluster_kinds, kubernetes_build
+from rheostat.local import cluster_kinds
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S = 1500.0
-needs_kubernetes = pytest.mark.skipif(
-    not kubernetes_build.are_built(),
-    reason="Kubernetes is not in the cache: rheostat cluster up --kind kubernetes builds it",
-)
 BOTH = ["yarn", pytest.param("kubernetes", marks=needs_kubernetes)]
 
 

@@ -16,13 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
-from rheostat.local import kubernetes_build
-
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
 
-
-from tests.e2e.operator_plane import GROUP, Plane, resource, run_pod
+from tests.e2e.kubernetes_here import needs_kubernetes
+from tests.e2e.operator_plane import GROUP, resource, run_pod, running_plane
 
 from rheostat.agent.agent_report import Report
 from rheostat.machine.free_ports import free_port
@@ -33,14 +31,7 @@ from rheostat.policies.hpa import Hpa, parse_metrics
 from rheostat.policies.varga import VargaV1, VargaV2
 from rheostat.replay.recording import packaged, read
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.thorough,
-    pytest.mark.skipif(
-        not kubernetes_build.are_built(),
-        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
-    ),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 MOST = 8
 HEARD_S = 0.5
 """From a pod's new status to the controller's knowledge of it."""
@@ -211,7 +202,6 @@ def recorded():
     ids=["varga-v1", "varga-v2", "hpa"],
 )
 def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
-    plane = Plane(tmp_path, kubernetes_build.programs_folder())
     runs = recorded()
     applications = []
     for number in range(APPLICATIONS):
@@ -220,9 +210,8 @@ def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
         begin = (17 * number) % max(1, len(run) - SAMPLES)
         samples = run[begin : begin + SAMPLES]
         applications.append(played_as(f"p{number}", policy, window_s, samples))
-    played = Played10(plane, applications)
-    try:
-        plane.start()
+    with running_plane(tmp_path) as plane:
+        played = Played10(plane, applications)
         port = free_port()
         begin_server(plane, played, port)
         for each in applications:
@@ -233,8 +222,6 @@ def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
             if all(len(each.looked) >= SAMPLES for each in applications):
                 break
             time.sleep(0.5)
-    finally:
-        plane.stop()
     pairs = [pair for each in applications for pair in each.decided()[: SAMPLES - 1]]
     unequal = [pair for pair in pairs if pair[0] != pair[1]]
     moved = sum(decided != size for decided, _, size in pairs)

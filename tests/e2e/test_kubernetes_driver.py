@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e.drivers_elsewhere import (
@@ -22,24 +23,16 @@ from tests.e2e.drivers_elsewhere import (
     hdfs_of_one_node,
     until,
 )
+from tests.e2e.kubernetes_here import Told, needs_kubernetes
 
 from rheostat.journal.folder import read
-from rheostat.local import kubernetes_build
+from rheostat.machine.process import Child
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 
-pytest.importorskip("kubernetes", reason="comes with the extra clusters")
+if TYPE_CHECKING:
+    from rheostat.local.kubernetes_cluster import KubernetesCluster
 
-from rheostat.local.kubernetes_cluster import KubernetesCluster
-from rheostat.machine.process import Child
-
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.thorough,
-    pytest.mark.skipif(
-        not kubernetes_build.are_built(),
-        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
-    ),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 ROWS, KEYS = 40, 13
 SCRIPT = f"""
 import os, sys
@@ -62,29 +55,16 @@ while not os.path.exists(f"{{folder}}/stop"):
 query.stop()
 spark.stop()
 """
-POLICY = """
-import os
-from pathlib import Path
-from rheostat.model import Decision
-from rheostat.policies.fixed import Fixed
-
-class Told(Fixed):
-    def decide(self, observation, memory):
-        size = int(Path(os.environ["SIZE_FILE"]).read_text())
-        return Decision(target=size, reason="told"), memory
-"""
 
 
 class Job:
     """A script that has been submitted, and the means of a person outside."""
 
-    def __init__(self, cluster: KubernetesCluster, folder: Path, submit: Child) -> None:
-        self.cluster, self.folder, self.submit = cluster, folder, submit
-
-    def ask(self, size: int) -> None:
-        """Let the policy want a size."""
-        (self.folder / "size.new").write_text(str(size))
-        (self.folder / "size.new").replace(self.folder / "size")
+    def __init__(
+        self, cluster: KubernetesCluster, folder: Path, name: str, told: Told, submit: Child
+    ) -> None:
+        self.cluster, self.folder, self.name, self.submit = cluster, folder, name, submit
+        self.ask = told.ask
 
     def await_size(self, size: int) -> None:
         """Wait for executors; that the application ends is a fault."""
@@ -96,7 +76,7 @@ class Job:
 
     def said(self) -> str:
         """The end of what the submission and the driver have said."""
-        logs = [self.folder / "submit.log", *self.cluster.folder.glob("pods/*driver/log")]
+        logs = [self.folder / "submit.log", *self.cluster.folder.glob(f"pods/{self.name}-*driver/log")]
         return "\n".join(log.read_text()[-4000:] for log in logs)
 
     def finished(self) -> list[Path]:
@@ -116,7 +96,8 @@ class Job:
 
     def failed_tasks(self) -> int | None:
         """Failed tasks, as Spark's own UI in the pod tells."""
-        path = "/api/v1/namespaces/default/pods?labelSelector=spark-role=driver"
+        label = f"labelSelector=spark-role=driver,spark-app-name={self.name}"
+        path = f"/api/v1/namespaces/default/pods?{label}"
         (pod,) = self.cluster.plane.request("GET", path)["items"]
         application = pod["metadata"]["labels"]["spark-app-selector"]
         url = f"http://{pod['status']['podIP']}:4040"
@@ -134,48 +115,45 @@ class Job:
 
 
 @contextmanager
-def submitted(folder: Path, said: Mapping[str, str], checkpoint: str) -> Iterator[Job]:
-    """Submit the script to a cluster of two nodes."""
+def submitted(
+    cluster: KubernetesCluster, folder: Path, name: str, said: Mapping[str, str], checkpoint: str
+) -> Iterator[Job]:
+    """Submit the script under a name."""
     (folder / "app.py").write_text(SCRIPT)
-    (folder / "modules").mkdir()
-    (folder / "modules" / "told.py").write_text(POLICY)
-    (folder / "size").write_text("1")
+    told = Told(folder / "policy")
     volume = "spark.kubernetes.driver.volumes.hostPath.work"
-    with KubernetesCluster(cores=5, nodes=2) as cluster:
-        path = f"{folder / 'modules'}:{os.environ.get('PYTHONPATH', '')}"
-        settings = {
-            **cluster.pod_settings,
-            "spark.app.name": "counts",
-            "spark.executor.instances": "1",
-            "spark.executor.memory": "512m",
-            "spark.driver.memory": "512m",
-            "spark.kubernetes.driver.request.cores": "0.5",
-            "spark.sql.shuffle.partitions": "4",
-            "spark.sql.streaming.stateStore.providerClass": (
-                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-            ),
-            f"{volume}.mount.path": str(folder),
-            f"{volume}.options.path": str(folder),
-            "spark.kubernetes.driverEnv.PYTHONPATH": path,
-            "spark.kubernetes.driverEnv.PYSPARK_PYTHON": sys.executable,
-            "spark.kubernetes.driverEnv.SIZE_FILE": str(folder / "size"),
-            "spark.kubernetes.executorEnv.PYTHONPATH": path,
-            "spark.pyspark.python": sys.executable,
-            "spark.rheostat.policy": "told:Told",
-            "spark.rheostat.limits.max": "3",
-            "spark.rheostat.loop.interval_s": "1",
-            "spark.rheostat.loop.cooldown_in_s": "1",
-            "spark.rheostat.loop.cooldown_out_s": "1",
-            **{f"spark.rheostat.{name}": text for name, text in said.items()},
-        }
-        confs = [word for name in settings for word in ("--conf", f"{name}={settings[name]}")]
-        command = [SPARK_SUBMIT, "--master", cluster.url, "--deploy-mode", "cluster", *confs]
-        with Child(
-            [*command, f"local://{UNDER_SUBMIT}", str(folder / "app.py"), checkpoint, str(folder)],
-            log=folder / "submit.log",
-            environment={**os.environ, **cluster.driver_environment()},
-        ) as submit:
-            yield Job(cluster, folder, submit)
+    settings = {
+        **cluster.pod_settings,
+        "spark.app.name": name,
+        "spark.executor.instances": "1",
+        "spark.executor.memory": "512m",
+        "spark.driver.memory": "512m",
+        "spark.kubernetes.driver.request.cores": "0.5",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+        f"{volume}.mount.path": str(folder),
+        f"{volume}.options.path": str(folder),
+        "spark.kubernetes.driverEnv.PYSPARK_PYTHON": sys.executable,
+        **{f"spark.kubernetes.driverEnv.{key}": told.environment[key] for key in told.environment},
+        "spark.kubernetes.executorEnv.PYTHONPATH": told.environment["PYTHONPATH"],
+        "spark.pyspark.python": sys.executable,
+        "spark.rheostat.policy": "told:Told",
+        "spark.rheostat.limits.max": "3",
+        "spark.rheostat.loop.interval_s": "1",
+        "spark.rheostat.loop.cooldown_in_s": "1",
+        "spark.rheostat.loop.cooldown_out_s": "1",
+        **{f"spark.rheostat.{key}": text for key, text in said.items()},
+    }
+    confs = [word for key in settings for word in ("--conf", f"{key}={settings[key]}")]
+    command = [SPARK_SUBMIT, "--master", cluster.url, "--deploy-mode", "cluster", *confs]
+    with Child(
+        [*command, f"local://{UNDER_SUBMIT}", str(folder / "app.py"), checkpoint, str(folder)],
+        log=folder / "submit.log",
+        environment={**os.environ, **cluster.driver_environment()},
+    ) as submit:
+        yield Job(cluster, folder, name, told, submit)
 
 
 def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
@@ -210,17 +188,21 @@ def check(job: Job, journal: Path) -> None:
 
 
 def test_a_driver_in_a_pod_grows_shrinks_and_is_halted_with_its_journal_on_a_volume(
-    tmp_path: Path,
+    kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     checkpoint, journal = str(tmp_path / "checkpoint"), tmp_path / "journal"
-    with submitted(tmp_path, {"journal": str(journal)}, checkpoint) as job:
+    said = {"journal": str(journal)}
+    with submitted(kubernetes, tmp_path, "on-a-volume", said, checkpoint) as job:
         grown_shrunk_and_halted(job, checkpoint)
         check(job, journal)
 
 
-def test_a_driver_in_a_pod_keeps_journal_and_checkpoint_on_hdfs(tmp_path: Path) -> None:
+def test_a_driver_in_a_pod_keeps_journal_and_checkpoint_on_hdfs(
+    kubernetes: KubernetesCluster, tmp_path: Path
+) -> None:
     with hdfs_of_one_node(tmp_path) as hdfs:
         checkpoint, journal = f"{hdfs}/checkpoints/counts", f"{hdfs}/journals/counts"
-        with submitted(tmp_path, {"journal": journal}, checkpoint) as job:
+        said = {"journal": journal}
+        with submitted(kubernetes, tmp_path, "on-hdfs", said, checkpoint) as job:
             grown_shrunk_and_halted(job, checkpoint)
             check(job, copied(journal, tmp_path / "copy"))

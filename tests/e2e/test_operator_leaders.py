@@ -8,34 +8,22 @@ import time
 
 import pytest
 
-from rheostat.local import kubernetes_build
-
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
 pytest.importorskip("prometheus_client", reason="comes with the extra agent")
 
-from tests.e2e.operator_plane import GROUP, Driver, Operator, Plane, resource, until
+from tests.e2e.kubernetes_here import needs_kubernetes
+from tests.e2e.operator_plane import GROUP, Driver, Operator, resource, running_plane, until
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.thorough,
-    pytest.mark.skipif(
-        not kubernetes_build.are_built(),
-        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
-    ),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/rheostat/leases/rheostat-operator"
 KILLS = 3
 
 
 @pytest.fixture
 def plane(tmp_path):
-    made = Plane(tmp_path, kubernetes_build.programs_folder())
-    try:
-        made.start()
+    with running_plane(tmp_path) as made:
         yield made
-    finally:
-        made.stop()
 
 
 def leader(plane, operators):

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from rheostat.local import kubernetes_build
-
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
 pytest.importorskip("prometheus_client", reason="comes with the extra agent")
 
+from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.operated_spark import (
     PORT,
     Driver,
@@ -29,14 +28,7 @@ from tests.e2e.operated_spark import (
 
 from rheostat.local.kubernetes_objects import create, delete
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.thorough,
-    pytest.mark.skipif(
-        not kubernetes_build.are_built(),
-        reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
-    ),
-]
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 
 
 @pytest.fixture(scope="module")

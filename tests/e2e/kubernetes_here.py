@@ -1,0 +1,47 @@
+"""The Kubernetes of this computer, for tests: when they are left out, and a policy that a test tells
+the size.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rheostat.local import kubernetes_build
+from rheostat.machine.whole_file import write_whole
+
+needs_kubernetes = pytest.mark.skipif(
+    not kubernetes_build.are_built(),
+    reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
+)
+POLICY = """
+import os
+from pathlib import Path
+from rheostat.model import Decision
+from rheostat.policies.fixed import Fixed
+
+class Told(Fixed):
+    def decide(self, observation, memory):
+        size = int(Path(os.environ["SIZE_FILE"]).read_text())
+        return Decision(target=size, reason="told"), memory
+"""
+
+
+class Told:
+    """The policy ``told:Told`` in a folder, which wants the size that was asked for last."""
+
+    def __init__(self, folder: Path, size: int = 1) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / "told.py").write_text(POLICY)
+        self._file = folder / "size"
+        self.environment = {
+            "SIZE_FILE": str(self._file),
+            "PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}",
+        }
+        self.ask(size)
+
+    def ask(self, size: int) -> None:
+        """Let the policy want a size from now on."""
+        write_whole(self._file, str(size))
