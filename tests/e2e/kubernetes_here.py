@@ -1,5 +1,5 @@
-"""The Kubernetes of this computer, for tests: when they are left out, and a policy that a test tells
-the size.
+"""The Kubernetes of this computer, for tests: when they are left out, and a policy that is told its
+size.
 """
 
 from __future__ import annotations

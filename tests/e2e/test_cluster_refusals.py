@@ -150,7 +150,9 @@ def test_a_token_that_expires_in_the_middle_is_said_and_a_new_one_is_taken(
 def test_a_namespace_that_is_not_there_is_one_line(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
-    admin = {"spark.kubernetes.authenticate.oauthToken": kubernetes.plane.admin_token_file.read_text()}
+    admin = {
+        "spark.kubernetes.authenticate.oauthToken": kubernetes.plane.admin_token_file.read_text()
+    }
     named = Named(kubernetes, {**kubernetes.settings, **admin})
     run = Run(tmp_path, named, kubernetes.url, {"spark.kubernetes.namespace": "nope"})
     with run.child:

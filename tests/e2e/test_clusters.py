@@ -41,7 +41,9 @@ def test_a_cluster_comes_up_without_a_parent_and_leaves_nothing(
     try:
         up = cluster_kinds.up(kind, cores=2)
         conf = Path(up.environment["SPARK_CONF_DIR"])
-        assert f"spark.master {up.url}" in (conf / "spark-defaults.conf").read_text()
+        defaults = (conf / "spark-defaults.conf").read_text()
+        assert f"spark.master {up.url}" in defaults
+        assert "spark.executor.memory 512m" in defaults
         assert (conf / "cluster-mode.conf").exists() == (kind == "kubernetes")
     finally:
         assert cluster_kinds.down() == [up.url]

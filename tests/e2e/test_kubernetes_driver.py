@@ -76,7 +76,10 @@ class Job:
 
     def said(self) -> str:
         """The end of what the submission and the driver have said."""
-        logs = [self.folder / "submit.log", *self.cluster.folder.glob(f"pods/{self.name}-*driver/log")]
+        logs = [
+            self.folder / "submit.log",
+            *self.cluster.folder.glob(f"pods/{self.name}-*driver/log"),
+        ]
         return "\n".join(log.read_text()[-4000:] for log in logs)
 
     def finished(self) -> list[Path]:

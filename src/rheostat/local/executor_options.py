@@ -24,6 +24,9 @@ from rheostat.spark.static_settings import Given, Wanted
 EXECUTOR_MEMORY_MIB = 512
 """Heap of an executor; Spark refuses less than 450."""
 
+SMALL = {"spark.executor.memory": f"{EXECUTOR_MEMORY_MIB}m"}
+"""What lets as many executors fit on a cluster of ours as it has cores, where nobody says more."""
+
 # What libraries unpack (RocksDB, LZ4) goes with an executor's own folder, however it ends.
 # Eight of them share two cores: one thread collects garbage, the quick compiler only, and a heap
 # that starts small.

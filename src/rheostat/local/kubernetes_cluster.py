@@ -16,6 +16,7 @@ import psutil
 from rheostat.errors import RheostatError
 from rheostat.local import kubernetes_build
 from rheostat.local.cluster_logs import trouble
+from rheostat.local.executor_options import SMALL
 from rheostat.local.executor_processes import executors_under
 from rheostat.local.kubernetes_plane import HPA_S, NAMESPACE, ControlPlane
 from rheostat.local.spark_defaults import write_defaults
@@ -250,8 +251,9 @@ def serve(words: Sequence[str]) -> None:
     cores, nodes, memory_mib = map(int, words[1:])
     with orderly_end(), KubernetesCluster(cores, nodes, memory_mib, folder) as cluster:
         conf = folder / "conf"
-        write_defaults(conf, {"spark.master": cluster.url, **cluster.settings})
-        write_defaults(conf, {"spark.master": cluster.url, **cluster.pod_settings}, CLUSTER_MODE)
+        common = {"spark.master": cluster.url, **SMALL}
+        write_defaults(conf, {**common, **cluster.settings})
+        write_defaults(conf, {**common, **cluster.pod_settings}, CLUSTER_MODE)
         (conf / "kubeconfig").write_text(cluster.plane.kubeconfig.read_text())
         partial = conf / "master.partial"
         partial.write_text(cluster.url + "\n")

@@ -12,6 +12,7 @@ import psutil
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local.cluster_logs import trouble
+from rheostat.local.executor_options import SMALL
 from rheostat.local.executor_processes import executors_under
 from rheostat.local.spark_defaults import write_defaults
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
@@ -144,7 +145,7 @@ def up(cores: int = 8, nodes: int = 1, memory_mib: int = MEMORY_MIB) -> Path:
             environment=home.environment(folder),
         )
         _wait(folder, lambda: service.find(NAME) is not None)
-        settings = {"spark.master": MASTER, **session_settings(home, folder)}
+        settings = {"spark.master": MASTER, **SMALL, **session_settings(home, folder)}
         write_defaults(folder / "conf", settings)
     except BaseException:
         down()

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -103,7 +103,8 @@ def soak(wanted: argparse.Namespace, done: Soak) -> None:
         folder = Path(place) / "run"
         limits = Limits.between(1, MOST)
         try:
-            with StatefulJob(shape, QUICK, broker, cluster, folder, limits, 1) as job:
+            setting = replace(QUICK, trigger_s=wanted.trigger)
+            with StatefulJob(shape, setting, broker, cluster, folder, limits, 1) as job:
                 job.start()
                 say("the query runs")
                 done.spark_out_s = round(_spark_out_s(job), 1)
@@ -222,6 +223,7 @@ def main(words: Sequence[str] | None = None) -> int:
         "losses": (0, int),
         "seed": (7, int),
         "seconds": (1e9, float),
+        "trigger": (QUICK.trigger_s, float),
     }
     for name, (usual, kind) in numbers.items():
         parser.add_argument(f"--{name}", type=kind, default=usual)
