@@ -14,6 +14,8 @@ from rheostat.spark.sensing import executor_ends, pod_rights
 from rheostat.spark.sensing.pods import (
     Pod,
     Refused,
+    ghost_words,
+    ghosts_of,
     nodes_of,
     pods_of,
     unreachable,
@@ -99,6 +101,7 @@ class Platform:
         self._said: set[str] = set()
         self._asked_rights = False
         self._unregistered = Unregistered()
+        self._ghosts: Mapping[str, str] = {}
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the node of each executor: its host, but on Kubernetes, where each pod is a host,
@@ -113,21 +116,24 @@ class Platform:
         if not self._pods.available or self._there is None:
             return wanted
         refused = self._refusal is not None
-        return asked_for(wanted, self._there, refused=refused, bears=self._bears)
+        asked = asked_for(wanted, self._there, refused=refused, bears=self._bears)
+        return asked + len(self._ghosts)
 
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return what is to be said of this moment, in words; nothing where all is well."""
         self._check_rights()
         lost = self._losses(frozenset(registered))
+        self._unregistered.note(registered)
         lacking = wanted > len(registered)
         # A new wish is looked at without delay: what was refused before may be possible now.
         if lacking and wanted != self._wanted:
             self._looked_s, self._pause_s = float("-inf"), FRESH_S
         self._wanted = wanted
-        if self._pods.available and (lost or lacking or self._is_new(registered)):
+        if self._pods.available and (lost or lacking or self._ghosts or self._is_new(registered)):
             self._look(registered, wanted, lacking, now)
         if not lacking:
-            self._words, self._refusal, self._pause_s = "", None, LOOK_S
+            self._words, self._refusal = "", None
+            self._pause_s = self._pause_s if self._ghosts else LOOK_S
         return "; ".join(filter(None, (*lost, self._words)))
 
     def _check_rights(self) -> None:
@@ -153,7 +159,7 @@ class Platform:
         found = []
         for executor in gone:
             end = executor_ends.end_of(reasons.get(executor))
-            end = executor_ends.refined(end, self._events(executor, end.kind))
+            end = executor_ends.refined(end, self._events(executor, end))
             # What Rheostat itself let go is no loss.
             if end.kind != "scale-in":
                 found.append(f"executor {executor} was lost: {end.words}")
@@ -161,10 +167,10 @@ class Platform:
             _log.warning("rheostat: %s", line)
         return found
 
-    def _events(self, executor: str, kind: str) -> list[Any]:
+    def _events(self, executor: str, end: executor_ends.End) -> list[Any]:
         name = self._names.get(executor)
-        # Only a deleted pod needs its events; every other end is told by Spark's own reason.
-        if kind != executor_ends.DELETED or name is None or not self._pods.available:
+        # Most ends are told by Spark's own reason.
+        if not end.is_vague or name is None or not self._pods.available:
             return []
         try:
             return self._pods.events(name)
@@ -189,13 +195,15 @@ class Platform:
             return
         before, pods = self._there, pods_of(told)
         self._unregistered.see(pods, registered)
+        self._ghosts = ghosts_of(told, registered, now)
         self._nodes = nodes_of(pods)
         # Never cleared: the events of a pod are asked for when the pod itself is gone.
         self._names.update({pod.executor: pod.name for pod in pods})
         self._there = sum(pod.lives for pod in pods)
         self._refusal = self._why_none(told, wanted) if lacking else None
         grows = before is not None and self._there > before
-        self._pause_s = LOOK_S if grows or not lacking else min(MOST_S, self._pause_s * 1.5)
+        quiet = not lacking and not self._ghosts
+        self._pause_s = LOOK_S if grows or quiet else min(MOST_S, self._pause_s * 1.5)
         self._words = self._lacking_words(pods, registered, now) if lacking else ""
 
     def _why_none(self, told: Mapping[str, Any], wanted: int) -> str | None:
@@ -214,7 +222,9 @@ class Platform:
                 f"Kubernetes makes no more pods: {self._refusal}; planning with {self._there},"
                 " more are asked for as soon as one could be made"
             )
-        said += self._unreached(unreachable(pods, registered, now))
+        said.append(ghost_words(self._ghosts))
+        silent = unreachable(pods, self._unregistered.ever_registered, now)
+        said += self._unreached(silent)
         return "; ".join(filter(None, said))
 
     def _unreached(self, silent: Collection[str]) -> list[str]:

@@ -12,6 +12,7 @@ OURS = "rheostat scales in"
 """The reason that Rheostat itself gives where it lets an executor go."""
 
 DELETED = "deleted"
+_VAGUE = (DELETED, "asked", "silent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,13 @@ class End:
 
     kind: str
     words: str
+
+    @property
+    def is_vague(self) -> bool:
+        """Whether the events of its pod may say more: Spark ends an executor that it does not hear
+        of, whatever has happened to it.
+        """
+        return self.kind in _VAGUE
 
 
 # The first that fits counts. Kubernetes, YARN and Standalone each have words of their own; on YARN
@@ -73,13 +81,15 @@ def end_of(reason: str | None) -> End:
 
 
 def refined(end: End, events: list[Any]) -> End:
-    """Return the end of an executor whose pod was deleted, as the events of the pod tell it: by
-    preemption, with its node, or by a person or a program where none of them says more.
+    """Return a vague end as the events of the pod tell it: by preemption, with its node; of a pod
+    that was deleted, by a person or a program where none of them says more.
     """
-    if end.kind != DELETED:
+    if not end.is_vague:
         return end
     reasons = {str(event.get("reason")) for event in events}
     for name, kind, words in _EVENTS:
         if name in reasons:
             return End(kind, words)
+    if end.kind != DELETED:
+        return end
     return End(DELETED, "its pod was deleted, by a person or a program")

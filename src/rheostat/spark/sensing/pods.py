@@ -10,6 +10,9 @@ from datetime import datetime
 from typing import Any
 
 EXECUTOR_LABEL = "spark-exec-id"
+GHOST_S = 30.0
+"""A kubelet that lives has ended and forgotten a pod by then."""
+
 _STARTED = ("ContainerCreating", "PodInitializing")
 
 
@@ -61,6 +64,39 @@ def pods_of(told: Mapping[str, Any]) -> tuple[Pod, ...]:
             )
         )
     return tuple(sorted(found, key=lambda pod: (len(pod.executor), pod.executor)))
+
+
+def ghosts_of(
+    told: Mapping[str, Any], registered: Collection[str], now: float, patience_s: float = GHOST_S
+) -> dict[str, str]:
+    """Return the pods, with their nodes, that are said to run though they were deleted and should
+    have ended ``patience_s`` ago: nobody is left on their node who could end them.
+
+    Spark counts them as executors, so it asks for no other in their place: Kubernetes keeps them
+    until the node comes back or its object is deleted.
+    """
+    found = {}
+    for item in told.get("items") or []:
+        metadata = item["metadata"]
+        executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
+        # The moment of its end, its grace period included.
+        end_s = _seconds(metadata.get("deletionTimestamp"))
+        runs = (item.get("status") or {}).get("phase") == "Running"
+        if runs and executor not in registered and end_s and now - end_s >= patience_s:
+            found[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
+    return found
+
+
+def ghost_words(ghosts: Mapping[str, str]) -> str:
+    """Return what is to be said of them; nothing where there are none."""
+    if not ghosts:
+        return ""
+    return (
+        f"{len(ghosts)} of the pods on {', '.join(sorted(set(ghosts.values())))}"
+        f" ({next(iter(ghosts))}, ...) should have ended: the node does not answer. Spark counts"
+        " them, so as many more are asked for; a node that is gone for good is to be deleted:"
+        " kubectl delete node NAME"
+    )
 
 
 def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
@@ -118,6 +154,11 @@ def _since_s(status: Mapping[str, Any]) -> float | None:
     for each in status.get("containerStatuses") or []:
         started = ((each.get("state") or {}).get("running") or {}).get("startedAt")
         if started:
-            # Python reads the Z of UTC from 3.11 on only.
-            return datetime.fromisoformat(str(started).replace("Z", "+00:00")).timestamp()
+            return _seconds(started)
     return None
+
+
+def _seconds(told: str | None) -> float | None:
+    """Return a time as Kubernetes writes it in Unix seconds."""
+    # Python reads the Z of UTC from 3.11 on only.
+    return datetime.fromisoformat(str(told).replace("Z", "+00:00")).timestamp() if told else None

@@ -20,11 +20,22 @@ class Unregistered:
         self._running: dict[str, str] = {}
         self._ended: dict[str, str] = {}
 
-    def see(self, pods: Iterable[Pod], registered: Collection[str]) -> None:
-        """See the pods and the executors that are registered, of one moment."""
+    @property
+    def ever_registered(self) -> Collection[str]:
+        """The executors that have registered, those that have gone since, too."""
+        return self._registered
+
+    def note(self, registered: Collection[str]) -> None:
+        """Take the executors that are registered: at each tick, for one may come and go between two
+        looks at the pods.
+        """
         if not self._registered.issuperset(registered):
             self._registered.update(registered)
             self._ended = {}
+
+    def see(self, pods: Iterable[Pod], registered: Collection[str]) -> None:
+        """See the pods and the executors that are registered, of one moment."""
+        self.note(registered)
         there = {pod.executor: pod for pod in pods}
         for executor in list(self._running):
             if executor in self._registered:

@@ -189,6 +189,69 @@ def test_pods_that_end_one_after_the_other_without_registering_are_told() -> Non
     assert "See spark.driver.host" in said
 
 
+def ghost(executor: int, node: str = "n2") -> Any:
+    """A pod that should have ended at 100 s, on a node of which nothing is heard."""
+    made = pod(executor, node=node)
+    made["metadata"]["deletionTimestamp"] = "1970-01-01T00:01:40Z"
+    return made
+
+
+def test_pods_of_a_lost_node_that_spark_still_counts_are_asked_for_beside() -> None:
+    pods = FakePods(pod(1), ghost(2), ghost(3))
+    seen = platform(pods)
+    assert seen.look(["1"], 3, 120.0) == ""  # a kubelet that lives may still end them
+    assert seen.total(3) == 3
+    said = seen.look(["1"], 3, 140.0)
+    assert said.startswith("2 of the pods on n2 (a-exec-2, ...) should have ended")
+    assert seen.total(3) == 5
+
+
+def test_no_more_are_asked_for_once_the_lost_node_is_forgotten() -> None:
+    pods = FakePods(pod(1), ghost(2))
+    seen = platform(pods)
+    seen.look(["1"], 2, 140.0)
+    assert seen.total(2) == 3
+    pods.items.append(pod(3))
+    assert seen.look(["1", "3"], 2, 150.0) == ""
+    assert seen.total(2) == 3
+    pods.items = [pod(1), pod(3)]
+    seen.look(["1", "3"], 2, 150.0 + MOST_S)
+    assert seen.total(2) == 2
+
+
+def test_a_pod_that_ends_slowly_and_works_is_no_ghost() -> None:
+    pods = FakePods(pod(1), ghost(2))
+    seen = platform(pods)
+    seen.look(["1", "2"], 3, 140.0)
+    assert seen.total(3) == 3
+
+
+def test_executors_that_came_and_went_between_two_looks_at_the_pods_have_registered() -> None:
+    pods = FakePods(pod(1), pod(2), pod(3))
+    seen = platform(pods)
+    seen.look(["1"], 3, 0.0)
+    seen.look(["1", "2", "3"], 3, 1.0)
+    pods.items = [pod(1)]
+    seen.look(["1"], 1, 10.0)
+    assert "registered" not in seen.look(["1"], 2, 20.0)
+
+
+def test_an_executor_that_is_not_heard_of_any_more_has_not_failed_to_register() -> None:
+    running = {"state": {"running": {"startedAt": "1970-01-01T00:00:10Z"}}}
+    pods = FakePods(pod(1), pod(2, containerStatuses=[running]))
+    seen = platform(pods)
+    seen.look(["1", "2"], 2, 20.0)
+    assert "registered" not in seen.look(["1"], 2, 200.0)
+
+
+def test_who_was_on_a_lost_node_is_told_though_spark_says_only_that_it_has_ended_it() -> None:
+    pods = FakePods(pod(1), pod(2))
+    seen = platform(pods, {"2": "Executor killed by driver."})
+    seen.look(["1", "2"], 2, 0.0)
+    pods.happened = [{"reason": "NodeNotReady"}, {"reason": "TaintManagerEviction"}]
+    assert "executor 2 was lost: its node is lost" in seen.look(["1"], 2, 5.0)
+
+
 def test_nodes_are_those_of_the_pods_or_else_the_hosts() -> None:
     pods = FakePods(pod(1), pod(2, node="n2"))
     seen = platform(pods)
