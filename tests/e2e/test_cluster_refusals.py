@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,44 +157,6 @@ def test_a_namespace_that_is_not_there_is_one_line(
     with run.child:
         run.says("Kubernetes has no namespace nope; set spark.kubernetes.namespace")
         assert run.ended() == 1
-
-
-ELSEWHERE = "127.9.9.9"
-"""An address of this computer at which no driver listens."""
-
-
-@needs_kubernetes
-def test_a_driver_that_refuses_its_executors_is_said_and_its_application_ends_by_sparks_rule(
-    kubernetes: KubernetesCluster, tmp_path: Path
-) -> None:
-    few = {"spark.driver.host": ELSEWHERE, "spark.executor.maxNumFailures": "4"}
-    run = Run(tmp_path, kubernetes, kubernetes.url, few)
-    with run.child:
-        run.says("pods have ended before their executors registered, the last")
-        run.says(f"can they reach the driver at {ELSEWHERE}:")
-        # Spark's own rule, and its code for it.
-        assert run.child.wait(DEADLINE_S) == 11, run.said()[-4000:]
-
-
-@needs_kubernetes
-def test_a_driver_that_does_not_answer_its_executors_is_said_and_the_job_runs_on(
-    kubernetes: KubernetesCluster, tmp_path: Path
-) -> None:
-    with closing(socket.create_server((ELSEWHERE, 0))) as silent:
-        port = silent.getsockname()[1]
-        own = {"spark.driver.host": ELSEWHERE, "spark.driver.port": str(port)}
-        run = Run(tmp_path, kubernetes, kubernetes.url, own)
-        with run.child:
-            run.says(f"have not registered for a minute: can they reach the driver at {ELSEWHERE}:")
-            assert run.ended() == 0, run.said()[-4000:]
-
-
-def test_a_driver_that_the_application_master_does_not_reach_is_one_line(tmp_path: Path) -> None:
-    with YarnCluster(cores=2) as cluster:
-        run = Run(tmp_path, cluster, cluster.url, {"spark.driver.host": ELSEWHERE})
-        with run.child:
-            run.says("can its nodes reach this driver? See spark.driver.host")
-            assert run.ended() == 1
 
 
 def test_a_queue_that_is_not_there_is_one_line(tmp_path: Path) -> None:

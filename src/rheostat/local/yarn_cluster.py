@@ -32,7 +32,14 @@ SPARE_CORES = 1
 MEMORY_MIB = 1024
 """Memory of an executor that a node reckons with, Spark's overhead included; ours ask for 896."""
 
-_JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+_JVM = (
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    # Hadoop 3.3 makes classes of its web pages with an old cglib.
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+)
 
 
 class YarnCluster:
