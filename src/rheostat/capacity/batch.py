@@ -134,15 +134,19 @@ class BatchModel:
         return max(0.0, min(rows, before))
 
     def _lines(self, slots: int) -> list[tuple[float, float, float, float]]:
-        """Return by stage the two lines over rows whose higher one is its duration: of its waves,
-        and of its largest task.
+        """Return the two lines over rows whose higher one is the duration of a stage: of its waves,
+        and of its largest task. The stages whose waves always bind are one.
         """
         slowdown, lines = self.curve.slowdown(slots), []
+        least_s = each_row_s = 0.0
         for stage in self.stages:
             waves, row_s = math.ceil(stage.tasks / slots), stage.rows_in * stage.row_s * slowdown
             each_s = row_s / stage.tasks
+            if waves >= stage.skew:
+                least_s, each_row_s = least_s + waves * stage.task_s, each_row_s + waves * each_s
+                continue
             lines.append((waves * stage.task_s, waves * each_s, stage.task_s, stage.skew * each_s))
-        return lines
+        return [*lines, (least_s, each_row_s, least_s, each_row_s)]
 
     def steady_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
         """Return the duration of a batch that has settled at a constant rate; None where the lag

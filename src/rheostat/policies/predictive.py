@@ -186,14 +186,22 @@ class Predictive:
             why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
             return self._up(at, why, evidence)
         if feared > _UNEASY * at.late_share or worst > _UNEASY * at.late_in_window:
-            surge = at.surges.worst().rate if at.surges else 0.0
+            surge = at.surges.worst.rate if at.surges else 0.0
             why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
             evidence["reserve"] = True
-            return self._up(at, why, evidence)
+            return self._up(at, why, evidence, (feared, worst))
         return self._down(at, arrivals, evidence)
 
-    def _up(self, at: Situation, why: str, evidence: dict[str, Any]) -> Decision:
-        """Return the cheapest size that keeps the objective from when it can be there."""
+    def _up(
+        self,
+        at: Situation,
+        why: str,
+        evidence: dict[str, Any],
+        surging: tuple[float, float] | None = None,
+    ) -> Decision:
+        """Return the cheapest size that keeps the objective from when it can be there;
+        ``surging`` is the risk with the size that stands, where it is why more are wanted.
+        """
         size, until_s = at.size, self._worth_s(at)
         more = [q for q in at.sizes if q > size]
         if at.lost:
@@ -203,7 +211,7 @@ class Predictive:
             return hold(at.now, why, {**evidence, "binds": bound.kind})
         if more:
             feared = risk(at, more[-1])
-            if "reserve" in evidence and not at.is_young and not _eases(feared, risk(at, size)):
+            if surging and not at.is_young and not _eases(feared, surging):
                 return hold(at.now, f"{why}, and with more executors too; size kept", evidence)
             # what comes above the median can still be met at the next look, but for a young load
             path = at.coming.p99 if at.is_young else at.coming.p50

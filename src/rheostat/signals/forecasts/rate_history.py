@@ -44,15 +44,15 @@ class Rates:
     def __init__(self, history: Mapping[str, Any], period_s: float | None = None) -> None:
         self.repeats(period_s)
         self.now: float = history["rate"]
-        self.fine = np.array([*history["fine"]["means"], self.now])
-        """The means of five seconds of the last hour, oldest first; the last is the rate of
-        now."""
-        self.minutes = _minutes(self.fine, history["minutes"]["means"])
-        """The means of a minute of the last day; those of the last hour end now, not at a full
-        minute."""
         self._rings = [
             _aged(history[name], RINGS[name][0]) for name in ("quarters", "minutes", "fine")
         ]
+        self.fine = np.append(self._rings[2][1], self.now)
+        """The means of five seconds of the last hour, oldest first; the last is the rate of
+        now."""
+        self.minutes = _minutes(self.fine, self._rings[1][1])
+        """The means of a minute of the last day; those of the last hour end now, not at a full
+        minute."""
         self.oldest_s: float = max(
             (float(ages_s[0]) for ages_s, _ in self._rings[:2] if len(ages_s)), default=0.0
         )
@@ -81,11 +81,11 @@ class Rates:
         return found
 
 
-def _minutes(fine: Floats, older: Sequence[float]) -> Floats:
+def _minutes(fine: Floats, older: Floats) -> Floats:
     each = round(MINUTE_S / FINE_S)
     whole = len(fine) // each
     last = fine[len(fine) - whole * each :].reshape(whole, each).mean(axis=1)
-    return np.concatenate((np.array(older[: max(0, len(older) - whole)]), last))
+    return np.concatenate((older[: max(0, len(older) - whole)], last))
 
 
 def _aged(ring: Mapping[str, Any], size_s: float) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,11 +49,13 @@ class Surges:
     was reached from one of them, and the largest step on the way.
     """
 
-    now: float
     fine: Floats
     minutes: Floats
     often: float
     """Of the rises within whole minutes, the share that would come within the time asked for."""
+
+    worst: Surge
+    """What is exceeded once in 500 times."""
 
     never_seen: Surge
     """What the rate may do as never before: the longer it is watched, the less."""
@@ -72,17 +75,6 @@ class Surges:
                     found = mean
         return found
 
-    def worst(self) -> Surge:
-        """Return the surge that is exceeded once in 500 times."""
-        rate, once = self.now, 0.0
-        for reached, often in ((self.fine, 1.0), (self.minutes, self.often)):
-            if reached.size:
-                place = math.ceil((reached.shape[1] + 1) * (1 - _RARE / often)) - 1
-                at = np.argsort(reached[0])[min(max(place, 0), reached.shape[1] - 1)]
-                if reached[0, at] > rate:
-                    rate, once = reached[:, at].tolist()
-        return Surge(rate, once, _RARE)
-
 
 def surges(rates: Rates, within_s: float) -> Surges:
     """Return what the rate may reach within so many seconds.
@@ -94,25 +86,39 @@ def surges(rates: Rates, within_s: float) -> Surges:
     highest = max(
         rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each))
     )
-    rise = rates.now * rates.unknown
+    rise, often = rates.now * rates.unknown, min(1.0, within_s / (minutes * MINUTE_S))
+    by_fine = _reached(rates.fine, max(1, math.ceil(within_s / FINE_S)), rates.now, highest)
+    by_minutes = _reached(rates.minutes, minutes, rates.now, highest)
     return Surges(
-        now=rates.now,
-        fine=_reached(rates.fine, max(1, math.ceil(within_s / FINE_S)), rates.now, highest),
-        minutes=_reached(rates.minutes, minutes, rates.now, highest),
-        often=min(1.0, within_s / (minutes * MINUTE_S)),
+        fine=by_fine,
+        minutes=by_minutes,
+        often=often,
+        worst=_worst(rates.now, ((by_fine, 1.0), (by_minutes, often))),
         never_seen=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
     )
+
+
+def _worst(now: float, seen: Sequence[tuple[Floats, float]]) -> Surge:
+    rate, once = now, 0.0
+    for reached, often in seen:
+        if reached.size:
+            place = math.ceil((reached.shape[1] + 1) * (1 - _RARE / often)) - 1
+            at = np.argsort(reached[0])[min(max(place, 0), reached.shape[1] - 1)]
+            if reached[0, at] > rate:
+                rate, once = reached[:, at].tolist()
+    return Surge(rate, once, _RARE)
 
 
 def _reached(series: Floats, steps: int, now: float, highest: float) -> Floats:
     if len(series) <= steps + 1:
         return np.zeros((2, 0))
     window = np.lib.stride_tricks.sliding_window_view
-    ahead = window(series[1:], steps).max(axis=1)
-    before = series[: len(ahead)]
-    alike = _alike(series, steps, now)[: len(ahead)]
-    reached = np.minimum(now + np.maximum(ahead - before, 0.0)[alike], highest)
-    return np.array([reached, np.maximum(window(np.diff(series), steps).max(axis=1)[alike], 0.0)])
+    count = len(series) - steps
+    alike = _alike(series, steps, now)[:count]
+    ahead, before = window(series[1:], steps)[alike].max(axis=1), series[:count][alike]
+    reached = np.minimum(now + np.maximum(ahead - before, 0.0), highest)
+    largest = window(np.diff(series), steps)[alike].max(axis=1)
+    return np.array([reached, np.maximum(largest, 0.0)])
 
 
 def _alike(series: Floats, steps: int, now: float) -> NDArray[np.bool_]:

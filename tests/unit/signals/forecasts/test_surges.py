@@ -23,25 +23,25 @@ def test_a_burst_that_was_seen_may_come_again_as_often_as_it_came() -> None:
     assert likely is not None
     assert likely.rate == 4000.0
     assert 60 / 900 <= likely.share <= 0.15
-    assert found.worst().rate == 4000.0
+    assert found.worst.rate == 4000.0
 
 
 def test_a_burst_comes_at_once_and_a_ramp_does_not() -> None:
     rates = watched(lambda t_s: 1000.0 + abs(1500 - t_s), 2000)
-    ramp = surges(rates, 90.0).worst()
+    ramp = surges(rates, 90.0).worst
     assert ramp.path(rates.now, 60.0)[0][1] < ramp.rate
-    burst = surges(watched(bursts, 3900), 60.0).worst()
+    burst = surges(watched(bursts, 3900), 60.0).worst
     assert burst.path(1000.0, 60.0) == [(0.0, 4000.0), (60.0, 4000.0)]
 
 
 def test_in_a_burst_no_higher_one_is_expected() -> None:
-    assert surges(watched(bursts, 3600), 60.0).worst().rate == 4000.0
+    assert surges(watched(bursts, 3600), 60.0).worst.rate == 4000.0
     assert surges(watched(bursts, 3600), 60.0).above(4000.0) is None
 
 
 def test_a_slow_start_has_more_to_fear_than_a_quick_one() -> None:
     rates = watched(lambda t_s: 1000.0 + abs(1500 - t_s), 2000)
-    assert surges(rates, 90.0).worst().rate > surges(rates, 10.0).worst().rate
+    assert surges(rates, 90.0).worst.rate > surges(rates, 10.0).worst.rate
 
 
 def test_what_was_never_seen_is_feared_less_the_longer_the_load_is_watched() -> None:
