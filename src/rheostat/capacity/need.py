@@ -11,20 +11,20 @@ _STEPS = 12
 
 
 def closed_form(
-    model: BatchModel, rate_per_s: float, slo_s: float, trigger_s: float, usable: float
+    model: BatchModel, rate_per_s: float, slo_s: float, trigger_s: float
 ) -> float | None:
     """Return the slots that a rate needs, waves and skew left out, contention not; None where no
     number is enough.
 
-    Back to back, p >= W rate / (1 - 2 F / L). With an interval tau, p >= W rate tau / (min(usable
-    tau, L - tau) - F), or as back to back where that is less and L >= 2 tau: batches may then last
+    Back to back, p >= W rate / (1 - 2 F / L). With an interval tau, p >= W rate tau / (min(tau, L -
+    tau) - F), or as back to back where that is less and L >= 2 tau: batches may then last
     longer than the interval.
     """
     work_s, fixed_s = rate_per_s * row_work_s(model), model.fixed_s
     needs = []
     if slo_s > max(2 * fixed_s, 2 * trigger_s):
         needs.append(work_s / (1 - 2 * fixed_s / slo_s))
-    if trigger_s > 0 and (left_s := min(usable * trigger_s, slo_s - trigger_s)) > fixed_s:
+    if trigger_s > 0 and (left_s := min(trigger_s, slo_s - trigger_s)) > fixed_s:
         needs.append(work_s * trigger_s / (left_s - fixed_s))
     if not needs:
         return None

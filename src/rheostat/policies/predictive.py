@@ -65,7 +65,7 @@ class Predictive:
             "batch_s = F + sum over stages of max((f N + w rows) / (N / ceil(N / slots)), k (f + w"
             " rows / N))\nexecutors = min q: no row of the batches to come, at the forecast rates,"
             " is older than slo\nneeded = W rate / (1 - 2 F / slo), or W rate"
-            " trigger_s / (min(usable trigger_s, slo - trigger_s) - F)"
+            " trigger_s / (min(trigger_s, slo - trigger_s) - F)"
         ),
         source=(
             "ours; ski-rental: Karlin et al., Competitive snoopy caching (1988); quantiles: Vovk et"
@@ -94,9 +94,6 @@ class Predictive:
     rescale_cost: float = field(
         default=30.0, metadata={"help": "what a change of size costs", "unit": "slot-s"}
     )
-    usable: float = field(
-        default=1.0, metadata={"help": "share of an interval that batches may fill", "unit": "1"}
-    )
     margin: float = field(
         default=0.5, metadata={"help": "reserve, in spreads of a batch time", "unit": "1"}
     )
@@ -119,7 +116,7 @@ class Predictive:
     )
 
     def __post_init__(self) -> None:
-        for name in ("slo", "rescale_cost", "usable"):
+        for name in ("slo", "rescale_cost"):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not 0 <= self.period_s < math.inf:
@@ -179,7 +176,7 @@ class Predictive:
     def _decided(self, at: Situation) -> Decision:
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
         standing = course(at, arrivals, at.size, at.within_s, starting=True)
-        evidence = told(at, standing.late_share, self.usable)
+        evidence = told(at, standing.late_share)
         feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
         if standing.late_rows > _LATE_S * at.coming.p90[0]:

@@ -50,7 +50,7 @@ def asked_for(rate: float, sizes: tuple[int, int], rng: np.random.Generator) -> 
             learnt = with_batch(learnt, BATCH_S * noise, capacity(slots) * BATCH_S, slots, None)
     found = identified(learnt)
     assert found is not None
-    needed = closed_form(found.model, rate, 1e6, 0.0, 1.0)
+    needed = closed_form(found.model, rate, 1e6, 0.0)
     assert needed is not None
     return math.ceil(needed)
 

@@ -60,8 +60,8 @@ def test_the_closed_form_is_what_the_model_sustains_without_waves() -> None:
     fluid = BatchModel(0.5, (StageCost(tasks=10_000, row_s=0.001),))
     for slots in (2, 5, 9):
         rate = sustained_rows_per_s(fluid, slots, 10.0, 0.0)
-        assert closed_form(fluid, rate, 10.0, 0.0, 1.0) == pytest.approx(slots, rel=0.01)
-    assert closed_form(fluid, 100.0, 1.0, 0.0, 1.0) is None  # L <= 2 F
+        assert closed_form(fluid, rate, 10.0, 0.0) == pytest.approx(slots, rel=0.01)
+    assert closed_form(fluid, 100.0, 1.0, 0.0) is None  # L <= 2 F
 
 
 def test_only_sizes_that_save_a_wave_are_worth_having() -> None:

@@ -10,13 +10,13 @@ from rheostat.policies.foresight.situation import Situation
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 
 
-def told(at: Situation, late_share_ahead: float, usable: float) -> dict[str, Any]:
+def told(at: Situation, late_share_ahead: float) -> dict[str, Any]:
     """Return forecast, need and capacity for when executors that are asked for now would come."""
     place = min(
         range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.tick_s)
     )
     rates = [path[place + 1] for path in (at.coming.p50, at.coming.p90, at.coming.p99)]
-    slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s, usable)
+    slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s)
     return {
         "forecast_rows_per_s_p50": rates[0],
         "forecast_rows_per_s_p90": rates[1],

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rheostat.signals.forecasts.forecast import HORIZONS_S, Forecast
-from rheostat.signals.forecasts.likeness import LIKE, distance
+from rheostat.signals.forecasts.likeness import distance
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, SEASONS_S, Floats, Rates
 
 _LEVEL = 6
@@ -59,8 +59,6 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     if _worse(missed[heard], by_last[heard]):
         weights, missed, heard = np.eye(len(said))[0], by_last, np.ones(len(actual), bool)
     offsets = _offsets(missed[heard], away[heard], series[-1])
-    if step_s == FINE_S and len(rates.minutes) > _FEW:
-        offsets[2] = max(offsets[2], _jump(rates, HORIZONS_S[horizon]))
     fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
     return {**fits, str(horizon): fitted}
 
@@ -164,19 +162,6 @@ def _damped_of(tail: Sequence[float], ahead: int) -> float:
     """Return the rate now, carried on by the slope of late, which fades."""
     slope = (_mean_of(tail, _SLOPE) - _mean_of(tail[:-_SLOPE], _SLOPE)) / _SLOPE
     return tail[-1] + slope * _FADES * (1 - _FADES**ahead) / (1 - _FADES)
-
-
-def _jump(rates: Rates, horizon_s: float) -> float:
-    """Return how much the rate may rise from one minute to the next, by the whole day: as seldom
-    for its share of a minute as once in a hundred times.
-    """
-    level = 1 - 0.01 * MINUTE_S / max(horizon_s, 0.1 * MINUTE_S)
-    rises, levels = np.diff(rates.minutes), rates.minutes[:-1]
-    alike = rises[np.abs(np.log((levels + 1e-9) / (rates.now + 1e-9))) < LIKE]
-    if len(alike) < _FEW:
-        return 0.0
-    place = min(len(alike) - 1, math.ceil((len(alike) + 1) * level) - 1)
-    return float(np.sort(alike)[place])
 
 
 def _steps(horizon_s: float) -> tuple[float, int]:
