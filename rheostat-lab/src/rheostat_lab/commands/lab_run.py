@@ -39,11 +39,12 @@ def run(
 
 def _run(name: str, spec: Spec, out: Path) -> dict[str, Any]:
     from rheostat.cli.output import write_out
-    from rheostat_lab.varga import downtime, load_time
+    from rheostat_lab.varga import downtime, load_time, snapshot_time
     from rheostat_lab.varga.outcome import lines
     from rheostat_lab.varga.varga_plot import draw
 
-    measure = downtime.measure if spec.experiment == "downtime" else load_time.measure
+    others = {"downtime": downtime.measure, "snapshot": snapshot_time.measure}
+    measure = others.get(spec.experiment, load_time.measure)
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {}
     for row in measure(spec, lambda said: typer.echo(f"{name}: {said}", err=True)):

@@ -4,7 +4,6 @@ numbers of executors live, by restarts, and by restarts with other state partiti
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -18,13 +17,15 @@ from typing import Any
 from rheostat.errors import RheostatError
 from rheostat.journal.folder import read
 from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
+from rheostat.kafka.broker import Broker
 from rheostat.restart.story_journal import StoryJournal
 from rheostat_lab.varga import file_policy, state_size_job
 from rheostat_lab.varga.gaps import downtime_s
 from rheostat_lab.varga.spec import Spec
+from rheostat_lab.varga.state_size_topics import Output, OutputReader, Topics
 
 DEADLINE_S = 300.0
-STEADY = 8
+STEADY = 6
 """Batches before a change, and after it."""
 
 _POLL_S = 0.2
@@ -32,50 +33,53 @@ _POLL_S = 0.2
 
 def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Yield a row for each way, size, target and repetition."""
-    for size in spec.sizes_mb:
-        for way in spec.ways:
-            with (
-                tempfile.TemporaryDirectory(
-                    prefix="rheostat-downtime-", ignore_cleanup_errors=True
-                ) as name,
-                _running(spec, way, size, Path(name)) as job,
-            ):
-                for target in [*spec.parallelism] * spec.repetitions:
-                    row = {"way": way, "size_mb": size, **job.change(target)}
-                    told(f"{way}, {size} MB, to {target}: {row['downtime_s']}")
-                    yield row
+    with Broker() as broker:
+        for size in spec.sizes_mb:
+            for way in spec.ways:
+                topics = Topics(broker.bootstrap, f"{way}-{size}", spec.value_bytes)
+                with (
+                    tempfile.TemporaryDirectory(
+                        prefix="rheostat-downtime-", ignore_cleanup_errors=True
+                    ) as name,
+                    _running(spec, way, size, Path(name), topics) as job,
+                ):
+                    for target in [*spec.parallelism] * spec.repetitions:
+                        row = {"way": way, "size_mb": size, **job.change(target)}
+                        told(f"{way}, {size} MB, to {target}: {row['downtime_s']}")
+                        yield row
 
 
 class RunningJob:
     """The job of one way and size; ``partitions`` are those of its state now."""
 
-    def __init__(self, folder: Path, way: str, partitions: int, process: Any) -> None:
+    def __init__(
+        self, folder: Path, way: str, partitions: int, process: Any, reader: OutputReader
+    ) -> None:
         self._folder, self._way, self._process = folder, way, process
+        self._reader = reader
         self._partitions = (partitions, partitions + partitions // 2)
         self._changes = 0
 
     def change(self, executors: int) -> dict[str, Any]:
         """Bring it to so many executors and return what that cost, as the output shows it."""
-        before = len(self.ends_s())
-        self.until("steady batches", lambda: len(self.ends_s()) >= before + STEADY)
+        self._more_batches("steady batches")
         ordered_s, self._changes = time.time(), self._changes + 1
         self._order(executors)
         self.until(f"{executors} executors", lambda: self._is_there(executors))
         settled_s = time.time()
-        after = len(self.ends_s())
-        self.until("batches after it", lambda: len(self.ends_s()) >= after + STEADY)
+        self._more_batches("batches after it")
+        output = self.output()
         row = {
             "parallelism": executors,
-            "downtime_s": downtime_s(self.ends_s(), ordered_s, settled_s),
+            "downtime_s": downtime_s(output.ends_s(), ordered_s, settled_s),
             "settled_s": settled_s - ordered_s,
+            "elapsed_s": output.longest_s(ordered_s),
         }
         return row if self._way == "live" else {**row, **self._story()}
 
-    def ends_s(self) -> list[float]:
-        """Return when each batch so far has ended."""
-        file = self._folder / "batches.jsonl"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        return sorted(json.loads(line)["end_s"] for line in lines)
+    def output(self) -> Output:
+        """Return what a reader of its output topic has seen so far."""
+        return self._reader.follow()
 
     def until(self, what: str, reached: Callable[[], bool]) -> None:
         """Wait; raises RheostatError when the job has ended, or after the deadline."""
@@ -85,6 +89,10 @@ class RunningJob:
                 said = (self._folder / "errors").read_text(encoding="utf-8")[-600:]
                 raise RheostatError(f"not within {DEADLINE_S:g} s: {what}; {said}")
             time.sleep(_POLL_S)
+
+    def _more_batches(self, what: str) -> None:
+        before = len(self.output().batches)
+        self.until(what, lambda: len(self.output().batches) >= before + STEADY)
 
     def _order(self, executors: int) -> None:
         if self._way == "live":
@@ -119,24 +127,33 @@ class RunningJob:
 
 
 @contextmanager
-def _running(spec: Spec, way: str, size: int, folder: Path) -> Iterator[RunningJob]:
+def _running(spec: Spec, way: str, size: int, folder: Path, topics: Topics) -> Iterator[RunningJob]:
     (folder / "target").write_text("1")
-    most = str(max(spec.parallelism))
+    keys = size * 1_000_000 // spec.value_bytes
+    topics.write(range(keys))
+    reader = OutputReader(topics)
+    with (folder / "errors").open("w") as errors, topics.fed(keys):
+        process = subprocess.Popen(
+            [*map(str, _command(spec, way, folder, topics))],
+            stdout=errors,
+            stderr=errors,
+            env=os.environ,
+        )
+        try:
+            yield RunningJob(folder, way, spec.partitions, process, reader)
+        finally:
+            (folder / "enough").touch()
+            process.terminate()
+            process.wait(90)
+            reader.close()
+
+
+def _command(spec: Spec, way: str, folder: Path, topics: Topics) -> list[object]:
     live = ["--actuator", "live", "--placement", "force"]
     ours = live if way == "live" else ["--actuator", "restart", "--restart-pause", "86400"]
     policy = ["--policy", f"{file_policy.__name__}:FromFile", "--set", f"path={folder / 'target'}"]
     waits = ["--interval", "1", "--cooldown-out", "0", "--cooldown-in", "0"]
-    keys = size * 1_000_000 // spec.value_bytes
-    job = [folder, keys, spec.value_bytes, spec.partitions]
-    line = ["run", *ours, *policy, *waits, "--local", most, "--journal", str(folder / "journal")]
-    command = [sys.executable, "-m", "rheostat.cli", *line, state_size_job.__file__, "--"]
-    with (folder / "errors").open("w") as errors:
-        process = subprocess.Popen(
-            [*map(str, command), *map(str, job)], stdout=errors, stderr=errors, env=os.environ
-        )
-    try:
-        yield RunningJob(folder, way, spec.partitions, process)
-    finally:
-        (folder / "enough").touch()
-        process.terminate()
-        process.wait(90)
+    place = ["--local", max(spec.parallelism), "--journal", folder / "journal"]
+    line = ["run", *ours, *policy, *waits, *place, "--kafka", topics.bootstrap]
+    job = [folder, topics.bootstrap, topics.read, topics.written, spec.partitions]
+    return [sys.executable, "-m", "rheostat.cli", *line, state_size_job.__file__, "--", *job]

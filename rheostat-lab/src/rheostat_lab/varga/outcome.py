@@ -12,6 +12,7 @@ from rheostat_lab.varga.spec import Spec
 
 Row = Mapping[str, Any]
 LOADS = {"mean_s": "mean over tasks", "max_s": "longest task"}
+SNAPSHOTS = {"whole_s": "whole snapshot", "later_s": "after a few changes"}
 _X = {"load-by-size": "size_mb", "load-by-parallelism": "parallelism"}
 
 
@@ -20,10 +21,20 @@ def points(rows: Sequence[Row], x: str, y: str) -> list[Point]:
     return [(float(row[x]), float(row[y])) for row in rows if row.get(y) is not None]
 
 
+def of(rows: Sequence[Row], tasks: int) -> list[Row]:
+    """Return the rows of one parallelism."""
+    return [row for row in rows if row["parallelism"] == tasks]
+
+
 def fits(spec: Spec, rows: Sequence[Row]) -> dict[str, Fit | None]:
     """Return the line of each measure of an experiment."""
     if spec.experiment in _X:
         return {y: linear(points(rows, _X[spec.experiment], y)) for y in LOADS}
+    if spec.experiment == "snapshot":
+        return {
+            f"whole_s, parallelism {tasks}": linear(points(of(rows, tasks), "size_mb", "whole_s"))
+            for tasks in spec.parallelism
+        }
     return {
         f"{way} by {x}": linear(points([row for row in rows if row["way"] == way], x, "downtime_s"))
         for way in spec.ways
@@ -34,7 +45,7 @@ def fits(spec: Spec, rows: Sequence[Row]) -> dict[str, Fit | None]:
 def lines(spec: Spec, rows: Sequence[Row]) -> list[str]:
     """Return the result in words: cells, fits, and what was published."""
     told = [f"{spec.experiment}: {spec.partitions} state partitions"]
-    told += _loads(spec, rows) if spec.experiment in _X else _downtimes(spec, rows)
+    told += _CELLS[spec.experiment](spec, rows)
     told += [_line(name, fit) for name, fit in fits(spec, rows).items() if fit]
     if spec.experiment == "load-by-parallelism":
         told += _divisors(spec, rows)
@@ -48,6 +59,16 @@ def _loads(spec: Spec, rows: Sequence[Row]) -> list[str]:
         f" {place.n})"
         for y, name in LOADS.items()
         for place in places(points(rows, x, y))
+    ]
+
+
+def _snapshots(spec: Spec, rows: Sequence[Row]) -> list[str]:
+    return [
+        f"parallelism {tasks}, {place.x:g} MB: {name} {place.mean:.3f} s ({place.low:.3f} to"
+        f" {place.high:.3f}, n {place.n})"
+        for tasks in spec.parallelism
+        for y, name in SNAPSHOTS.items()
+        for place in places(points(of(rows, tasks), "size_mb", y))
     ]
 
 
@@ -91,3 +112,11 @@ def _divisors(spec: Spec, rows: Sequence[Row]) -> list[str]:
 def _line(name: str, fit: Fit) -> str:
     start_s = round(fit.intercept, 3) + 0.0  # never -0.000
     return f"{name}: {start_s:.3f} s + {fit.slope:.5f} s x, R² {fit.r2:.3f}, n {fit.n}"
+
+
+_CELLS = {
+    "snapshot": _snapshots,
+    "load-by-size": _loads,
+    "load-by-parallelism": _loads,
+    "downtime": _downtimes,
+}

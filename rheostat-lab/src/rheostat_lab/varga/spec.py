@@ -10,7 +10,7 @@ import yaml
 
 from rheostat.errors import BadInput
 
-EXPERIMENTS = ("load-by-size", "load-by-parallelism", "downtime")
+EXPERIMENTS = ("snapshot", "load-by-size", "load-by-parallelism", "downtime")
 WAYS = ("live", "restart", "repartition")
 
 
@@ -19,8 +19,9 @@ class Spec:
     """What is measured: state of each of ``sizes_mb`` in ``partitions`` state partitions, values of
     ``value_bytes``, each cell ``repetitions`` times.
 
-    ``parallelism`` is the number of tasks that share the partitions (loads), or the number of
-    executors that a job is brought to, one after the other (downtimes), by each of ``ways``.
+    ``parallelism`` is the number of tasks that share the partitions (snapshots, loads), or the
+    number of executors that a job is brought to, one after the other (downtimes), by each of
+    ``ways``.
     """
 
     experiment: str

@@ -1,4 +1,4 @@
-"""The pictures of the experiments, like Figures 3 to 5 of the paper."""
+"""The pictures of the experiments, like Figures 2 to 5 of the paper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from rheostat_lab.varga.line_fit import linear, places
-from rheostat_lab.varga.outcome import LOADS, Row, points
+from rheostat_lab.varga.outcome import LOADS, SNAPSHOTS, Row, of, points
 from rheostat_lab.varga.spec import Spec
 
 _COLOURS = ("#2f6f9f", "#b4531f", "#7b8794", "#4c8c4a")
@@ -20,14 +20,24 @@ def draw(spec: Spec, rows: Sequence[Row], path: Path) -> None:
     """Write the picture of a result as PNG."""
     figure = Figure(figsize=(6.4, 4.0), dpi=120)
     panel = figure.subplots()
-    {"load-by-size": _by_size, "load-by-parallelism": _by_parallelism, "downtime": _downtime}[
-        spec.experiment
-    ](panel, spec, rows)
+    _PANELS[spec.experiment](panel, spec, rows)
     panel.set_ylim(bottom=0)
     panel.grid(alpha=0.3)
-    panel.legend(fontsize=7)
+    if panel.get_legend_handles_labels()[0]:
+        panel.legend(fontsize=7)
     figure.tight_layout()
     FigureCanvasAgg(figure).print_png(path)
+
+
+def _snapshot(panel: Any, spec: Spec, rows: Sequence[Row]) -> None:
+    for tasks, colour in zip(spec.parallelism, _COLOURS, strict=False):
+        for (y, name), marker in zip(SNAPSHOTS.items(), ("o", "x"), strict=True):
+            if seen := points(of(rows, tasks), "size_mb", y):
+                x, values = zip(*seen, strict=True)
+                label = f"{name}, parallelism {tasks} (n {len(seen)})"
+                panel.scatter(x, values, s=18, marker=marker, color=colour, label=label)
+    panel.set_xlabel("state, MB")
+    panel.set_ylabel("time of a snapshot, mean over tasks, s")
 
 
 def _by_size(panel: Any, _: Spec, rows: Sequence[Row]) -> None:
@@ -74,3 +84,11 @@ def _downtime(panel: Any, spec: Spec, rows: Sequence[Row]) -> None:
     panel.set_xticks(sorted(spec.parallelism))
     panel.set_xlabel("executors after the change")
     panel.set_ylabel("downtime, s")
+
+
+_PANELS = {
+    "snapshot": _snapshot,
+    "load-by-size": _by_size,
+    "load-by-parallelism": _by_parallelism,
+    "downtime": _downtime,
+}

@@ -78,7 +78,8 @@ def require_drained(checkpoint: Checkpoint) -> None:
         )
     raise BadInput(
         f"{location} has planned batch {newest.batch} and not committed it: run the query once to"
-        " its end with trigger(availableNow=True), then again"
+        " its end with trigger(availableNow=True), or with trigger(once=True) where it runs by"
+        " processing time, then again"
     )
 
 

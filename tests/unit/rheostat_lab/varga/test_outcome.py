@@ -8,7 +8,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat_lab.varga.outcome import lines
-from rheostat_lab.varga.spec import Spec, read_spec
+from rheostat_lab.varga.spec import EXPERIMENTS, Spec, read_spec
 from rheostat_lab.varga.varga_plot import draw
 
 ROOT = Path(__file__).parents[4]
@@ -16,6 +16,11 @@ LOADS = [
     {"size_mb": size, "parallelism": tasks, "mean_s": size / 100, "max_s": size / 50 + tasks % 2}
     for size in (20, 50, 100)
     for tasks in (5, 8)
+]
+SNAPSHOTS = [
+    {"size_mb": size, "parallelism": tasks, "whole_s": size / 10, "later_s": 0.1}
+    for size in (20, 50, 100)
+    for tasks in (1, 3)
 ]
 DOWN = [
     {"way": way, "size_mb": size, "parallelism": to, "downtime_s": to + size / 10}
@@ -46,10 +51,21 @@ def test_downtimes_are_told_cell_by_cell_and_one_that_is_not_known_is_left_out()
     assert not any("to 4 executors" in line for line in said)
 
 
-@pytest.mark.parametrize("experiment", ["load-by-size", "load-by-parallelism", "downtime"])
+def test_snapshots_are_told_by_parallelism_with_a_line_for_each() -> None:
+    said = lines(Spec(experiment="snapshot", sizes_mb=(20, 50), parallelism=(1, 3)), SNAPSHOTS)
+    assert "parallelism 3, 50 MB: whole snapshot 5.000 s (5.000 to 5.000, n 1)" in said
+    assert "whole_s, parallelism 1: 0.000 s + 0.10000 s x, R² 1.000, n 3" in said
+
+
+ROWS = {"snapshot": SNAPSHOTS, "load-by-size": LOADS, "load-by-parallelism": LOADS}
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_has_a_picture(tmp_path: Path, experiment: str) -> None:
-    spec = Spec(experiment=experiment, sizes_mb=(20, 50), ways=("live", "restart"))
-    draw(spec, DOWN if experiment == "downtime" else LOADS, tmp_path / "plot.png")
+    spec = Spec(
+        experiment=experiment, sizes_mb=(20, 50), parallelism=(1, 3), ways=("live", "restart")
+    )
+    draw(spec, ROWS.get(experiment, DOWN), tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 5000
 
 
