@@ -46,7 +46,12 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (r"deleted by a user or the framework", DELETED, "its pod was deleted"),
     (r"decommission", "decommissioned", "its node or pod was told to go, and it left in order"),
     (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
-    (r"killed by the driver|Killed by driver|Container killed on request", "asked", "it was ended"),
+    # YARN's "killed on request" is no such word: it says so after any signal, a person's too.
+    (
+        r"killed by (?:the )?driver|killed by the ApplicationMaster|explicit termination request",
+        "asked",
+        "it was ended",
+    ),
     (r"not found in (?:the )?cluster|missing (?:in|from) the cluster", "node", "its pod is gone"),
 )
 

@@ -26,6 +26,13 @@ REASONS = [
         " Killed by external signal",
         "exited",
     ),
+    (
+        "Container from a bad node: container_1 on host: h. Exit status: 137. Diagnostics: [2026]"
+        "Container killed on request. Exit code is 137\nKilled by external signal",
+        "exited",
+    ),
+    ("Container container_1 exited from explicit termination request.", "asked"),
+    ("Executor killed by driver.", "asked"),
     ("Container killed by YARN for exceeding physical memory limits. 1.5 GB used.", "memory"),
     ("Container marked as failed: container_1 on host: h. Exit status: 137.", "exited"),
     ("Executor heartbeat timed out after 130000 ms", "silent"),
@@ -56,6 +63,13 @@ def test_a_deleted_pods_events_say_who(event: str, kind: str) -> None:
     assert refined(deleted, [{"reason": event}]).kind == kind
 
 
-def test_only_a_deletion_is_looked_into() -> None:
+def test_who_was_on_a_lost_node_is_told_from_its_events_whatever_spark_says() -> None:
+    for reason in ("Executor killed by driver.", "Executor heartbeat timed out after 130000 ms"):
+        vague = end_of(reason)
+        assert refined(vague, [{"reason": "NodeNotReady"}]).kind == "node"
+        assert refined(vague, [{"reason": "Scheduled"}]) == vague
+
+
+def test_only_a_vague_end_is_looked_into() -> None:
     exited = End("exited", "its process ended with 1")
     assert refined(exited, [{"reason": "Preempted"}]) == exited
