@@ -55,14 +55,15 @@ def peers(sweeps: Path) -> str:
     lines = _head(
         "load", "start", "clairvoyant", "best fixed size", "score: mean, worst", "best other"
     )
-    ours_by_place = by_place(rows(sweeps / "predictive"))
     tried, best = rows(sweeps / "predictive-peers"), rows(sweeps / "predictive-peers-best")
     bounds = by_place([row for row in (*tried, *best) if row["policy"].startswith("(")])
-    others_by_place = by_place([row for row in best if not row["policy"].startswith("(")])
+    ours_by_place = by_place([row for row in best if row["policy"] == OURS])
+    played = [row for row in best if row["policy"] != OURS]
+    others_by_place = by_place([row for row in played if not row["policy"].startswith("(")])
     for place, others in others_by_place.items():
         ours, bound = ours_by_place[place][OURS], bounds.get(place, {})
-        played = max(len(each) for each in others.values())
-        whole = [each for each in others if len(others[each]) == played]
+        most = max(len(each) for each in others.values())
+        whole = [each for each in others if len(others[each]) == most]
         name = min(whole, key=lambda each: (-_attained(others[each]), _cost(others[each])))
         other = f"`{name}`: {_cell(others[name])}; {OURS} {_less(ours, others[name])}"
         static, clairvoyant = bound.get(STATIC, {}), bound.get(CLAIRVOYANT, {})

@@ -1,6 +1,6 @@
 """Run what ``predictive`` is compared with: for each load and start of an executor the two other
 policies, with the parameters, that did best on the seed of their sweep, and the bounds, on other
-seeds.
+seeds; and ``predictive`` on all of these.
 
 Run: rheostat simulate sweep experiments/predictive-peers.yaml
      python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504
@@ -18,7 +18,9 @@ from rheostat.sim.sweep.runner import Row, here, rows, sweep
 from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell
 from rheostat.sim.sweep.sweep_spec import read_spec
 
-SPEC = Path(__file__).parents[1] / "experiments" / "predictive-peers.yaml"
+EXPERIMENTS = Path(__file__).parents[1] / "experiments"
+SPEC, OWN_SPEC = EXPERIMENTS / "predictive-peers.yaml", EXPERIMENTS / "predictive.yaml"
+OURS = "predictive"
 CHUNK = 15
 BEST = 2
 """A cell that attained goes before one that did not, then the cheaper one."""
@@ -51,9 +53,13 @@ def _place(cell: Cell) -> tuple[str, str, str]:
 def main(arguments: Sequence[str]) -> None:
     """Run the chosen cells on the seeds, a seed at a time; what is there is not run again."""
     folder, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
-    best = list(chosen(read_spec(SPEC), rows(folder)))
+    tuning = read_spec(SPEC)
+    best = list(chosen(tuning, rows(folder)))
     best.sort(key=lambda cell: cell.policy == BOUNDS)
-    wanted = [replace(cell, seed=seed) for seed in seeds for cell in best]
+    ours = {_place(cell): cell for cell in read_spec(OWN_SPEC) if cell.policy == OURS}
+    known = sorted({cell.seed for cell in tuning})
+    wanted = [replace(cell, seed=seed) for seed in [*seeds, *known] for cell in ours.values()]
+    wanted += [replace(cell, seed=seed) for seed in seeds for cell in best]
     sweep(wanted, folder.with_name(f"{folder.name}-best"), here, chunk=CHUNK, done=_said)
 
 
