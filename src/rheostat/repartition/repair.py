@@ -8,7 +8,6 @@ Nothing is deleted: what is taken out is kept in ``_rheostat/attic``.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from rheostat.repartition.checkpoints.checkpoint_files import local_path
 from rheostat.repartition.checkpoints.running_query import require_stopped
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import leased
+from rheostat.repartition.protocol.log_entry import entry_partitions
 from rheostat.repartition.protocol.own_journal import OWN_FOLDER, OwnJournal
 from rheostat.repartition.protocol.preflight import UNFINISHED
 from rheostat.repartition.sites.site import OwnSite, Site
-from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 
 LATE_S = 1.0
 SOON_S = 30.0
@@ -231,9 +230,4 @@ def _batches(folder: Path) -> list[int]:
 
 
 def _partitions(folder: Path, batch: int) -> int:
-    file = folder / "offsets" / str(batch)
-    try:
-        conf = json.loads(file.read_text(encoding="utf-8").split("\n")[1])["conf"]
-        return int(conf[SHUFFLE_PARTITIONS])
-    except (OSError, ValueError, IndexError, KeyError, TypeError):
-        raise BadInput(f"{file} is no entry of an offset log: restore it from a backup") from None
+    return entry_partitions(folder / "offsets" / str(batch))

@@ -21,6 +21,7 @@ from rheostat.repartition.protocol.preflight import (
     require_no_story,
     require_number,
 )
+from rheostat.repartition.protocol.repartition_facts import OTHERS
 from rheostat.repartition.sites.site import OwnSite, Site
 from rheostat.repartition.state_engine import Rewriter, StateVersion
 
@@ -64,7 +65,7 @@ def rescale_at(
     folder = site.folder
     journal = OwnJournal(folder, site.disk)
     story = journal.read()
-    require_no_story(story, partitions)
+    require_no_story(story, partitions, sink)
     taken_up = story is not None and story.phase in UNFINISHED
     require_number(partitions)
     checkpoint = site.read()
@@ -120,14 +121,14 @@ def undo_at(
 
 
 def _require_way_back(course: Course, folder: Path) -> None:
-    plan = course.story.plan
-    if course.look(back=True).gone_on:
+    plan, facts = course.story.plan, course.look(back=True)
+    if facts.gone_on:
         raise BadInput(
             f"{folder} cannot be taken back: its query has planned a batch with"
             f" {plan.partitions} partitions since; rheostat state rescale --partitions"
             f" {plan.partitions_before} goes back without a loss"
         )
-    if not (folder / "offsets" / str(plan.batch)).is_file():
+    if facts.lock != OTHERS and not (folder / "offsets" / str(plan.batch)).is_file():
         raise BadInput(f"{folder} cannot be taken back: batch {plan.batch} is no longer kept")
 
 

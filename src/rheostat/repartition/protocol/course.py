@@ -11,10 +11,10 @@ from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.log_entry import commit_entry
+from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
 from rheostat.repartition.protocol.own_journal import OwnJournal, Story, Written
 from rheostat.repartition.protocol.repartition_facts import ABSENT, OTHERS, OURS, Facts, events
-from rheostat.repartition.protocol.repartition_protocol import REPARTITION
+from rheostat.repartition.protocol.repartition_protocol import OPEN_NEW, OPEN_OLD, REPARTITION
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.protocol.staging import Staging
 from rheostat.repartition.protocol.verification import differences
@@ -85,18 +85,31 @@ class Course:
         offsets = self._checkpoint / "offsets"
         files = written.files if written else ()
         in_place = len(self._staging.in_place(files))
-        lock = _whose(offsets / str(plan.new_batch), plan.lock)
+        guard = _later(offsets, plan.new_batch, plan.guard)
+        lock = self._whose_number(offsets, guard)
         # Two entries of the commit log may be the same text; whose it is, the offset log says.
         commit = self._commit() if lock == OURS else ABSENT
         return Facts(
             back=back,
             equal=written is not None and not differences(written.before, written.after),
             lock=lock,
-            guard=_later(offsets, plan.new_batch, plan.guard),
+            guard=guard,
             commit=commit,
             in_place=in_place,
             unplaced=len(files) - in_place,
         )
+
+    def _whose_number(self, offsets: Path, guard: str) -> str:
+        """Tell whose batch has the repartition's number. Spark deletes old entries: where that one
+        is gone and later ones are there, who went on with the old number had taken it.
+        """
+        plan, phase = self.story.plan, self.story.phase
+        whose = _whose(offsets / str(plan.new_batch), plan.lock)
+        if whose != ABSENT or guard != OTHERS or phase in OPEN_NEW:
+            return whose
+        oldest = offsets / str(min(_batches_after(offsets, plan.new_batch)))
+        with_old = phase in OPEN_OLD or entry_partitions(oldest) == plan.partitions_before
+        return OTHERS if with_old else whose
 
     def _run(self, back: bool, write: Callable[[], Written]) -> Story:
         orders: dict[str, Callable[[], None]] = {
@@ -259,11 +272,15 @@ def _whose(entry: Path, ours: str) -> str:
 
 def _later(offsets: Path, batch: int, guard: str) -> str:
     """Tell whose the entries after the repartition's batch are."""
-    later = [
-        int(each.name)
-        for each in offsets.iterdir()
-        if each.name.isdecimal() and int(each.name) > batch
-    ]
+    later = _batches_after(offsets, batch)
     if not later:
         return ABSENT
     return _whose(offsets / str(batch + 1), guard) if later == [batch + 1] else OTHERS
+
+
+def _batches_after(offsets: Path, batch: int) -> list[int]:
+    return [
+        int(each.name)
+        for each in offsets.glob("*")
+        if each.name.isdecimal() and int(each.name) > batch
+    ]

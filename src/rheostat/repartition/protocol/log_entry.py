@@ -1,4 +1,5 @@
-"""The two entries of a checkpoint's logs that make a batch of a repartition: texts from texts.
+"""The entries of a checkpoint's logs: the two that make a batch of a repartition, texts from texts,
+and what an entry says.
 
 Both are copies of the last committed batch's. Versions 1 and 2 of the offset log keep the conf in
 the second line, and nothing else is touched.
@@ -7,10 +8,24 @@ the second line, and nothing else is touched.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StateIds
+from rheostat.spark.sensing.offset_log import entry_of
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
+
+
+def entry_partitions(file: Path) -> int:
+    """Return the number of state partitions in an entry of the offset log; raises BadInput where it
+    cannot be told.
+    """
+    try:
+        settings = entry_of(str(file), file.read_text(encoding="utf-8"))[1]
+        return int(settings[SHUFFLE_PARTITIONS])
+    except (BadInput, OSError, ValueError, KeyError):
+        raise BadInput(f"{file} is no entry of an offset log: restore it from a backup") from None
 
 
 def offset_entry(last: str, partitions: int) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ SCHEMA = 1
 
 OWN_FOLDER = "_rheostat"
 """The folder of ours in a checkpoint; Spark looks at no folder that it does not know."""
+
+JOURNAL = f"{OWN_FOLDER}/journal.jsonl"
+"""The journal, below a checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,7 @@ class OwnJournal:
     """Keeps the story of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
 
     def __init__(self, checkpoint: Path, disk: Disk) -> None:
-        self.path = checkpoint / OWN_FOLDER / "journal.jsonl"
+        self.path = checkpoint / JOURNAL
         self._disk = disk
 
     def begin(self, plan: Plan, now: float) -> Story:
@@ -96,28 +100,24 @@ class OwnJournal:
         self._add(line)
 
     def read(self) -> Story | None:
-        """Return the newest story; None where no repartition was ever begun. A line that a crash
-        has torn is left out.
-        """
-        story: Story | None = None
-        for line in _lines(self.path):
-            story = _after(story, line)
-        return story
+        """Return the newest story; None where no repartition was ever begun."""
+        if not self.path.is_file():
+            return None
+        return story_of(self.path.read_text(encoding="utf-8", errors="replace"))
 
     def _add(self, line: Mapping[str, Any]) -> None:
         self._disk.append(self.path, json.dumps(line, separators=(",", ":")))
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
-        return []
-    found = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            found.append(dict(json.loads(line)))
-        except ValueError:
-            continue
-    return found
+def story_of(journal: str) -> Story | None:
+    """Return the newest story in a journal's text; None where there is none. A line that a crash
+    has torn is left out.
+    """
+    story: Story | None = None
+    for line in journal.splitlines():
+        with suppress(ValueError):
+            story = _after(story, dict(json.loads(line)))
+    return story
 
 
 def _after(story: Story | None, line: dict[str, Any]) -> Story | None:

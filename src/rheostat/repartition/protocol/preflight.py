@@ -22,6 +22,9 @@ MOST_PARTITIONS = 32_768
 UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
 """Phases of a story that has to be ended before another begins."""
 
+RETURNING = frozenset({"withdrawing", "unlocked"})
+"""Those of them on the way back."""
+
 
 def own_checkpoint(location: str) -> Path:
     """Return a checkpoint's folder; raises BadInput where it is not on this computer's disks, or is
@@ -83,23 +86,40 @@ def require_drained(checkpoint: Checkpoint) -> None:
     )
 
 
-def require_no_story(story: Story | None, partitions: int | None) -> None:
-    """Raise BadInput where another repartition of ours has to be ended first; ``partitions`` is
-    what is wanted now, None for anything else than that repartition.
+def require_no_story(story: Story | None, partitions: int, sink: str) -> None:
+    """Raise BadInput where another repartition of ours has to be ended first than the one to so
+    many partitions, with that sink.
     """
-    if story is None or story.phase not in UNFINISHED:
+    said = unended(story)
+    if story is None or said is None:
         return
     plan = story.plan
-    if story.phase in ("withdrawing", "unlocked"):
+    if partitions != plan.partitions or story.phase in RETURNING:
+        raise BadInput(said)
+    if sink and sink != plan.sink:
+        begun = f"with --sink {plan.sink}" if plan.sink else "without --sink"
         raise BadInput(
-            f"a repartition to {plan.partitions} partitions was being taken back: rheostat state"
-            " undo ends that"
+            f"the repartition to {plan.partitions} partitions was begun {begun}, not with {sink}:"
+            " take it back with rheostat state undo, then again"
         )
-    if partitions != plan.partitions:
-        raise BadInput(
-            f"a repartition to {plan.partitions} partitions was begun and not ended: end it with"
-            f" --partitions {plan.partitions}, or take it back with rheostat state undo"
+
+
+def unended(story: Story | None) -> str | None:
+    """Return how a repartition of ours is ended that was begun and not ended; None where there is
+    none.
+    """
+    if story is None or story.phase not in UNFINISHED:
+        return None
+    number = story.plan.partitions
+    if story.phase in RETURNING:
+        return (
+            f"a repartition to {number} partitions was being taken back: rheostat state undo ends"
+            " that"
         )
+    return (
+        f"a repartition to {number} partitions was begun and not ended: end it with --partitions"
+        f" {number}, or take it back with rheostat state undo"
+    )
 
 
 def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:

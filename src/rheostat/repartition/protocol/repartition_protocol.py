@@ -119,6 +119,7 @@ REPARTITION = Table(
         Transition("placed", "all placed", "placed", "Commit"),
         Transition("committed", "back", "withdrawing"),
         Transition("committed", "kept", "done", "Tidy"),
+        Transition("committed", "gone on", "done", "Tidy"),
         Transition("done", "back", "withdrawing"),
         Transition("withdrawing", "gone on", "done", "Tidy"),
         Transition("withdrawing", "kept", "withdrawing", "Reopen"),

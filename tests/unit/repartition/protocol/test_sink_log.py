@@ -9,6 +9,8 @@ from tests.unit.repartition.toy_query import ToyEngine, ToyQuery
 
 from rheostat.errors import BadInput
 from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import OwnJournal
+from rheostat.repartition.protocol.preflight import plan_of, read_own
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.repair import repair_sink
 from rheostat.repartition.rescale import rescale, undo
@@ -48,6 +50,15 @@ def test_the_sink_of_another_query_is_refused(checkpoint: Path, tmp_path: Path) 
         to(checkpoint, tmp_path / "out")
     with pytest.raises(BadInput, match="it has no _spark_metadata"):
         to(checkpoint, tmp_path / "nowhere")
+
+
+def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    log_of(tmp_path / "out", "0", "1", "2", "3")
+    OwnJournal(checkpoint, Disk()).begin(plan_of(read_own(checkpoint)[0], 7), 1.0)
+    with pytest.raises(BadInput, match="was begun without --sink, not with"):
+        to(checkpoint, tmp_path / "out")
 
 
 def test_a_number_that_spark_would_compact_holds_all_entries_before(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""A repartition that was killed and left, while the query has gone on so long that Spark has
+deleted the batches of that time: it can still be ended, and another one can be begun.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.repartition.protocol.test_refused import quiet
+from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.repartition.protocol.own_journal import Story
+from rheostat.repartition.rescale import rescale, undo
+
+
+class Killed(BaseException):
+    """The command is killed here."""
+
+
+def to(checkpoint: Path, partitions: int, killed_in: str = "") -> Story:
+    def told(phase: str, _done: int, _total: int) -> None:
+        if phase == killed_in:
+            raise Killed
+
+    return rescale(
+        str(checkpoint), partitions, lambda _: ToyEngine(), told=told, check_stopped=quiet
+    )
+
+
+def left_in(checkpoint: Path, phase: str) -> ToyQuery:
+    """Kill a repartition from 4 to 7, run three batches, and delete what is older than they are."""
+    query = ToyQuery(checkpoint)
+    query.run(3)
+    with pytest.raises(Killed):
+        to(checkpoint, 7, phase)
+    query.run(3)
+    for log in ("offsets", "commits"):
+        for entry in (checkpoint / log).iterdir():
+            if int(entry.name) < 5:
+                entry.unlink()
+    return query
+
+
+def ended(query: ToyQuery) -> bool:
+    query.run()
+    return query.output == expected(ROWS)
+
+
+@pytest.mark.parametrize("phase", ["begun", "written", "verified"])
+def test_with_the_old_number_it_is_taken_back(tmp_path: Path, phase: str) -> None:
+    query = left_in(tmp_path, phase)
+    assert undo(str(tmp_path), check_stopped=quiet).phase == "ended"
+    assert to(tmp_path, 9).phase == "done"
+    assert query.partitions == 9
+    assert ended(query)
+
+
+@pytest.mark.parametrize("phase", ["begun", "written", "verified"])
+def test_with_the_old_number_the_same_command_goes_back_and_then_forth(
+    tmp_path: Path, phase: str
+) -> None:
+    query = left_in(tmp_path, phase)
+    with pytest.raises(RheostatError, match="is as it was before: the query has planned a batch"):
+        to(tmp_path, 7)
+    assert to(tmp_path, 7).phase == "done"
+    assert query.partitions == 7
+    assert ended(query)
+
+
+def test_with_the_new_number_it_is_done_and_another_can_begin(tmp_path: Path) -> None:
+    query = left_in(tmp_path, "committed")
+    with pytest.raises(BadInput, match="has planned a batch with 7 partitions since"):
+        undo(str(tmp_path), check_stopped=quiet)
+    assert to(tmp_path, 7).phase == "done"
+    assert query.partitions == 7
+    assert to(tmp_path, 5).phase == "done"
+    assert query.partitions == 5
+    assert ended(query)
