@@ -83,12 +83,16 @@ def _lines(found: Inspection) -> list[str]:
         lines.append(f"a query may be using it: its logs were written {found.quiet_s:.0f} s ago")
     elif found.quiet_s is not None:
         lines.append(f"no query has written to its logs for {found.quiet_s:.0f} s")
-    if found.unfinished_partitions is not None:
+    if found.unended is not None:
+        lines.append(found.unended)
+    elif found.unfinished_partitions is not None:
         lines.append(
             f"a repartition to {found.unfinished_partitions} partitions was left unfinished"
         )
     elif found.uncommitted:
         lines.append(f"planned and not committed: batch {found.uncommitted[-1]}")
+    if found.missing is not None:
+        lines.append(f"{found.missing} is missing: the state cannot be loaded")
     for source in found.sources:
         lines += source_lines(source, found.last_batch)
     refused = sorted({store.refusal for store in found.stores if store.refusal})

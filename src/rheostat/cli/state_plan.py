@@ -33,13 +33,12 @@ def plan(
 
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
-    from rheostat.errors import BadInput
     from rheostat.repartition.checkpoint_look import look
     from rheostat.repartition.checkpoints.kafka_sources import told as source_lines
     from rheostat.repartition.plan import plan as planned
+    from rheostat.repartition.protocol.preflight import require_number
 
-    if partitions < 1:
-        raise BadInput(f"--partitions must be at least 1, but it is {partitions}")
+    require_number(partitions)
     with working("reading the state"):
         seen = look(checkpoint, rows=rows)
     told = planned(seen.found, partitions, seen.slots, seen.disk_free_bytes)

@@ -20,6 +20,11 @@ from rheostat.repartition.checkpoints.checkpoint_files import (
 from rheostat.repartition.checkpoints.formats import unknown_format
 from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect
 from rheostat.repartition.checkpoints.operators import refusal
+from rheostat.repartition.checkpoints.running_query import last_sign
+from rheostat.repartition.checkpoints.state_files import missing_file
+from rheostat.repartition.protocol.lease import holder_of
+from rheostat.repartition.protocol.own_journal import JOURNAL, story_of
+from rheostat.repartition.protocol.preflight import unended
 
 if TYPE_CHECKING:
     from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
@@ -41,30 +46,37 @@ def look(location: str, *, rows: bool) -> Look:
 
     A Spark session is started for rows, and for a checkpoint that is not on this computer.
     """
-    if is_local(location):
-        folder = local_path(location.rstrip("/") or "/")
-        if not folder.is_dir():
-            raise BadInput(f"{location} is no folder: name the checkpointLocation of a query")
-        checkpoint = read_checkpoint(str(folder.absolute()), LocalFiles())
-        counts = _counted(checkpoint) if rows else {}
-        return _look(checkpoint, LocalFiles(), counts, folder)
-    return _look_elsewhere(location, rows)
-
-
-def _look(
-    checkpoint: Checkpoint, files: CheckpointFiles, counts: Counts, folder: Path | None
-) -> Look:
-    quiet_s = None if folder is None else max(time.time() - _last_written_s(folder), 0.0)
-    return Look(
-        found=inspect(checkpoint, files, counts, quiet_s),
-        slots=os.cpu_count() or 1,
-        disk_free_bytes=None if folder is None else shutil.disk_usage(folder).free,
+    if not is_local(location):
+        return _look_elsewhere(location, rows)
+    folder = local_path(location.rstrip("/") or "/")
+    if not folder.is_dir():
+        raise BadInput(f"{location} is no folder: name the checkpointLocation of a query")
+    checkpoint, files = read_checkpoint(str(folder.absolute()), LocalFiles()), LocalFiles()
+    missing = None if unknown_format(checkpoint) else missing_file(checkpoint)
+    found = inspect(
+        checkpoint,
+        files,
+        _counted(checkpoint) if rows and missing is None else {},
+        quiet_s=max(time.time() - last_sign(folder)[0], 0.0),
+        unended=_at_work(folder) or _unended(checkpoint, files),
+        missing=missing,
     )
+    return Look(found=found, slots=_slots(), disk_free_bytes=shutil.disk_usage(folder).free)
 
 
-def _last_written_s(folder: Path) -> float:
-    entries = [each for log in ("offsets", "commits") for each in (folder / log).glob("[0-9]*")]
-    return max(each.stat().st_mtime for each in entries)
+def _slots() -> int:
+    return os.cpu_count() or 1
+
+
+def _at_work(folder: Path) -> str | None:
+    holder = holder_of(folder)
+    if holder is None:
+        return None
+    return f"it is being repartitioned now (process {holder.pid} on {holder.host})"
+
+
+def _unended(checkpoint: Checkpoint, files: CheckpointFiles) -> str | None:
+    return unended(story_of(files.text(f"{checkpoint.location}/{JOURNAL}") or ""))
 
 
 def _look_elsewhere(location: str, rows: bool) -> Look:
@@ -76,7 +88,9 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
         rewriter.files.require(location)
         checkpoint = read_checkpoint(location, rewriter.files)
         counts = _counts(checkpoint, rewriter) if rows else {}
-        return _look(checkpoint, rewriter.files, counts, None)
+        left = _unended(checkpoint, rewriter.files)
+        found = inspect(checkpoint, rewriter.files, counts, unended=left)
+        return Look(found=found, slots=_slots(), disk_free_bytes=None)
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:

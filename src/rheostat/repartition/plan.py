@@ -111,7 +111,11 @@ def _refusals(
     if partitions == found.partitions:
         yield f"--partitions {partitions} is what the state has today: name another"
     yield from sorted({store.refusal for store in found.stores if store.refusal})
-    if found.unfinished_partitions is not None:
+    if found.missing is not None:
+        yield f"{found.missing} is missing: restore it from a backup"
+    if found.unended is not None:
+        yield found.unended
+    elif found.unfinished_partitions is not None:
         yield (
             f"a repartition to {found.unfinished_partitions} partitions was begun and not ended:"
             " rheostat state repair takes it back"

@@ -5,6 +5,11 @@ import pytest
 from tests.unit.repartition.checkpoint_on_disk import operator, planned, whole, written
 
 from rheostat.cli.app import run
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.own_journal import OwnJournal
+from rheostat.repartition.protocol.preflight import plan_of
 
 
 def test_inspect_tells_stores_and_partitions_as_json(tmp_path, capsys):
@@ -30,12 +35,36 @@ def test_plan_tells_what_is_impossible_and_why(tmp_path, capsys):
     assert ".coalesce(2)" in told
 
 
+def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_path, capsys):
+    checkpoint = read_checkpoint(str(whole(tmp_path)), LocalFiles())
+    OwnJournal(tmp_path, Disk()).begin(plan_of(checkpoint, 7), 1.0)
+    planned(tmp_path, 2, 7)  # its lock
+    for command in (["inspect"], ["plan", "--partitions", "9"]):
+        assert run(["state", *command, str(tmp_path), "--no-rows"]) == 0
+        told = capsys.readouterr().out
+        assert "a repartition to 7 partitions was begun and not ended: end it with" in told
+        assert "repair" not in told
+        assert "/state/0/0/2.changelog is missing" in told
+
+
+def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys):
+    whole(tmp_path)
+    written(tmp_path / "state/0/0/1.zip", "xx")
+    for gone in ("offsets/0", "commits/0"):
+        (tmp_path / gone).unlink()
+        (tmp_path / gone).symlink_to("nowhere")  # listed, and then not there
+    (tmp_path / "state/0/0/0.zip").symlink_to("nowhere")
+    assert run(["state", "inspect", str(tmp_path), "--no-rows"]) == 0
+    assert "4 state partitions" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["inspect", "CHECKPOINT/nowhere"], "is no folder"),
         (["inspect", "CHECKPOINT/state"], "is no checkpoint"),
-        (["plan", "CHECKPOINT", "--partitions", "0"], "must be at least 1"),
+        (["plan", "CHECKPOINT", "--partitions", "0"], "must be from 1 to 32768, but it is 0"),
+        (["plan", "CHECKPOINT", "--partitions", "40000"], "must be from 1 to 32768"),
         (["plan", "CHECKPOINT"], "--partitions"),
         (["rescale", "CHECKPOINT", "--partitions", "0"], "must be from 1 to 32768, but it is 0"),
         (["rescale", "CHECKPOINT", "--partitions", "4"], "what"),

@@ -23,6 +23,8 @@ FOUND = Inspection(
     last_batch=5,
     uncommitted=(),
     unfinished_partitions=None,
+    unended=None,
+    missing=None,
     sources=(),
     quiet_s=1000.0,
     stores=(STORE,),
@@ -76,6 +78,17 @@ def test_everything_that_stands_against_it_is_told():
 def test_an_unfinished_repartition_is_named_instead_of_its_batch():
     (refusal,) = planned(uncommitted=(6,), unfinished_partitions=12).refusals
     assert "repartition to 12" in refusal
+
+
+def test_a_repartition_of_our_own_says_how_it_is_ended_and_not_how_sparks_is():
+    (refusal,) = planned(unfinished_partitions=12, unended="end it with --partitions 12").refusals
+    assert refusal == "end it with --partitions 12"
+
+
+def test_a_missing_file_is_named():
+    assert planned(missing="/c/state/0/1/3.delta").refusals == (
+        "/c/state/0/1/3.delta is missing: restore it from a backup",
+    )
 
 
 def test_without_counted_rows_there_is_no_time_and_no_size():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from stat import S_ISREG
 from typing import Protocol
 
 
@@ -23,7 +25,9 @@ class CheckpointFiles(Protocol):
 
 
 class LocalFiles:
-    """The files of this computer; a name may begin with ``file:``."""
+    """The files of this computer; a name may begin with ``file:``. A running query may delete any
+    of them meanwhile.
+    """
 
     def listing(self, folder: str) -> list[str]:
         """Return the names in a folder, sorted; none if it is not there."""
@@ -32,17 +36,27 @@ class LocalFiles:
 
     def text(self, file: str) -> str | None:
         """Return a small file's text; None if it is not there."""
-        path = local_path(file)
-        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+        try:
+            return local_path(file).read_text(encoding="utf-8", errors="replace")
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
 
     def bytes_in(self, folder: str) -> int | None:
         """Return the bytes below a folder, or of a file; None if it is not there."""
         path = local_path(folder)
-        if path.is_file():
-            return path.stat().st_size
-        if not path.is_dir():
-            return None
-        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+        if path.is_dir():
+            inside = (Path(root, name) for root, _, names in os.walk(path) for name in names)
+            return sum(_file_bytes(each) or 0 for each in inside)
+        return _file_bytes(path)
+
+
+def _file_bytes(path: Path) -> int | None:
+    """Return the bytes of a file; None for anything else."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_size if S_ISREG(found.st_mode) else None
 
 
 def local_path(name: str) -> Path:

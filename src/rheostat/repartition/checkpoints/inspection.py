@@ -62,7 +62,9 @@ class InspectedStore:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
     """A checkpoint as it is; ``quiet_s`` is the age of its newest log entry, None if unknown;
-    ``sources`` are those of Kafka, where the last committed batch has left them.
+    ``sources`` are those of Kafka, where the last committed batch has left them; ``unended`` says
+    how a repartition of Rheostat's is ended that was begun, ``missing`` names a file of the state
+    that is not there; both None where there is none.
 
     A query that waits for rows writes nothing: an old entry does not prove that it has stopped.
     """
@@ -74,6 +76,8 @@ class Inspection:
     last_batch: int
     uncommitted: tuple[int, ...]
     unfinished_partitions: int | None
+    unended: str | None
+    missing: str | None
     quiet_s: float | None
     sources: tuple[KafkaSource, ...]
     stores: tuple[InspectedStore, ...]
@@ -89,7 +93,13 @@ Counts = Mapping[tuple[int, str, int], tuple[int, int]]
 
 
 def inspect(
-    checkpoint: Checkpoint, files: CheckpointFiles, counts: Counts, quiet_s: float | None
+    checkpoint: Checkpoint,
+    files: CheckpointFiles,
+    counts: Counts,
+    *,
+    quiet_s: float | None = None,
+    unended: str | None = None,
+    missing: str | None = None,
 ) -> Inspection:
     """Return what there is; ``counts`` is empty where rows were not counted."""
     return Inspection(
@@ -100,6 +110,8 @@ def inspect(
         last_batch=checkpoint.committed.batch,
         uncommitted=tuple(each.batch for each in checkpoint.uncommitted),
         unfinished_partitions=checkpoint.unfinished_partitions,
+        unended=unended,
+        missing=missing,
         quiet_s=quiet_s,
         sources=kafka_sources(checkpoint.last.text),
         stores=tuple(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from rheostat.errors import BadInput
@@ -24,12 +25,12 @@ def last_sign(checkpoint: Path) -> tuple[float, int]:
     """Return when a log of the checkpoint was last written to, in seconds since 1970, and the
     number of its newest entry.
     """
-    entries = [
-        (each.stat().st_mtime, int(each.name))
-        for log in ("offsets", "commits")
-        for each in (checkpoint / log).glob("*")
-        if each.name.isdecimal()
-    ]
+    entries: list[tuple[float, int]] = []
+    for log in ("offsets", "commits"):
+        for each in (checkpoint / log).glob("*"):
+            if each.name.isdecimal():
+                with suppress(FileNotFoundError):  # a running query deletes old entries
+                    entries.append((each.stat().st_mtime, int(each.name)))
     return max((at for at, _ in entries), default=0.0), max((n for _, n in entries), default=-1)
 
 

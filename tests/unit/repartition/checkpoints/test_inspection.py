@@ -11,7 +11,7 @@ def inspected(
     folder: Path, counts: Counts | None = None, quiet_s: float | None = 100.0
 ) -> Inspection:
     files = LocalFiles()
-    return inspect(read_checkpoint(str(folder), files), files, counts or {}, quiet_s)
+    return inspect(read_checkpoint(str(folder), files), files, counts or {}, quiet_s=quiet_s)
 
 
 def test_a_store_has_the_bytes_of_each_of_its_partitions(tmp_path):
