@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rheostat.journal.restart_mail import Wish
@@ -25,7 +26,7 @@ class Terms:
 
 def due(
     story: Story,
-    partitions: int | None,
+    partitions: Sequence[int],
     loop: Wish | None,
     person: Wish | None,
     now: float,
@@ -33,9 +34,8 @@ def due(
 ) -> Story | None:
     """Return the story with what is to be carried out now, None where nothing is.
 
-    ``partitions`` are the state partitions that are there, None if unknown or without state. A
-    person's wish waits for nothing; the loop's waits for the pause, and its state partitions for
-    the window.
+    ``partitions`` are the state partitions of each checkpoint that has state. A person's wish waits
+    for nothing; the loop's waits for the pause, and its state partitions for the window.
     """
     if person is not None and person.t_s > story.asked_s:
         return _taken(story, partitions, person)
@@ -53,10 +53,11 @@ def may_repartition(terms: Terms, now: float) -> bool:
     return terms.allow_repartition and terms.window is not None and terms.window.holds(now)
 
 
-def _taken(story: Story, partitions: int | None, wish: Wish) -> Story | None:
+def _taken(story: Story, partitions: Sequence[int], wish: Wish) -> Story | None:
     executors = wish.executors or story.executors
-    wanted = None if partitions is None else wish.partitions
-    if executors == story.executors and wanted in (None, partitions):
+    wanted = wish.partitions if partitions else None
+    unlike = [each for each in partitions if wanted not in (None, each)]
+    if executors == story.executors and not unlike:
         return None
     return replace(
         story,
@@ -65,7 +66,7 @@ def _taken(story: Story, partitions: int | None, wish: Wish) -> Story | None:
         executors=executors,
         executors_before=story.executors,
         partitions=wanted,
-        partitions_before=partitions,
+        partitions_before=next(iter([*unlike, *partitions]), None),
         reason=wish.reason,
         asked_s=wish.t_s,
         drained_s=None,

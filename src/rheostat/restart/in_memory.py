@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rheostat.journal.restart_mail import Mail, Order, Report
 from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
@@ -13,12 +13,19 @@ class MemoryJob:
     ``stays`` it has to be stopped, with ``hangs`` it never drains.
     """
 
-    def __init__(self, mail: Mail, *, checkpoints: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        mail: Mail,
+        *,
+        checkpoints: tuple[str, ...] = (),
+        sinks: Mapping[str, str] | None = None,
+    ) -> None:
         self.orders: list[Order] = []
         self.stays = self.hangs = False
         self.code = 0
         self._mail = mail
         self._checkpoints = checkpoints
+        self._sinks = {} if sinks is None else sinks
         self._state = NONE
 
     def start(self, order: Order) -> None:
@@ -50,6 +57,7 @@ class MemoryJob:
                 works_s=now,
                 drained_s=now if drained else None,
                 checkpoints=self._checkpoints,
+                sinks=self._sinks,
             )
         )
         if drained and not self.stays:
@@ -65,7 +73,7 @@ class MemoryStates:
         self.by_checkpoint = partitions
         self.planned: set[str] = set()
         self.refusal = ""
-        self.rescaled: list[tuple[str, int]] = []
+        self.rescaled: list[tuple[str, int, str]] = []
 
     def partitions(self, checkpoints: Sequence[str]) -> list[int]:
         """Return the state partitions of each checkpoint that has state."""
@@ -78,6 +86,6 @@ class MemoryStates:
     def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
         """Give it so many state partitions; return why that was not possible, or nothing."""
         if not self.refusal:
-            self.rescaled.append((checkpoint, partitions))
+            self.rescaled.append((checkpoint, partitions, sink))
             self.by_checkpoint[checkpoint] = partitions
         return self.refusal

@@ -18,7 +18,8 @@ class Story:
     stands, ``executors_before`` the one before; ``partitions`` the state partitions that are
     wanted, None for those that are there. ``asked_s`` is when the wish was made that is carried
     out. ``spent_s`` are the seconds of each phase of this restart, ``down_s`` the time without a
-    finished batch: from the last query's end to the first batch's end.
+    finished batch: from the last query's end to the first batch's end. ``sinks`` are the folders
+    that queries write files to, by their checkpoints.
     """
 
     phase: str = "stopped"
@@ -36,6 +37,7 @@ class Story:
     down_s: float | None = None
     spent_s: Mapping[str, float] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
+    sinks: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
     finishes: int = 0
 

@@ -96,6 +96,7 @@ def story_of(last: Story | None, limits: Limits, partitions: int) -> Story:
         asked_s=last.asked_s,
         partitions=partitions or None,
         checkpoints=last.checkpoints,
+        sinks=last.sinks,
     )
 
 

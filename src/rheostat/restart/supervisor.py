@@ -129,7 +129,7 @@ class Supervisor:
         if loop is None and person is None:
             return None
         there = self._states.partitions(self.story.checkpoints)
-        wanted = due(self.story, there[0] if there else None, loop, person, now, self._terms)
+        wanted = due(self.story, there, loop, person, now, self._terms)
         if person is not None and wanted is None:
             self._mail.withdraw(PERSON)  # it is so already; else it would hold against the loop
         return wanted
@@ -141,12 +141,15 @@ class Supervisor:
         return [each for each in checkpoints if set(self._states.partitions([each])) - {wanted}]
 
     def _learn(self) -> None:
-        """Remember which checkpoints there are, as soon as the job says so."""
+        """Remember which checkpoints and sinks there are, as soon as the job says so: the process
+        that only commits a planned batch may end before it has said any.
+        """
         report = self._mail.report()
         if report is None or report.run != self.story.run or not report.checkpoints:
             return
-        if report.checkpoints != self.story.checkpoints:
-            self.story = replace(self.story, checkpoints=report.checkpoints)
+        known = replace(self.story, checkpoints=report.checkpoints, sinks=report.sinks)
+        if known != self.story:
+            self.story = known
             self._journal.note(self.story)
 
     def _counted(self, phase: str, to: str, now: float) -> Story:
@@ -199,9 +202,9 @@ class Supervisor:
         self._job.stop()
 
     def _rescale(self) -> None:
-        wanted, report = self.story.partitions, self._mail.report()
+        wanted, sinks = self.story.partitions, self.story.sinks
         for each in self._unlike():
-            sink = report.sinks.get(each, "") if report else ""
+            sink = sinks.get(each, "")
             refusal = self._states.rescale(each, wanted, sink) if wanted is not None else ""
             if refusal:
                 self.story = replace(self.story, refusal=refusal)

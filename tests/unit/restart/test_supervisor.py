@@ -31,6 +31,7 @@ class World:
         self.now = 1000.0
         self.mail = Mail(folder)
         self.states = MemoryStates({CHECKPOINT: partitions})
+        self.sinks: dict[str, str] = {}
         self.terms = terms or Terms(pause_s=0)
         self.phases: list[str] = []
         self.killed_at = -1
@@ -38,7 +39,8 @@ class World:
         self.supervise(Story(executors=1))
 
     def supervise(self, story: Story | None = None) -> None:
-        self.job = MemoryJob(self.mail, checkpoints=(CHECKPOINT,))
+        checkpoints = tuple(self.states.by_checkpoint)
+        self.job = MemoryJob(self.mail, checkpoints=checkpoints, sinks=self.sinks)
         self.kept = StoryJournal(self.folder)
         self.supervisor = Supervisor(
             story or self.kept.last() or Story(executors=1),
@@ -110,6 +112,35 @@ def test_a_planned_batch_is_committed_before_the_state_is_rescaled(world: World)
     world.go()
     assert world.job.orders[-2] == Order(run=2, executors=1, once=True)
     assert world.states.by_checkpoint == {CHECKPOINT: 8}
+
+
+def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batch(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    world.sinks[CHECKPOINT] = "/out"
+    world.go()
+    world.states.planned = {CHECKPOINT}
+    world.wish(partitions=8)
+    world.go(3)
+    assert world.phases[-1] == "finishing"
+    world.states.planned.clear()
+    world.sinks.clear()  # its batch was over before it was looked at
+    world.go()
+    assert world.states.rescaled == [(CHECKPOINT, 8, "/out")]
+
+
+def test_every_checkpoint_gets_the_number_that_a_person_wishes(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.states.by_checkpoint["/other"] = 200
+    world.supervise()
+    world.go()
+    world.wish(partitions=4)
+    story = world.go()
+    assert (story.phase, story.restarts, story.partitions_before) == ("running", 1, 200)
+    assert world.states.by_checkpoint == {CHECKPOINT: 4, "/other": 4}
+    world.wish(partitions=4)
+    assert world.go().restarts == 1
 
 
 def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
@@ -201,7 +232,7 @@ def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
     assert world.states.rescaled == []
     world.now = 1200.0
     world.go()
-    assert world.states.rescaled == [(CHECKPOINT, 8)]
+    assert world.states.rescaled == [(CHECKPOINT, 8, "")]
 
 
 @pytest.mark.parametrize("terms", [Terms(pause_s=0), Terms(pause_s=0, allow_repartition=True)])

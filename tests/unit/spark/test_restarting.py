@@ -60,6 +60,20 @@ def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: Mail) -> None:
     assert report.sinks == {"/cp/b": "/out"}
 
 
+def test_a_query_that_is_started_later_is_reported_too(mail: Mail) -> None:
+    queries = Queries(a=0)
+    watch = JobWatch(queries, mail, run=2)
+    watch.look(10.0)
+    queries.batches["b"] = -1
+    watch.look(11.0)
+    del queries.batches["a"]
+    watch.look(12.0)
+    report = mail.report()
+    assert report is not None
+    assert (report.works_s, report.checkpoints) == (10.0, ("/cp/a", "/cp/b"))
+    assert report.sinks == {"/cp/b": "/out"}
+
+
 def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: Mail) -> None:
     queries = Queries(a=5, b=7)
     watch = JobWatch(queries, mail, run=2)

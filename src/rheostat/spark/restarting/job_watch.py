@@ -61,6 +61,7 @@ class JobWatch:
         self._mail = mail
         self._started = started
         self._report = own_report(run)
+        self._known: set[str] = set()
         self._met: dict[str, int] = {}
         self._draining = False
 
@@ -84,16 +85,27 @@ class JobWatch:
             self._tell(drained_s=now)
 
     def _learn(self, active: Collection[str], now: float) -> None:
-        if self._report.works_s is not None:
+        """Report that the job works, and of each query, also of one that is started later, where
+        its state is and where it writes.
+        """
+        works_s = self._report.works_s
+        fresh = [run_id for run_id in active if run_id not in self._known]
+        if not fresh:
             return
-        if any(self._queries.last_batch(run_id) >= 0 for run_id in active):
-            found = {
-                checkpoint: self._queries.sink(run_id)
-                for run_id in active
-                if (checkpoint := self._queries.checkpoint(run_id))
-            }
-            sinks = {checkpoint: sink for checkpoint, sink in found.items() if sink}
-            self._tell(works_s=now, checkpoints=tuple(sorted(found)), sinks=sinks)
+        if works_s is None and not any(self._queries.last_batch(each) >= 0 for each in active):
+            return
+        self._known.update(fresh)
+        found = {
+            checkpoint: self._queries.sink(run_id)
+            for run_id in fresh
+            if (checkpoint := self._queries.checkpoint(run_id))
+        }
+        sinks = {checkpoint: sink for checkpoint, sink in found.items() if sink}
+        self._tell(
+            works_s=now if works_s is None else works_s,
+            checkpoints=tuple(sorted({*self._report.checkpoints, *found})),
+            sinks={**self._report.sinks, **sinks},
+        )
 
     def _drain(self, active: Collection[str], now: float) -> None:
         for run_id in active:
