@@ -47,6 +47,16 @@ def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_p
         assert "/state/0/0/2.changelog is missing" in told
 
 
+@pytest.mark.parametrize("line", ["{}", "[1]", '{"phase":"begun","t_s":1,"plan":{"shards":7}}'])
+def test_a_journal_of_another_rheostat_is_refused(tmp_path, capsys, line):
+    written(whole(tmp_path) / "_rheostat/journal.jsonl", f"{line}\n")
+    for command in (["inspect", "--no-rows"], ["rescale", "--partitions", "9"], ["undo"]):
+        assert run(["state", command[0], str(tmp_path), *command[1:]]) == 2
+        said = capsys.readouterr().err
+        assert "has a line that this Rheostat cannot read" in said
+        assert said.count("\n") == 1
+
+
 def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys):
     whole(tmp_path)
     written(tmp_path / "state/0/0/1.zip", "xx")

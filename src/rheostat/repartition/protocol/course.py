@@ -85,10 +85,10 @@ class Course:
         offsets = self._checkpoint / "offsets"
         files = written.files if written else ()
         in_place = len(self._staging.in_place(files))
-        guard = _later(offsets, plan.new_batch, plan.guard)
+        guard = _whose_guard(offsets, plan.new_batch, plan.guard)
         lock = self._whose_number(offsets, guard)
         # Two entries of the commit log may be the same text; whose it is, the offset log says.
-        commit = self._commit() if lock == OURS else ABSENT
+        commit = self._whose_commit() if lock == OURS else ABSENT
         return Facts(
             back=back,
             equal=written is not None and not differences(written.before, written.after),
@@ -195,7 +195,7 @@ class Course:
     def _progress(self) -> Progress:
         return lambda done, total: self._told("begun", done, total)
 
-    def _commit(self) -> str:
+    def _whose_commit(self) -> str:
         entry = self._entry("commits", self.story.plan.new_batch)
         return _whose(entry, self.story.written.commit if self.story.written else "")
 
@@ -270,7 +270,7 @@ def _whose(entry: Path, ours: str) -> str:
     return OURS if entry.read_text(encoding="utf-8", errors="replace") == ours else OTHERS
 
 
-def _later(offsets: Path, batch: int, guard: str) -> str:
+def _whose_guard(offsets: Path, batch: int, guard: str) -> str:
     """Tell whose the entries after the repartition's batch are."""
     later = _batches_after(offsets, batch)
     if not later:

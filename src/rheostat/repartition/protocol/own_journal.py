@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rheostat.errors import BadInput
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.state_engine import StoreCount, StoreId
 
@@ -111,12 +111,21 @@ class OwnJournal:
 
 def story_of(journal: str) -> Story | None:
     """Return the newest story in a journal's text; None where there is none. A line that a crash
-    has torn is left out.
+    has torn is left out. Raises BadInput for a line that this Rheostat has not written.
     """
     story: Story | None = None
     for line in journal.splitlines():
-        with suppress(ValueError):
-            story = _after(story, dict(json.loads(line)))
+        try:
+            told = json.loads(line)
+        except ValueError:
+            continue
+        try:
+            story = _after(story, told)
+        except (ValueError, TypeError, KeyError):
+            raise BadInput(
+                f"{JOURNAL} has a line that this Rheostat cannot read ({line[:60]}): use the one"
+                " that has begun the repartition"
+            ) from None
     return story
 
 
