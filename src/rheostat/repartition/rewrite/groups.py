@@ -47,6 +47,9 @@ sum is measured), the third not measured."""
 MOST_OPEN = 64
 """Each open partition of a store in RocksDB takes a few MB outside the JVM's heap."""
 
+MOST_LOADED = 8
+"""A partition of a provider in memory is in the heap as a whole while it is open."""
+
 
 def slices(old: int, new: int, stores: int, slots: int, *, in_memory: bool) -> int:
     """Return into how many tasks a group is divided; 0 where rows should go through a shuffle.
@@ -59,6 +62,8 @@ def slices(old: int, new: int, stores: int, slots: int, *, in_memory: bool) -> i
     divisor = gcd(old, new)
     tasks = divisor * stores
     if in_memory:
+        if old // divisor > MOST_LOADED:
+            return 0
         return 1 if divisor in (old, new) or tasks >= slots else 0
     most = max(min(slots // tasks, new // divisor), 1)
     if divisor in (old, new):

@@ -56,6 +56,12 @@ def test_what_is_loaded_into_the_heap_is_opened_once():
     assert slices(12, 8, stores=2, slots=8, in_memory=True) == 1
 
 
+def test_a_task_does_not_load_all_of_a_store_into_the_heap():
+    assert slices(200, 201, stores=4, slots=2, in_memory=True) == 0
+    assert slices(200, 1, stores=1, slots=2, in_memory=True) == 0
+    assert slices(200, 25, stores=1, slots=2, in_memory=True) == 1
+
+
 @given(COUNTS, COUNTS, st.integers(1, 8), st.integers(1, 64), st.booleans())
 def test_a_slice_has_at_least_one_new_partition(old, new, stores, slots, in_memory):
     parts = slices(old, new, stores, slots, in_memory=in_memory)
