@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import (
     CheckpointFiles,
     LocalFiles,
     is_local,
-    local_path,
+    local_folder,
 )
 from rheostat.repartition.checkpoints.formats import unknown_format
 from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect
@@ -48,10 +47,8 @@ def look(location: str, *, rows: bool) -> Look:
     """
     if not is_local(location):
         return _look_elsewhere(location, rows)
-    folder = local_path(location.rstrip("/") or "/")
-    if not folder.is_dir():
-        raise BadInput(f"{location} is no folder: name the checkpointLocation of a query")
-    checkpoint, files = read_checkpoint(str(folder.absolute()), LocalFiles()), LocalFiles()
+    folder, files = local_folder(location), LocalFiles()
+    checkpoint = read_checkpoint(str(folder), files)
     missing = None if unknown_format(checkpoint) else missing_file(checkpoint)
     found = inspect(
         checkpoint,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from stat import S_ISREG
 from typing import Protocol
+
+from rheostat.errors import BadInput
 
 
 class CheckpointFiles(Protocol):
@@ -65,13 +68,26 @@ def local_path(name: str) -> Path:
     return Path("/" + plain.lstrip("/") if plain != name else plain)
 
 
+def local_folder(location: str) -> Path:
+    """Return a checkpoint's folder on this computer; raises BadInput where there is none."""
+    folder = local_path(location.rstrip("/") or location)
+    if not location or not folder.is_dir():
+        named = location or "an empty name"
+        raise BadInput(f"{named} is no folder: name the checkpointLocation of a query")
+    return folder.resolve()
+
+
 _ONE_STEP = frozenset({"hdfs", "viewfs"})
 """Where a rename is one step and a name can be taken once. Object stores promise neither."""
+
+_ELSEWHERE = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.-]+):/")
+"""A name with the scheme of a file system: ``s3a://bucket/orders``, ``dbfs:/orders``."""
 
 
 def refused_place(name: str) -> str | None:
     """Return why a checkpoint cannot be repartitioned where it is; None if it can."""
-    if is_local(name) or name.partition("://")[0] in _ONE_STEP:
+    elsewhere = _ELSEWHERE.match(name)
+    if elsewhere is None or elsewhere[1] in _ONE_STEP:
         return None
     return (
         f"{name} is neither on this computer's disks nor on HDFS: copy the checkpoint of the"
@@ -81,4 +97,4 @@ def refused_place(name: str) -> str | None:
 
 def is_local(name: str) -> bool:
     """Tell whether a checkpoint's name means a folder of this computer."""
-    return name.startswith("file:") or "://" not in name
+    return _ELSEWHERE.match(name) is None

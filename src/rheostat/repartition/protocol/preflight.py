@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_path
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_folder
 from rheostat.repartition.checkpoints.operators import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.disk import Disk
@@ -35,10 +35,7 @@ def own_checkpoint(location: str) -> Path:
             f"{location} is not on this computer's disks: copy the checkpoint of the stopped query"
             " to a folder here, repartition that, and copy it back"
         )
-    folder = local_path(location.rstrip("/") or "/")
-    if not folder.is_dir():
-        raise BadInput(f"{location} is no folder: name the checkpointLocation of a query")
-    return folder.resolve()
+    return local_folder(location)
 
 
 def require_number(partitions: int) -> None:
