@@ -7,11 +7,11 @@ from dataclasses import asdict
 import typer
 
 from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state_rescale import OwnCheckpoint, Sink
+from rheostat.cli.state_rescale import Sink, StoppedCheckpoint
 
 
 def repair(
-    checkpoint: OwnCheckpoint, sink: Sink = "", as_json: AsJson = False, out: Out = None
+    checkpoint: StoppedCheckpoint, sink: Sink = "", as_json: AsJson = False, out: Out = None
 ) -> None:
     """Take back a repartition that Spark has begun, or refused, and that left a query unstartable.
 

@@ -14,7 +14,7 @@ from rheostat.cli.output import AsJson, Out, tell
 if TYPE_CHECKING:
     from rheostat.repartition.protocol.own_journal import Story
 
-OwnCheckpoint = Annotated[
+StoppedCheckpoint = Annotated[
     str,
     typer.Argument(
         help="The checkpointLocation of a stopped query: a folder of this computer, or of HDFS.",
@@ -46,7 +46,7 @@ WORDS = {
 
 
 def rescale(
-    checkpoint: OwnCheckpoint,
+    checkpoint: StoppedCheckpoint,
     partitions: Annotated[int, typer.Option("--partitions", help="The new number of partitions.")],
     sink: Sink = "",
     as_json: AsJson = False,

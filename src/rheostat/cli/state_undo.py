@@ -5,10 +5,10 @@ from __future__ import annotations
 import typer
 
 from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state_rescale import OwnCheckpoint, shown_phases, told_of
+from rheostat.cli.state_rescale import StoppedCheckpoint, shown_phases, told_of
 
 
-def undo(checkpoint: OwnCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
+def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
     """Take the newest repartition of a stopped query back, ended or not.
 
     It is possible until the query plans a batch with the new number; after that, rescale to the old

@@ -21,7 +21,7 @@ from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.log_entry import entry_partitions
 from rheostat.repartition.protocol.own_journal import OWN_FOLDER, OwnJournal
 from rheostat.repartition.protocol.preflight import UNFINISHED
-from rheostat.repartition.sites.site import OwnSite, Site
+from rheostat.repartition.sites.site import LocalSite, Site
 
 LATE_S = 1.0
 SOON_S = 30.0
@@ -67,7 +67,7 @@ def repair(location: str, disk: Disk | None = None) -> Repaired:
 
     May be called again after a crash: what goes last is the offset log's entry that shows it.
     """
-    return repair_at(OwnSite(location, disk or Disk()))
+    return repair_at(LocalSite(location, disk or Disk()))
 
 
 def repair_at(site: Site) -> Repaired:
@@ -98,7 +98,7 @@ def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int
 
     One that can still be taken back gets none: its number may be a batch of the query's again.
     """
-    return repair_sink_at(OwnSite(location, disk or Disk()), str(local_path(sink)))
+    return repair_sink_at(LocalSite(location, disk or Disk()), str(local_path(sink)))
 
 
 def repair_sink_at(site: Site, sink: str) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from rheostat.repartition.protocol.preflight import (
     require_number,
 )
 from rheostat.repartition.protocol.repartition_facts import OTHERS
-from rheostat.repartition.sites.site import OwnSite, Site
+from rheostat.repartition.sites.site import LocalSite, Site
 from rheostat.repartition.state_engine import Rewriter, StateVersion
 
 Clock = Callable[[], float]
@@ -45,7 +45,7 @@ def rescale(
     makes what rewrites state, after everything that can be refused was. Raises BadInput with
     nothing written; RheostatError when the work failed and the checkpoint is as before.
     """
-    site = OwnSite(location, disk or Disk())
+    site = LocalSite(location, disk or Disk())
     return rescale_at(
         site, partitions, engine, told=told, sink=sink, clock=clock, check_stopped=check_stopped
     )
@@ -96,7 +96,7 @@ def undo(
     """Take the newest repartition of a checkpoint back, ended or not; raises BadInput where there
     is none and where the query has gone on with the new number.
     """
-    site = OwnSite(location, disk or Disk())
+    site = LocalSite(location, disk or Disk())
     return undo_at(site, told=told, clock=clock, check_stopped=check_stopped)
 
 

@@ -29,9 +29,10 @@ from tests.e2e.repartition.test_kills_on_spark import (
 )
 
 from rheostat.errors import BadInput
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.own_journal import OwnJournal, Story
-from rheostat.repartition.protocol.preflight import read_own
 from rheostat.repartition.rescale import rescale, undo
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
@@ -142,7 +143,7 @@ def cure(spark: Any, folder: Path, resume: bool) -> None:
         else:
             undo(checkpoint, check_stopped=quiet)
     if resume and not on_its_way_back:
-        assert read_own(folder / "checkpoint")[0].partitions == NEW
+        assert read_checkpoint(str(folder / "checkpoint"), LocalFiles()).partitions == NEW
     else:
         assert contents(folder) == contents(folder.parent / "ready")
 

@@ -10,6 +10,16 @@ from typing import Protocol
 
 from rheostat.errors import BadInput
 
+_ONE_STEP = frozenset({"hdfs", "viewfs"})
+"""Where a rename is one step and a name can be taken once. Object stores promise neither."""
+
+_COPY = (
+    "copy the checkpoint of the stopped query to a folder here, repartition that, and copy it back"
+)
+
+_ELSEWHERE = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.-]+):/")
+"""A name with the scheme of a file system: ``s3a://bucket/orders``, ``dbfs:/orders``."""
+
 
 class CheckpointFiles(Protocol):
     """Reads a checkpoint; ``rheostat.spark.internals.files.Files`` does it wherever Spark can."""
@@ -70,6 +80,8 @@ def local_path(name: str) -> Path:
 
 def local_folder(location: str) -> Path:
     """Return a checkpoint's folder on this computer; raises BadInput where there is none."""
+    if not is_local(location):
+        raise BadInput(f"{location} is not on this computer's disks: {_COPY}")
     folder = local_path(location.rstrip("/") or location)
     if not location or not folder.is_dir():
         named = location or "an empty name"
@@ -77,22 +89,12 @@ def local_folder(location: str) -> Path:
     return folder.resolve()
 
 
-_ONE_STEP = frozenset({"hdfs", "viewfs"})
-"""Where a rename is one step and a name can be taken once. Object stores promise neither."""
-
-_ELSEWHERE = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.-]+):/")
-"""A name with the scheme of a file system: ``s3a://bucket/orders``, ``dbfs:/orders``."""
-
-
 def refused_place(name: str) -> str | None:
     """Return why a checkpoint cannot be repartitioned where it is; None if it can."""
     elsewhere = _ELSEWHERE.match(name)
     if elsewhere is None or elsewhere[1] in _ONE_STEP:
         return None
-    return (
-        f"{name} is neither on this computer's disks nor on HDFS: copy the checkpoint of the"
-        " stopped query to a folder here, repartition that, and copy it back"
-    )
+    return f"{name} is neither on this computer's disks nor on HDFS: {_COPY}"
 
 
 def is_local(name: str) -> bool:

@@ -7,13 +7,11 @@ import shutil
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_folder
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint
 from rheostat.repartition.checkpoints.operators import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import missing_file
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.log_entry import offset_entry
-from rheostat.repartition.protocol.own_journal import OwnJournal, Plan, Story
+from rheostat.repartition.protocol.own_journal import Plan, Story
 from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_OLD
 
 MOST_PARTITIONS = 32_768
@@ -24,18 +22,6 @@ UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
 
 RETURNING = frozenset({"withdrawing", "unlocked"})
 """Those of them on the way back."""
-
-
-def own_checkpoint(location: str) -> Path:
-    """Return a checkpoint's folder; raises BadInput where it is not on this computer's disks, or is
-    no folder.
-    """
-    if not is_local(location):
-        raise BadInput(
-            f"{location} is not on this computer's disks: copy the checkpoint of the stopped query"
-            " to a folder here, repartition that, and copy it back"
-        )
-    return local_folder(location)
 
 
 def require_number(partitions: int) -> None:
@@ -130,11 +116,6 @@ def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:
         guard=last.text,
         sink=sink,
     )
-
-
-def read_own(folder: Path) -> tuple[Checkpoint, Story | None]:
-    """Return what a checkpoint on this computer says, and the story of its repartitions."""
-    return read_checkpoint(str(folder), LocalFiles()), OwnJournal(folder, Disk()).read()
 
 
 def require_room_for(folder: Path, needed: int, location: str, disk: str = "its disk") -> None:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, local_folder
 from rheostat.repartition.protocol.course import Course, Told
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.own_journal import Story
-from rheostat.repartition.protocol.preflight import own_checkpoint, read_own, require_fit
+from rheostat.repartition.protocol.preflight import require_fit
 from rheostat.repartition.protocol.sink_log import SinkLog
 
 
@@ -50,16 +51,16 @@ class Site(Protocol):
         ...
 
 
-class OwnSite:
+class LocalSite:
     """A checkpoint on this computer; raises BadInput where there is none."""
 
     def __init__(self, location: str, disk: Disk) -> None:
-        self.folder = own_checkpoint(location)
+        self.folder = local_folder(location)
         self.disk = disk
 
     def read(self) -> Checkpoint:
         """Return what it says."""
-        return read_own(self.folder)[0]
+        return read_checkpoint(str(self.folder), LocalFiles())
 
     def written_below(self, part: str) -> Mapping[str, float]:
         """Return the files below a folder of it, and when each was written."""
