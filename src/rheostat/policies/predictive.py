@@ -203,7 +203,7 @@ class Predictive:
         more = [q for q in at.sizes if q > size]
         if at.lost:
             return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
-        if (bound := _bound(at, more)) is not None:
+        if (bound := _bound(at, more)) is not None and not _helped(at, more, until_s, surging):
             why = f"more executors will not help, because {bound.said}; size kept"
             return hold(at.now, why, {**evidence, "binds": bound.kind})
         if more:
@@ -258,6 +258,21 @@ class Predictive:
         return Decision(target=size, reason=why, evidence=evidence)
 
 
+def _helped(
+    at: Situation, more: Sequence[int], until_s: float, surging: tuple[float, float] | None
+) -> bool:
+    """Tell whether the most executors make fewer rows late, although the next size makes a batch
+    hardly shorter: beside a large fixed cost that may be all that the objective lacks.
+    """
+    if not more or at.is_limited:
+        return False
+    if surging:
+        return _eases(risk(at, more[-1]), surging)
+    arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+    here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
+    return there < (1 - _GAIN) * here
+
+
 def _eases(most: tuple[float, float], standing: tuple[float, float]) -> bool:
     """Tell whether surges would make fewer rows late with the most executors than with those that
     stand.
@@ -288,7 +303,7 @@ def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     """Return what binds where the next larger size gains under 5 %; None where it gains more, and
     where there may be no more.
     """
-    if at.rows_limit is not None and at.lasts_s(at.rows_limit) < at.trigger_s:
+    if at.rows_limit is not None and at.is_limited:
         return _limit(at.rows_limit)
     if not more and (at.cap is not None or at.ceiling is not None):
         return None

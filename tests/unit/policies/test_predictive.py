@@ -17,6 +17,7 @@ from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
+from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.workload import Workload
 
 SLO = Slo(latency_s=30)
@@ -98,3 +99,28 @@ def test_an_overdue_batch_asks_for_more_before_it_ends() -> None:
         if n == 45:
             break
     assert target > 4
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows_late(
+    seed: int,
+) -> None:
+    batches = SparkParameters(
+        executors=4,
+        slots_per_executor=2,
+        trigger_s=2,
+        fixed_s=3,
+        source_partitions=32,
+        state_partitions=64,
+    )
+    load = Ramp(low=4000, high=16_000, begin_s=300, ramp_s=1200)
+    run = simulate(
+        SparkPlant(batches, load, seed=seed),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=16)),
+        until_s=2400,
+        interval_s=5,
+    )
+    told = measures(run.ledger, Slo(latency_s=10), warm_up_s=300)
+    assert told.attained
+    assert told.executors_mean < 10  # what cold executors lasted longer is no load of a start

@@ -112,7 +112,8 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     batch = [now.batch_s, now.batch_rows]
     if batch == memory.get("batch") or not now.batch_s or not now.batch_rows:
         return {}
-    slots = (now.executors or 1) * (now.slots_per_executor or 1)
+    executors = now.executors or 1
+    slots = executors * (now.slots_per_executor or 1)
     every_s = max(now.batch_s, now.trigger_s or 0.0)
     began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
     changed_s = min(seen.get("changed_s", -math.inf), now.t_s)
@@ -121,9 +122,10 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     fresh = reading != memory.get("reading")
     found: dict[str, Any] = {"batch": batch, "reading": reading}
     known = identified(batches)
-    if known and during_start(seen["rescale"], began_s, began_s + now.batch_s) >= _MOSTLY:
-        ran_on = seen.get("ran_on", now.executors) * (now.slots_per_executor or 1)
-        expected_s = known.model.batch_s(now.batch_rows, ran_on)
+    ran_on = seen.get("ran_on", executors)
+    starting = during_start(seen["rescale"], began_s, began_s + now.batch_s)
+    if known and starting >= _MOSTLY and executors <= ran_on:  # who has come is cold, too
+        expected_s = known.model.batch_s(now.batch_rows, ran_on * (now.slots_per_executor or 1))
         found["rescale"] = with_load(seen["rescale"], now.batch_s / max(expected_s, 1e-3))
     if began_s >= changed_s + 2 * every_s + 1.0:
         found["batches"] = with_batch(

@@ -116,9 +116,13 @@ class Situation:
         """The same, to be relied on."""
         return self.cost.start_within_s(SURE) + self.tick_s + self.trigger_s
 
-    def lasts_s(self, rows: float) -> float:
-        """Return the duration of a batch with the size that stands."""
-        return self.model.model.batch_s(rows, self.size * self.slots) * self.longer
+    @property
+    def is_limited(self) -> bool:
+        """Whether the rows that a batch may have bind: such a batch ends before its trigger."""
+        if self.rows_limit is None:
+            return False
+        batch_s = self.model.model.batch_s(self.rows_limit, self.size * self.slots)
+        return batch_s * self.longer < self.trigger_s
 
     def sustained(self, executors: int) -> float:
         """Return the highest constant rate at which no row is late with so many executors."""
