@@ -13,7 +13,7 @@ WANTED = "state_partitions_wanted"
 """The number in the evidence of a decision."""
 
 _TASKS_BIND = re.compile(r"its (\d+) tasks \(partitions\) bind")
-"""As ``capacity.need.binding`` says it."""
+"""As ``capacity.binding`` says it."""
 
 Command = Callable[[Observation, int], str]
 """The query that is bound, and the number -> the command that changes it."""

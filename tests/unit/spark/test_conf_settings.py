@@ -114,6 +114,10 @@ def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
     ("settings", "said"),
     [
         ({"policy": "no-such"}, "policy: unknown policy 'no-such'; there are "),
+        (
+            {"policy": "predictive", "policy__usable": "0.9"},
+            "^spark.rheostat.policy: policy predictive has no parameter 'usable'; it has slo, .*$",
+        ),
         ({"policy__factor": "2"}, "policy.factor is a parameter of a policy, but spark.rheos"),
         ({"nothing_like_it_at_all": "1"}, "nothing_like_it_at_all is no setting of Rheostat$"),
         ({"kafka__security__protocol": "SSL"}, "kafka: kafka= needs 'bootstrap.servers'"),
