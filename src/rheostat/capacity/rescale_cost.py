@@ -93,8 +93,6 @@ def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[
         "asked": [each for each in asked if each not in come and each not in lost],
         "lost": executors < target and (bool(lost) or learnt.get("lost", False)),
     }
-    if come:
-        found["started"] = [come[0][0], t_s]
     for asked_s, _ in come:
         if t_s > asked_s:
             found = _with_start(found, looked_s - asked_s, t_s - asked_s)
@@ -110,12 +108,10 @@ def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:
 
 
 def during_start(learnt: Learnt, from_s: float, until_s: float) -> float:
-    """Return the share of a time in which executors started: those that are waited for, else those
-    that have come last.
-    """
-    asked, last = learnt.get("asked"), learnt.get("started", (from_s, from_s))
-    began_s, there_s = (asked[0][0], until_s) if asked else last
-    within_s: float = min(there_s, until_s) - max(began_s, from_s)
+    """Return the share of a time in which the executors that are waited for started."""
+    if not (asked := learnt.get("asked")):
+        return 0.0
+    within_s: float = until_s - max(asked[0][0], from_s)
     return max(0.0, within_s) / max(until_s - from_s, 1e-3)
 
 

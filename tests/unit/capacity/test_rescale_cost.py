@@ -56,7 +56,6 @@ def test_what_takes_hardly_longer_takes_as_long() -> None:
 def test_a_batch_is_in_a_start_by_the_share_of_its_time() -> None:
     waiting = with_sight(with_sight({}, 0.0, 1, 1), 5.0, 2, 1)  # asked for at 0
     assert during_start(waiting, -10.0, 10.0) == pytest.approx(0.5)
-    there = with_sight(waiting, 10.0, 2, 2)
-    assert during_start(there, 5.0, 15.0) == pytest.approx(0.5)
-    assert during_start(there, 20.0, 25.0) == 0.0
+    assert during_start(waiting, 5.0, 10.0) == 1.0
+    assert during_start(with_sight(waiting, 10.0, 2, 2), 5.0, 15.0) == 0.0
     assert during_start({}, 0.0, 5.0) == 0.0

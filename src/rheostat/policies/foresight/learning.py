@@ -94,10 +94,7 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     }
     began_s = now.t_s - now.in_flight.elapsed_s if now.in_flight else now.t_s
     if now.in_flight is None or abs(began_s - memory.get("began_s", math.inf)) > 0.5:
-        # Executors that came between two looks may have come after the batch began.
-        began_on = min(memory.get("executors", executors), executors)
-        found |= {"began_s": began_s, "running_on": executors, "began_on": began_on}
-        found["ran_on"] = memory.get("began_on", executors)
+        found |= {"began_s": began_s, "running_on": executors}
     else:
         found["running_on"] = memory.get("running_on", executors)
     if executors != memory.get("executors", executors):
@@ -112,8 +109,7 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     batch = [now.batch_s, now.batch_rows]
     if batch == memory.get("batch") or not now.batch_s or not now.batch_rows:
         return {}
-    executors = now.executors or 1
-    slots = executors * (now.slots_per_executor or 1)
+    slots = (now.executors or 1) * (now.slots_per_executor or 1)
     every_s = max(now.batch_s, now.trigger_s or 0.0)
     began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
     changed_s = min(seen.get("changed_s", -math.inf), now.t_s)
@@ -122,18 +118,17 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     fresh = reading != memory.get("reading")
     found: dict[str, Any] = {"batch": batch, "reading": reading}
     known = identified(batches)
-    ran_on = seen.get("ran_on", executors)
+    settled = began_s >= changed_s + 2 * every_s + 1.0
     starting = during_start(seen["rescale"], began_s, began_s + now.batch_s)
-    if known and starting >= _MOSTLY and executors <= ran_on:  # who has come is cold, too
-        expected_s = known.model.batch_s(now.batch_rows, ran_on * (now.slots_per_executor or 1))
+    if known and settled and starting >= _MOSTLY:  # else the cold ones of before are in it, too
+        expected_s = known.model.batch_s(now.batch_rows, slots)
         found["rescale"] = with_load(seen["rescale"], now.batch_s / max(expected_s, 1e-3))
-    if began_s >= changed_s + 2 * every_s + 1.0:
+    if settled:
         found["batches"] = with_batch(
             batches, now.batch_s, now.batch_rows, slots, now.stages, fresh
         )
         found["trial"] = heard(memory.get("trial", {}), now)
     elif known and seen.get("cold") and began_s + now.batch_s >= changed_s:
         longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
-        rescale = found.get("rescale", seen["rescale"])
-        found |= {"rescale": with_cold_batch(rescale, longer_s), "cold": False}
+        found |= {"rescale": with_cold_batch(seen["rescale"], longer_s), "cold": False}
     return found
