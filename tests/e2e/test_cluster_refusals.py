@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.drivers_elsewhere import DEADLINE_S, until
-from tests.e2e.kubernetes_here import Told, needs_kubernetes
+from tests.e2e.drivers_elsewhere import until
+from tests.e2e.kubernetes_here import needs_kubernetes
+from tests.e2e.run_on_cluster import Run
 
-from rheostat.local.executor_options import session_options
 from rheostat.local.kubernetes_plane import RULES
-from rheostat.local.spark_defaults import write_defaults
 from rheostat.local.yarn_cluster import YarnCluster
-from rheostat.machine.process import Child
-from rheostat.model import Limits
 
 if TYPE_CHECKING:
     from rheostat.local.kubernetes_cluster import KubernetesCluster
@@ -27,54 +22,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 SHORT = {"metadata": {"name": "short"}}
-SCRIPT = """
-import os, sys
-from pyspark.sql import SparkSession
-
-spark = SparkSession.builder.getOrCreate()
-rows = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
-query = rows.writeStream.format("noop").trigger(processingTime="1 second").start()
-while not os.path.exists(sys.argv[1]):
-    query.awaitTermination(0.5)
-spark.stop()
-"""
-
-
-class Run:
-    """A script under ``rheostat run`` in client mode."""
-
-    def __init__(self, folder: Path, cluster: Any, master: str, own: Mapping[str, str]) -> None:
-        self.folder = folder
-        (folder / "app.py").write_text(SCRIPT)
-        told = Told(folder / "policy")
-        self.ask = told.ask
-        options = session_options(Limits(max_executors=2), initial=1, quiet=True)
-        write_defaults(folder / "conf", {**options, **cluster.settings, **own})
-        words = [sys.executable, "-m", "rheostat.cli", "run", "--master", master]
-        words += ["--max", "2", "--interval", "1", "--policy", "told:Told"]
-        words += ["--journal", str(folder / "journal"), str(folder / "app.py")]
-        self.child = Child(
-            [*words, "--", str(folder / "stop")],
-            log=folder / "log",
-            folder=folder,
-            environment={
-                **os.environ,
-                **cluster.driver_environment(),
-                "SPARK_CONF_DIR": str(folder / "conf"),
-                **told.environment,
-            },
-        )
-
-    def said(self) -> str:
-        return (self.folder / "log").read_text()
-
-    def says(self, line: str) -> None:
-        until(line, lambda: line in self.said() or not self.child.alive)
-        assert line in self.said(), self.said()[-4000:]
-
-    def ended(self) -> int | None:
-        (self.folder / "stop").touch()
-        return self.child.wait(DEADLINE_S)
 
 
 def role(kubernetes: KubernetesCluster, *rules: Any) -> None:

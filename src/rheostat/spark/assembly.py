@@ -142,7 +142,7 @@ def _platform(spark: Any, internals: Internals) -> Platform:
     told = context.getConf()
     bears = bearable(told.get(FAILURES, None), initial_executors(spark) or 1)
     driver = f"{told.get('spark.driver.host', '')}:{told.get('spark.driver.port', '')}"
-    return Platform(internals.pods, reasons, bears, driver)
+    return Platform(internals.pods, reasons, bears, driver, internals.executors.leaving)
 
 
 class _Watched:

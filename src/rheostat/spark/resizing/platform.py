@@ -18,6 +18,7 @@ from rheostat.spark.sensing.pods import (
     ghosts_of,
     nodes_of,
     pods_of,
+    taken_of,
     unreachable,
     waiting_words,
 )
@@ -75,7 +76,7 @@ class Platform:
 
     ``bears`` is how many failed executors the application bears. ``reasons`` returns why each
     executor that has gone has gone, as Spark says it. ``driver`` is the address that executors
-    register at.
+    register at. ``leaving`` returns those of the executors that Spark lets go.
     """
 
     def __init__(
@@ -84,8 +85,12 @@ class Platform:
         reasons: Callable[[], Mapping[str, str | None]],
         bears: int = BEARS,
         driver: str = "",
+        leaving: Callable[[Collection[str]], Collection[str]] = lambda _: (),
     ) -> None:
         self._driver = driver
+        self._leaving = leaving
+        self._left: frozenset[str] = frozenset()
+        self._taken: dict[str, str] = {}
         self._pods = pods
         self._reasons = reasons
         self._known: frozenset[str] | None = None
@@ -122,6 +127,7 @@ class Platform:
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return what is to be said of this moment, in words; nothing where all is well."""
         self._check_rights()
+        self._see_leaving(registered)
         lost = self._losses(frozenset(registered))
         self._unregistered.note(registered)
         lacking = wanted > len(registered)
@@ -148,6 +154,16 @@ class Platform:
     def _is_new(self, registered: Collection[str]) -> bool:
         return not set(registered) <= self._nodes.keys()
 
+    def _see_leaving(self, registered: Collection[str]) -> None:
+        """See why executors leave that others have told to go, as long as their pods are there."""
+        if not self._pods.available:
+            return
+        before, self._left = self._left, frozenset(self._leaving(registered))
+        if self._left <= before:
+            return
+        with suppress(Refused):  # a failing look at the pods will say it
+            self._taken.update(taken_of(self._pods.executors()))
+
     def _losses(self, registered: frozenset[str]) -> list[str]:
         """Return why executors have gone that nobody let go, each told once."""
         before, self._known = self._known, registered
@@ -159,7 +175,8 @@ class Platform:
         found = []
         for executor in gone:
             end = executor_ends.end_of(reasons.get(executor))
-            end = executor_ends.refined(end, self._events(executor, end))
+            taken = self._taken.pop(executor, None)
+            end = executor_ends.refined(end, self._events(executor, end), taken)
             # What Rheostat itself let go is no loss.
             if end.kind != "scale-in":
                 found.append(f"executor {executor} was lost: {end.words}")

@@ -12,7 +12,8 @@ OURS = "rheostat scales in"
 """The reason that Rheostat itself gives where it lets an executor go."""
 
 DELETED = "deleted"
-_VAGUE = (DELETED, "asked", "silent")
+_TOLD = "decommissioned"
+_VAGUE = (DELETED, _TOLD, "asked", "silent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class End:
     @property
     def is_vague(self) -> bool:
         """Whether the events of its pod may say more: Spark ends an executor that it does not hear
-        of, whatever has happened to it.
+        of, whatever has happened to it, and one that leaves in order may have been preempted.
         """
         return self.kind in _VAGUE
 
@@ -44,7 +45,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     ),
     (r"unhealthy node", "node", "its node is not healthy"),
     (r"deleted by a user or the framework", DELETED, "its pod was deleted"),
-    (r"decommission", "decommissioned", "its node or pod was told to go, and it left in order"),
+    (r"decommission", _TOLD, "its node or pod was told to go, and it left in order"),
     (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
     # YARN's "killed on request" is no such word: it says so after any signal, a person's too.
     (
@@ -61,6 +62,17 @@ _EVENTS: tuple[tuple[str, str, str], ...] = (
     ("NodeNotReady", "node", "its node is not ready"),
     ("Evicted", "evicted", "its pod was evicted"),
 )
+
+_TAKEN: dict[str, tuple[str, str]] = {
+    "PreemptionByScheduler": ("preempted", "its pod was preempted for one of higher priority"),
+    "EvictionByEvictionAPI": (
+        "evicted",
+        "its pod was evicted through the API, as when a node is drained",
+    ),
+    "DeletionByTaintManager": ("node", "its node is lost or tainted, and its pod was deleted"),
+    "DeletionByPodGC": ("node", "its node is gone, and its pod was deleted"),
+    "TerminationByKubelet": ("evicted", "its node evicted it"),
+}
 
 _CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", re.IGNORECASE)
 
@@ -85,16 +97,21 @@ def end_of(reason: str | None) -> End:
     return End("lost", reason.strip().splitlines()[0][:160])
 
 
-def refined(end: End, events: list[Any]) -> End:
-    """Return a vague end as the events of the pod tell it: by preemption, with its node; of a pod
-    that was deleted, by a person or a program where none of them says more.
+def refined(end: End, events: list[Any], taken: str | None = None) -> End:
+    """Return a vague end as Kubernetes tells it: by preemption, by an eviction, with its node; of a
+    pod that was deleted, by a person or a program where nothing says more.
+
+    ``events`` are those of its pod, ``taken`` why the pod was being deleted when it was seen last
+    (``pods.taken_of``); None where nobody has seen that.
     """
     if not end.is_vague:
         return end
+    if taken in _TAKEN:
+        return End(*_TAKEN[taken])
     reasons = {str(event.get("reason")) for event in events}
     for name, kind, words in _EVENTS:
         if name in reasons:
             return End(kind, words)
-    if end.kind != DELETED:
+    if end.kind != DELETED and taken is None:
         return end
     return End(DELETED, "its pod was deleted, by a person or a program")

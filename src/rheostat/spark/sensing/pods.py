@@ -13,6 +13,7 @@ EXECUTOR_LABEL = "spark-exec-id"
 GHOST_S = 30.0
 """A kubelet that lives has ended and forgotten a pod by then."""
 
+_TAKEN = "DisruptionTarget"
 _STARTED = ("ContainerCreating", "PodInitializing")
 
 
@@ -64,6 +65,23 @@ def pods_of(told: Mapping[str, Any]) -> tuple[Pod, ...]:
             )
         )
     return tuple(sorted(found, key=lambda pod: (len(pod.executor), pod.executor)))
+
+
+def taken_of(told: Mapping[str, Any]) -> dict[str, str]:
+    """Return why each pod that is being deleted is, by executor, as Kubernetes names it in the
+    condition ``DisruptionTarget`` (``EvictionByEvictionAPI``); nothing where a person or a program
+    deletes it.
+    """
+    found = {}
+    for item in told.get("items") or []:
+        metadata = item["metadata"]
+        executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
+        if executor is None or not metadata.get("deletionTimestamp"):
+            continue
+        conditions = (item.get("status") or {}).get("conditions") or []
+        reasons = [each.get("reason") for each in conditions if each.get("type") == _TAKEN]
+        found[str(executor)] = str((reasons or [""])[0] or "")
+    return found
 
 
 def ghosts_of(

@@ -20,6 +20,13 @@ def pod(executor: int, phase: str = "Running", node: str | None = "n1", **status
     }
 
 
+def taken(executor: int, reason: str) -> Any:
+    """A pod that is being deleted."""
+    made = pod(executor, conditions=[{"type": "DisruptionTarget", "reason": reason}])
+    made["metadata"]["deletionTimestamp"] = "1970-01-01T00:01:40Z"
+    return made
+
+
 class FakePods:
     """An API server: what it has, and what it says instead where it refuses."""
 
@@ -140,6 +147,23 @@ def test_who_has_gone_and_why_is_told_once() -> None:
     said = seen.look(["1"], 2, 5.0)
     assert "executor 2 was lost: its pod was preempted" in said
     assert "executor 2" not in seen.look(["1"], 2, 10.0)
+
+
+def test_why_a_pod_is_taken_is_seen_while_its_executor_leaves_and_told_once_it_has_gone() -> None:
+    pods, gone = FakePods(pod(1), pod(2)), {"2": "Executor decommission."}
+    told: set[str] = set()
+    seen = Platform(pods, lambda: gone, leaving=lambda _: told)
+    seen.look(["1", "2"], 2, 0.0)
+    told.add("2")
+    pods.items = [pod(1), taken(2, "EvictionByEvictionAPI")]
+    calls = pods.calls
+    for second in (1.0, 2.0, 3.0):
+        assert seen.look(["1", "2"], 2, second) == ""
+    assert pods.calls == calls + 1
+    pods.items = [pod(1)]
+    told.clear()
+    said = seen.look(["1"], 2, 4.0)
+    assert said.startswith("executor 2 was lost: its pod was evicted through the API")
 
 
 def test_a_scale_in_is_no_loss() -> None:

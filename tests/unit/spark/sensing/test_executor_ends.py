@@ -70,6 +70,28 @@ def test_who_was_on_a_lost_node_is_told_from_its_events_whatever_spark_says() ->
         assert refined(vague, [{"reason": "Scheduled"}]) == vague
 
 
+def test_who_left_in_order_may_have_been_preempted() -> None:
+    told = end_of("Executor decommission.")
+    assert refined(told, [{"reason": "Preempted"}]).kind == "preempted"
+    assert refined(told, [{"reason": "Killing"}]) == told
+
+
+@pytest.mark.parametrize(
+    ("taken", "kind"),
+    [
+        ("EvictionByEvictionAPI", "evicted"),
+        ("PreemptionByScheduler", "preempted"),
+        ("DeletionByTaintManager", "node"),
+        ("DeletionByPodGC", "node"),
+        ("TerminationByKubelet", "evicted"),
+        ("", DELETED),
+        (None, "decommissioned"),
+    ],
+)
+def test_why_a_pod_was_being_deleted_says_who_told_it_to_go(taken: str | None, kind: str) -> None:
+    assert refined(end_of("Executor decommission."), [], taken).kind == kind
+
+
 def test_only_a_vague_end_is_looked_into() -> None:
     exited = End("exited", "its process ended with 1")
     assert refined(exited, [{"reason": "Preempted"}]) == exited

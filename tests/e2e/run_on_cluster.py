@@ -1,0 +1,149 @@
+"""A script under ``rheostat run`` in client mode on a cluster of this computer, as a person starts
+one; the one that counts has an oracle.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.drivers_elsewhere import DEADLINE_S, until
+from tests.e2e.kubernetes_here import Told
+
+from rheostat.journal.folder import read
+from rheostat.local.executor_options import session_options
+from rheostat.local.spark_defaults import write_defaults
+from rheostat.machine.process import Child
+from rheostat.model import Limits
+
+ROWS, KEYS = 40, 13
+IDLE = """
+import os, sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+rows = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+query = rows.writeStream.format("noop").trigger(processingTime="1 second").start()
+while not os.path.exists(sys.argv[1]):
+    query.awaitTermination(0.5)
+spark.stop()
+"""
+COUNTS = f"""
+import os, sys
+from pyspark.sql import SparkSession
+
+folder = os.path.dirname(sys.argv[1])
+spark = SparkSession.builder.getOrCreate()
+spark.conf.set("spark.sql.shuffle.partitions", "4")
+spark.conf.set(
+    "spark.sql.streaming.stateStore.providerClass",
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+)
+rows = (
+    spark.readStream.format("rate-micro-batch").option("rowsPerBatch", {ROWS})
+    .option("numPartitions", 4).option("startTimestamp", 1_700_000_000_000).load()
+)
+counts = rows.selectExpr("value % {KEYS} AS key").groupBy("key").count().writeStream
+query = (
+    counts.outputMode("update").option("checkpointLocation", folder + "/checkpoint")
+    .foreachBatch(lambda frame, n: frame.write.mode("overwrite").parquet(f"{{folder}}/out/{{n}}"))
+    .trigger(processingTime="1 second").start()
+)
+conf, host = spark.sparkContext._jsc.sc().conf(), folder + "/host"
+while not os.path.exists(sys.argv[1]):
+    query.awaitTermination(0.5)
+    if os.path.exists(host):  # where executors that come from now on look for the driver
+        conf.set("spark.driver.host", open(host).read())
+query.stop()
+spark.stop()
+"""
+
+
+class Run:
+    """A script at work, whose size is what ``ask`` was told last."""
+
+    def __init__(
+        self,
+        folder: Path,
+        cluster: Any,
+        master: str,
+        own: Mapping[str, str],
+        script: str = IDLE,
+        most: int = 2,
+        size: int = 1,
+        journal: str | None = None,
+    ) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        (folder / "app.py").write_text(script)
+        told = Told(folder / "policy", size)
+        self.ask = told.ask
+        options = session_options(Limits(max_executors=most), initial=size, quiet=True)
+        write_defaults(folder / "conf", {**options, **cluster.settings, **own})
+        words = [sys.executable, "-m", "rheostat.cli", "run", "--master", master]
+        words += ["--max", str(most), "--interval", "1", "--policy", "told:Told"]
+        words += ["--journal", journal or str(folder / "journal"), str(folder / "app.py")]
+        self.child = Child(
+            [*words, "--", str(folder / "stop")],
+            log=folder / "log",
+            folder=folder,
+            environment={
+                **os.environ,
+                **cluster.driver_environment(),
+                "SPARK_CONF_DIR": str(folder / "conf"),
+                **told.environment,
+            },
+        )
+
+    def said(self) -> str:
+        """All that it has said."""
+        return (self.folder / "log").read_text()
+
+    def says(self, line: str) -> None:
+        """Wait until it has said this."""
+        until(line, lambda: line in self.said() or not self.child.alive)
+        assert line in self.said(), self.said()[-4000:]
+
+    def ended(self) -> int | None:
+        """Let it end, and return its exit code."""
+        (self.folder / "stop").touch()
+        return self.child.wait(DEADLINE_S)
+
+    def finished(self) -> list[Path]:
+        """The output of each batch of ``COUNTS`` that is whole, in order."""
+        whole = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
+        return sorted(whole, key=lambda place: int(place.name))
+
+    def work(self, batches: int = 4) -> None:
+        """Wait for some more batches of ``COUNTS``."""
+        wanted = len(self.finished()) + batches
+        until("more batches", lambda: not self.child.alive or len(self.finished()) >= wanted)
+        assert self.child.alive, self.said()[-4000:]
+
+    def check_counts(self) -> None:
+        """Compare the whole output of ``COUNTS`` with its oracle."""
+        from pyarrow import parquet
+
+        found = {}
+        for batch in self.finished():
+            for row in parquet.read_table(batch).to_pylist():
+                found[row["key"]] = row["count"]
+        rows = ROWS * len(self.finished())
+        assert found == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
+
+    def lost(self) -> list[str]:
+        """What the journal says of executors that were lost, in order."""
+        parts = [part for each in self.records() for part in each.rescaling.detail.split("; ")]
+        return [part for part in parts if " was lost: " in part]
+
+    def records(self) -> list[Any]:
+        """The journal."""
+        folder = self.folder / "journal"
+        return list(read(folder)) if folder.exists() else []
+
+    def sizes(self) -> list[int | None]:
+        """The executors that were seen at each decision."""
+        return [each.observation.executors for each in self.records() if each.observation]
