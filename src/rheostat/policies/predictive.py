@@ -155,9 +155,6 @@ class Predictive:
             batches = seen.get("batches", {})
             seen["trial"] = begun(seen.get("trial", {}), observation.executors, batches)
         seen |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
-        if decision.target > at.size and decision.evidence.get("reserve"):
-            rate = observation.input_rows_per_s
-            seen["reserve"] = [observation.t_s, decision.target, rate]
         return decision, seen
 
     def _model(self, seen: Mapping[str, Any]) -> Identified | None:
@@ -185,7 +182,6 @@ class Predictive:
         if feared > _UNEASY * at.late_share or worst > _UNEASY * at.late_in_window:
             surge = at.surges.worst.rate if at.surges else 0.0
             why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
-            evidence["reserve"] = True
             return self._up(at, why, evidence, (feared, worst))
         return self._down(at, arrivals, evidence)
 
@@ -235,7 +231,7 @@ class Predictive:
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, 0.0
-        for q in [each for each in at.sizes if at.reserve <= each < size]:
+        for q in [each for each in at.sizes if each < size]:
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
                 saving = max(saving, 1.0)  # what has gained nothing is given back at once

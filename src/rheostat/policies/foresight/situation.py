@@ -31,10 +31,6 @@ minutes was in time on 24 of 30 seeds with 0, on all with 0.35, at 5 % more."""
 _OVERDUE = 1.5
 """A batch that lasts so many times as long as it should: its rows are dearer than was known."""
 
-_RESERVE_S, _ALIKE = 300.0, 0.75
-"""A surge that was feared is feared for so long, unless the rate falls below so much of what it
-was."""
-
 _MOSTLY = 0.5
 """Forecasts of a load of which more is unknown have hardly been tried: their worst counts."""
 
@@ -55,9 +51,6 @@ class Situation:
 
     surges: Surges | None
     """What the rate may reach before executors could be back; None where nothing is foreseen."""
-
-    reserve: int
-    """A size that was asked for as a reserve a moment ago: fewer are not thought of yet."""
 
     cap: int | None
     """The executors beyond which the last step has gained too little."""
@@ -161,7 +154,6 @@ def situation(
         coming=last_value(rate),
         is_young=False,
         surges=None,
-        reserve=_reserve(now.t_s, rate, seen),
         cap=capped,
         ceiling=seen["ceiling"],
         backlog=backlog,
@@ -195,12 +187,6 @@ def jumped(coming: Forecast, rate: float, before: float | None, bound: float | N
         tuple(max(each, rate + more) for each in coming.p90),
         tuple(max(each, rate + more) for each in coming.p99),
     )
-
-
-def _reserve(now_s: float, rate: float, seen: Mapping[str, Any]) -> int:
-    asked_s, size, at_rate = seen.get("reserve", (-math.inf, 1, 0.0))
-    is_fresh = 0 <= now_s - asked_s < _RESERVE_S and rate > _ALIKE * at_rate
-    return size if is_fresh else 1
 
 
 def _sizes(
