@@ -35,8 +35,9 @@ class ShownDay:
         default=1, metadata={"flag": "--min", "help": "floor of the number of executors"}
     )
     maximum: int = field(
-        default=8, metadata={"flag": "--max", "help": "ceiling of the number of executors"}
+        default=4, metadata={"flag": "--max", "help": "ceiling of the number of executors"}
     )
+    cores: int = field(default=2, metadata={"help": "slots of an executor"})
     cluster: str = field(
         default="standalone",
         metadata={"help": "where it runs, on this computer: standalone, yarn or kubernetes"},
@@ -84,8 +85,8 @@ def demo(
     day: ShownDay,
     guards: GuardOptions,
 ) -> int:
-    """Show an autoscaled PySpark query on real Kafka: a day in four minutes, 1 to 8 real executors,
-    the output checked.
+    """Show an autoscaled PySpark query on real Kafka: a day in four minutes, 1 to 4 real executors
+    of two slots, the output checked.
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
@@ -100,6 +101,7 @@ def demo(
         policy=day.policy,
         min_executors=day.minimum,
         max_executors=day.maximum,
+        cores=day.cores,
         service_ms=day.service_ms,
         seed=day.seed,
         guards=guards,

@@ -11,6 +11,7 @@ from typing import Any
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
+from rheostat.lab.report.result_text import slots
 from rheostat.local.cluster_kinds import check_kind
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
@@ -25,6 +26,7 @@ _LONGEST_WAIT_MS = 1000.0
 _MOST_PARTITIONS = 1000
 _MOST_DAYS = 7
 _MOST_EXECUTORS = 100
+_MOST_CORES = 16
 _SHORTEST_TRIGGER_S = 0.1
 _MOST_PRICE = 1e6
 _LARGEST_SEED = 2**63 - 1
@@ -52,7 +54,8 @@ class Demo:
     slo: Slo = field(default_factory=Slo, metadata={"help": "latency objective"})
     policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
     min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
-    max_executors: int = field(default=8, metadata={"help": "ceiling of the number of executors"})
+    max_executors: int = field(default=4, metadata={"help": "ceiling of the number of executors"})
+    cores: int = field(default=2, metadata={"help": "slots of an executor"})
     interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
     cooldown_out_s: float = field(
         default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
@@ -95,6 +98,7 @@ class Demo:
         between(_SHORTEST_TRIGGER_S, _LONGEST_S, interval_s=self.interval_s)
         between(0, _LONGEST_S, cooldown_out_s=self.cooldown_out_s, cooldown_in_s=self.cooldown_in_s)
         between(0, _MOST_EXECUTORS, max_executors=self.max_executors)
+        between(1, _MOST_CORES, cores=self.cores)
         between(0, _LARGEST_SEED, seed=self.seed)
         if self.price_per_slot_hour is not None:
             between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
@@ -126,6 +130,11 @@ class Demo:
         return Limits(min_executors=self.min_executors, max_executors=self.max_executors)
 
     @property
+    def most_slots(self) -> int:
+        """Slots of all executors that there may be."""
+        return self.max_executors * self.cores
+
+    @property
     def loop(self) -> LoopOptions:
         """How often is decided, and how soon again."""
         return LoopOptions(
@@ -149,8 +158,8 @@ class Demo:
             f"Nexmark {self.query}, {self.span}: {self.low:g} to"
             f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
             f" outside system; trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
-            f" policy {self.policy}, {self.min_executors} to {self.max_executors} executors, a"
-            f" decision every {self.interval_s:g} s"
+            f" policy {self.policy}, {self.min_executors} to {self.max_executors} executors of"
+            f" {slots(self.cores)}, a decision every {self.interval_s:g} s"
         )
 
 

@@ -28,7 +28,7 @@ from rheostat.spark.warming.warm_start import WarmStart
 WARM_UP_TOPIC = "warm-up"
 _BASE_BYTES = 2 * 1024**3
 _EXECUTOR_BYTES = 512 * 1024**2
-"""Driver, broker, master, worker and producer, and each executor: 6 GiB for the usual eight."""
+"""Driver, broker, master, worker and producer, and each executor: 4 GiB for the usual four."""
 
 _STARTS = {
     "standalone": "Spark Standalone: a master and a worker",
@@ -77,7 +77,7 @@ class Laboratory:
             view.note(cold)
 
     def _cluster(self) -> LocalCluster:
-        return local_cluster(self.demo.cluster, cores=self.demo.max_executors, tell=self.view.note)
+        return local_cluster(self.demo.cluster, self.demo.most_slots, tell=self.view.note)
 
     def _arrivals(self) -> tuple[WarmStart | None, str | None]:
         """Return how executors start; warm on Standalone only."""
@@ -95,7 +95,10 @@ class Laboratory:
             driver_memory_mib=_DRIVER_MEMORY_MIB,
             quiet=True,
             linger_s=_LINGER_S[self.demo.query],
-            user={"spark.driver.extraJavaOptions": f"{_DRIVER_FLAGS} {driver_tmp}"},
+            user={
+                "spark.driver.extraJavaOptions": f"{_DRIVER_FLAGS} {driver_tmp}",
+                "spark.executor.cores": str(self.demo.cores),
+            },
         )
         warm = self.warm.settings if self.warm else {}
         return {**options, **local_files().settings, **warm, **self.cluster.settings}

@@ -170,6 +170,7 @@ class PlayedDay:
             policy=demo.policy,
             slo=demo.slo,
             limits=self.limits,
+            slots_per_executor=demo.cores,
             trigger_s=demo.trigger_s,
             interval_s=demo.interval_s,
             service_ms=demo.service_ms,

@@ -58,7 +58,7 @@ class OperatedLaboratory(Laboratory):
 
     def _cluster(self) -> LocalCluster:
         self._kubernetes = KubernetesCluster(
-            self.demo.max_executors, tell=self.view.note, hpa_s=self.shortened.hpa_s
+            self.demo.most_slots, tell=self.view.note, hpa_s=self.shortened.hpa_s
         )
         return self._kubernetes
 

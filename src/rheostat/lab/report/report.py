@@ -29,6 +29,7 @@ from rheostat.lab.report.result_text import (
     headline,
     objective,
     seconds,
+    slots,
     table,
     utc,
 )
@@ -194,7 +195,7 @@ def settings(run: Run) -> Mapping[str, str]:
         "Latency objective": f"99 % of rows within {run.slo.latency_s:g} s",
         "Limits": (
             f"{run.limits.min_executors} to {run.limits.max_executors} executors of"
-            f" {_slots(run.slots_per_executor)}"
+            f" {slots(run.slots_per_executor)}"
         ),
         "Trigger": f"every {run.trigger_s:g} s" if run.trigger_s else "batches back to back",
         "Decision interval": f"{run.interval_s:g} s",
@@ -207,10 +208,6 @@ def settings(run: Run) -> Mapping[str, str]:
         **({} if run.driver_log is None else {"Spark's own log": str(run.driver_log)}),
         **run.settings,
     }
-
-
-def _slots(count: int) -> str:
-    return "one slot" if count == 1 else f"{count} slots"
 
 
 def _step(run: Run, change: Change) -> Step:

@@ -231,6 +231,11 @@ def _money(summary: Summary) -> tuple[tuple[str, str, str], ...]:
     return (("Price of this run", money(summary.slot_hours * price), beside),)
 
 
+def slots(count: int) -> str:
+    """Return a number of slots in words."""
+    return "one slot" if count == 1 else f"{count} slots"
+
+
 def money(amount: float) -> str:
     """Return an amount with three digits that say something, in the currency of the price."""
     return f"{amount:,.2f}" if amount >= 100 else f"{amount:.3g}"

@@ -20,7 +20,7 @@ from rheostat.lab.report.days import day_starts_s, ramps
 from rheostat.lab.report.finished_run import Run
 from rheostat.lab.report.misses import misses
 from rheostat.lab.report.plot_theme import LIGHT, WIDE, Paper, Theme
-from rheostat.lab.report.result_text import headline
+from rheostat.lab.report.result_text import headline, slots
 from rheostat.lab.report.summary import Summary
 
 _LEFT_IN, _RIGHT_IN = 0.68, 0.24
@@ -131,7 +131,7 @@ def _write_head(drawn: Figure, head: list[tuple[str, bool]], theme: Theme) -> No
 def _subtitle(run: Run) -> str:
     return (
         f"{run.title} · policy {run.policy} · {run.limits.min_executors} to"
-        f" {run.limits.max_executors} executors{_shades(run)}"
+        f" {run.limits.max_executors} executors of {slots(run.slots_per_executor)}{_shades(run)}"
     )
 
 

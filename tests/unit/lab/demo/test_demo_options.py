@@ -32,6 +32,7 @@ def refused(**given: Any) -> str:
 
 def test_what_is_shown_by_default_is_allowed():
     assert Demo().in_words().startswith("Nexmark q1, a day in 4 minutes")
+    assert "1 to 4 executors of 2 slots" in Demo().in_words()
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
@@ -57,6 +58,7 @@ def test_no_number_of_the_demo_is_negative_or_none(name, value):
         ({"min_executors": 0}, "min executors must be at least 1, but it is 0"),
         ({"min_executors": 5, "max_executors": 4}, "min executors (5) is above max executors (4)"),
         ({"max_executors": 0}, "min executors (1) is above max executors (0)"),
+        ({"cores": 0}, "cores must be between 1 and 16, but it is 0"),
         ({"max_executors": 101}, "max executors must be between 0 and 100, but it is 101"),
         ({"policy": "no-such"}, "unknown policy 'no-such'"),
         ({"query": "q7"}, "there is no query 'q7'; there are q1, q11"),
