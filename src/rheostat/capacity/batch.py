@@ -106,13 +106,13 @@ class BatchModel:
         """Return the duration over rows at so many slots, ``longer`` times that of the model: for
         many batches of one size.
         """
-        lines = self._lines(slots)
+        fixed_s, (*lines, (least_s, each_row_s, _, _)) = self.fixed_s, self._lines(slots)
 
         def batch_s(rows: float) -> float:
-            total_s = self.fixed_s
+            total_s = fixed_s
             for wave_s, row_s, task_s, largest_s in lines:
                 total_s += max(wave_s + row_s * rows, task_s + largest_s * rows)
-            return total_s * longer
+            return (total_s + (least_s + each_row_s * rows)) * longer
 
         return batch_s
 
@@ -135,7 +135,7 @@ class BatchModel:
 
     def _lines(self, slots: int) -> list[tuple[float, float, float, float]]:
         """Return the two lines over rows whose higher one is the duration of a stage: of its waves,
-        and of its largest task. The stages whose waves always bind are one.
+        and of its largest task. The stages whose waves always bind are one, the last.
         """
         slowdown, lines = self.curve.slowdown(slots), []
         least_s = each_row_s = 0.0

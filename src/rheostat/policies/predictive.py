@@ -149,7 +149,12 @@ class Predictive:
         )
         decision = self._won(observation, seen, other) or self._decided(at)
         seen["contest"] = contested(
-            seen.get("contest", {}), at, decision.target, simple, self.rescale_cost
+            seen.get("contest", {}),
+            at,
+            decision.target,
+            simple,
+            self.rescale_cost,
+            is_busy=seen["turn"] != memory.get("turn"),
         )
         if decision.target > at.size:
             batches = seen.get("batches", {})

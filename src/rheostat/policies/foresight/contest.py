@@ -19,21 +19,27 @@ _DAY_S = 86_400.0
 _FIXED = 8
 """Fixed sizes that are followed, at most."""
 
-_EVERY_S = 15.0
-"""Between two rounds of the contest: it is a matter of days, and each shadow costs processor
-time."""
+_EVERY_S, _LATEST_S = 15.0, 20.0
+"""Between two rounds of the contest: it is a matter of days, and each shadow costs processor time.
+A look that has read a horizon anew leaves a round to the next, as long as there is time."""
 
 _GAP_S = 60.0
 
 
 def contested(
-    contest: Contest, at: Situation, target: int, simple: Policy, rescale_cost: float
+    contest: Contest,
+    at: Situation,
+    target: int,
+    simple: Policy,
+    rescale_cost: float,
+    *,
+    is_busy: bool,
 ) -> Contest:
     """Return the contest after this look, at which ``target`` executors were asked for; it stands
-    as it was where the last round is a moment ago.
+    as it was where the last round is a moment ago. ``is_busy``: the look has cost much already.
     """
     t_s, before_s = at.now.t_s, contest.get("t_s", at.now.t_s)
-    if contest and 0 <= t_s - before_s < _EVERY_S:
+    if contest and 0 <= t_s - before_s < (_LATEST_S if is_busy else _EVERY_S):
         return contest
     if not 0 <= t_s - before_s < _DAY_S:
         contest, before_s = {}, t_s

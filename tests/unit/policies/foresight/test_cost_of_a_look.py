@@ -1,5 +1,6 @@
 """What a look need not do anew: nothing new, nothing read."""
 
+import itertools
 from dataclasses import replace
 
 from hypothesis import given
@@ -56,14 +57,25 @@ def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
     assert read == 3  # means of five seconds, looks of one
 
 
-def test_the_contest_of_days_has_a_round_every_fifteen_seconds() -> None:
+def test_the_contest_of_days_has_a_round_every_fifteen_seconds_at_looks_that_read_no_horizon() -> (
+    None
+):
     policy = Predictive()
     memory: Memory = {}
-    rounds = []
-    for n in range(40):
+    rounds: dict[float, bool] = {}
+    for n in range(60):
         now = replace(STEADY, t_s=float(n), batch_rows=3000 + n)
-        _, memory = policy.decide(now, memory)
-        rounds.append(memory.get("contest", {}).get("t_s"))
-    held = sorted({each for each in rounds if each is not None})
-    assert len(held) == 3
-    assert held[1] - held[0] == held[2] - held[1] == 15
+        before = memory
+        _, memory = policy.decide(now, before)
+        if "contest" in memory:
+            read = memory["turn"] != before.get("turn")
+            rounds.setdefault(memory["contest"]["t_s"], read)
+    held = sorted(rounds)
+    assert len(held) > 3
+    assert all(15 <= later - sooner < 20 for sooner, later in itertools.pairwise(held))
+    assert not any(rounds[t_s] for t_s in held[1:])
+
+
+def test_the_contest_goes_on_where_each_look_reads_a_horizon() -> None:
+    now, memory = looked([1000.0 + n % 7 for n in range(60)], 5.0)
+    assert now.t_s - memory["contest"]["t_s"] < 20
