@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark import __version__ as pyspark_version
 from tests.e2e.repartition.counting_query import expected, feed, output
 
 from rheostat.journal.folder import read
@@ -24,6 +25,8 @@ from rheostat.restart.story_journal import StoryJournal
 pytestmark = pytest.mark.e2e
 DEADLINE_S = 240.0
 FILES = 8
+RESCALES = pyspark_version >= "4.3"
+needs_rescaling = pytest.mark.skipif(not RESCALES, reason="other state partitions need PySpark 4.3")
 QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 SCRIPT = """
 import json, sys
@@ -107,6 +110,7 @@ def rheostat(*arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+@needs_rescaling
 def test_a_restart_at_another_size_with_other_state_partitions_changes_no_row(
     tmp_path: Path,
 ) -> None:
@@ -133,6 +137,34 @@ def test_a_restart_at_another_size_with_other_state_partitions_changes_no_row(
     assert "restart 1: 1 -> 2 executors, 3 -> 6 state partitions: downtime" in said
 
 
+@pytest.mark.skipif(RESCALES, reason="this PySpark gives a job other state partitions")
+def test_an_older_pyspark_restarts_a_job_at_another_size_and_refuses_other_state_partitions(
+    tmp_path: Path,
+) -> None:
+    feed(tmp_path, range(3))
+    window = ["--allow-repartition", "--maintenance-window", "00:00-24:00"]
+    for more in (["--partitions", "6"], window):
+        with Supervised(tmp_path, *more) as refused:
+            assert refused.process.wait(DEADLINE_S) == 2
+    assert (tmp_path / "errors").read_text().count("need PySpark 4.3: stop the job") == 2
+    with Supervised(tmp_path) as job:
+        job.batches(2)
+        with pytest.raises(subprocess.CalledProcessError) as fault:
+            rheostat("restart", str(job.journal), "--partitions", "6")
+        assert fault.value.returncode == 2
+        rheostat("restart", str(job.journal), "--executors", "2")
+        feed(tmp_path, range(3, FILES))
+        job.until("the restart", lambda: job.story().restarts == 1)
+        job.until("the start", lambda: job.story().phase == "running")
+        job.batches(FILES)
+        (tmp_path / "enough").touch()
+        assert job.process.wait(DEADLINE_S) == 0
+        story = StoryJournal(job.journal / FOLDER).restarts()[0]
+    assert output(tmp_path) == expected(FILES)
+    assert (story.executors_before, story.executors, story.refusal) == (1, 2, "")
+
+
+@needs_rescaling
 @pytest.mark.thorough
 def test_partitions_that_bind_are_rescaled_in_the_window_with_the_restart(tmp_path: Path) -> None:
     feed(tmp_path, range(3))
@@ -152,6 +184,7 @@ def test_partitions_that_bind_are_rescaled_in_the_window_with_the_restart(tmp_pa
     assert "its 1 state partitions bind, 2 would do: rheostat restart" in story.reason
 
 
+@needs_rescaling
 @pytest.mark.thorough
 def test_a_supervisor_that_is_killed_in_a_restart_is_followed_by_the_next(tmp_path: Path) -> None:
     feed(tmp_path, range(3))

@@ -59,8 +59,9 @@ def restart(
 
 def _require_state(last: Story) -> None:
     """Raise BadInput where no checkpoint of the job can be rescaled from here."""
-    from rheostat.restart.checkpoint_states import CheckpointStates
+    from rheostat.restart.checkpoint_states import CheckpointStates, require_rescaling
 
+    require_rescaling()
     if not CheckpointStates().partitions(last.checkpoints):
         known = ", ".join(last.checkpoints) or "it has not told any yet"
         raise BadInput(

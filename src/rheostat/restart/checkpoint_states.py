@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.process import Child
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_path
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.own_journal import OwnJournal
 from rheostat.repartition.protocol.preflight import UNFINISHED
+from rheostat.repartition.rewrite.own_session import require_spark
 
 RESCALE_LIMIT_S = 24 * 3600.0
 
@@ -48,6 +50,21 @@ class CheckpointStates:
         if code == 0:
             return ""
         return own[-1] if own else f"the process ended with {code}: {' '.join(said[-2:])}"
+
+
+def require_rescaling() -> None:
+    """Raise BadInput where the PySpark of this Python cannot rescale state: before a job is stopped
+    for nothing, because its supervisor rescales with the job's own PySpark.
+    """
+    try:
+        version = find_spark_home().version
+    except BadInput:  # of another Python than the supervisor's, which has its own say
+        return
+    require_spark(
+        version,
+        "other state partitions of a supervised job need PySpark 4.3: stop the job, and use the"
+        " rheostat state rescale of a Python with PySpark 4.3 (the query's own Spark may be 4.0)",
+    )
 
 
 def _read(checkpoints: Sequence[str]) -> Iterator[Checkpoint]:

@@ -16,7 +16,7 @@ from rheostat.journal.folder import STOP_FILE
 from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
 from rheostat.machine.folders import state_folder
 from rheostat.model import Limits
-from rheostat.restart.checkpoint_states import CheckpointStates
+from rheostat.restart.checkpoint_states import CheckpointStates, require_rescaling
 from rheostat.restart.due import Terms
 from rheostat.restart.process_job import ProcessJob
 from rheostat.restart.story import Story, told
@@ -42,9 +42,12 @@ def supervise(
     """Run the job of these ``arguments`` of ``rheostat`` under a supervisor, from where an earlier
     one has left it, and return the job's exit code.
 
-    Raises BadInput where another supervisor has the same journal.
+    Raises BadInput where another supervisor has the same journal, and where other state partitions
+    are wanted of a PySpark that cannot rescale state.
     """
     terms = terms_of(options)
+    if options.partitions or options.allow_repartition:
+        require_rescaling()
     mail = Mail(journal / FOLDER)
     with _alone(mail.folder, journal):
         kept = StoryJournal(mail.folder)

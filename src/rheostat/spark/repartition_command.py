@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -12,22 +13,36 @@ from rheostat.spark.internals.internals import Internals
 from rheostat.spark.settings import Settings
 
 UNKNOWN = "CHECKPOINT"
+RESCALES = (4, 3)
+"""The first Spark that can rescale state."""
+
+RESCALED = (4, 0)
+"""The first Spark whose state can be rescaled."""
 
 
 def partitions_command(
     spark: Any, internals: Internals | None, settings: Settings, journal: Path
 ) -> Command:
     """Return what names the command: of a supervised job a restart, else a rescale of the stopped
-    query's checkpoint, which is named where the session tells it.
+    query's checkpoint, which is named where the session tells it. State of Spark 3.5 cannot be
+    rescaled, and that of 4.0 to 4.2 only by a newer PySpark.
     """
-    if settings.restarts:
-        return lambda _, number: f"rheostat restart {_word(journal)} --partitions {number}"
 
-    def rescale(observation: Observation, number: int) -> str:
+    def command(observation: Observation, number: int) -> str:
+        major, minor, *_ = map(int, re.findall(r"\d+", spark.version))
+        version = (major, minor)
+        if version < RESCALED:
+            return (
+                f"a first start, without a checkpoint, with spark.sql.shuffle.partitions={number}"
+            )
+        if settings.restarts and version >= RESCALES:
+            return f"rheostat restart {_word(journal)} --partitions {number}"
+        by = "" if version >= RESCALES else " of a Python with PySpark 4.3"
         found = _checkpoint(spark, internals, observation.query)
-        return f"rheostat state rescale {found} --partitions {number}, while the query is stopped"
+        line = f"rheostat state rescale {found} --partitions {number}"
+        return f"{line}{by}, while the query is stopped"
 
-    return rescale
+    return command
 
 
 def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> str:

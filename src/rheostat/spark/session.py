@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_agent
 from rheostat.spark.announcement import announcement, say
-from rheostat.spark.conf_settings import arguments_of, over
+from rheostat.spark.conf_settings import PREFIX, arguments_of, over
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.journals import fate
@@ -37,7 +37,7 @@ def _with_arguments_of(
     def decorate(way: Callable[[Any, Settings], Handle]) -> Callable[Concatenate[Any, _P], Handle]:
         @wraps(way)
         def whole(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
-            conf = {} if has_ended(spark) else configuration(spark)
+            conf = {} if has_ended(spark) else configuration(spark, PREFIX)
             said = {**_usual(spark), **arguments_of(conf)}
             return way(spark, made(*args, **over(said, given)))
 

@@ -34,6 +34,22 @@ class RemoteSession:
 RemoteSession.__module__ = "pyspark.sql.connect.session"
 
 
+class SessionOf35(RemoteSession):
+    """A session of PySpark 3.5, whose settings are named in SQL, where secrets are hidden."""
+
+    def __init__(self, **settings: str) -> None:
+        super().__init__()
+        self.conf = SimpleNamespace(get=settings.__getitem__)
+        self._names = list(settings)
+
+    def sql(self, text: str) -> Any:
+        assert text == "SET"
+        return SimpleNamespace(collect=lambda: [(name, "***(redacted)") for name in self._names])
+
+
+SessionOf35.__module__ = RemoteSession.__module__
+
+
 class Own:
     def decide(self, observation, memory):
         return Decision(target=1, reason="one"), memory
@@ -57,6 +73,16 @@ def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_p
     assert handle.last is not None
     assert handle.last.rescaling.phase == "idle"
     assert not any("failed" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize("kind", [RemoteSession, SessionOf35])
+def test_what_a_running_session_was_told_holds_on_every_pyspark(kind, tmp_path):
+    own = {"spark.rheostat.journal": str(tmp_path / "told"), "spark.rheostat.slo": "20"}
+    handle = rheostat.shadow(kind(**own, **{"spark.sql.ansi.enabled": "true"}))
+    handle.stop()
+    assert handle.journal == tmp_path / "told"
+    with pytest.raises(BadInput, match=r"spark\.rheostat\.polcy is no setting of Rheostat"):
+        rheostat.shadow(kind(**{"spark.rheostat.polcy": "hpa"}))
 
 
 def test_numbers_and_texts_become_the_vocabulary():

@@ -14,6 +14,8 @@ from rheostat.local.spark_home import find_spark_home
 OLDEST = (4, 3)
 """The first Spark whose reader of state gives all that a rewrite needs."""
 
+WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0 or later"
+
 
 @contextmanager
 def own_session(memory: str = "2g") -> Iterator[Any]:
@@ -33,10 +35,7 @@ def own_session(memory: str = "2g") -> Iterator[Any]:
             yield session
 
 
-def require_spark(version: str) -> None:
-    """Raise BadInput for a Spark that is too old, such as ``4.2.1``."""
+def require_spark(version: str, way_out: str = WAY_OUT) -> None:
+    """Raise BadInput with a ``way_out`` for a Spark that is too old, such as ``4.2.1``."""
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-        raise BadInput(
-            f"PySpark {version} cannot read state as it is kept: install PySpark 4.3 for this"
-            " command; the query may stay on Spark 4.0 or later"
-        )
+        raise BadInput(f"PySpark {version} cannot read state as it is kept: {way_out}")

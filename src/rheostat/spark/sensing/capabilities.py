@@ -155,16 +155,28 @@ def application_id(spark: Any) -> str:
     return "connect" if is_connect(spark) else str(spark.sparkContext.applicationId)
 
 
-def configuration(spark: Any) -> dict[str, str]:
-    """Return the settings of a session, those of its application among them; nothing where it shows
-    none (a Spark Connect of 3.5) or is no session.
+def configuration(spark: Any, prefix: str) -> dict[str, str]:
+    """Return the settings of a session whose names begin with ``prefix``, those of its application
+    among them; nothing for what is no session.
     """
     if isinstance(spark, type):
         return {}
     context: Any = None if is_connect(spark) else getattr(spark, "sparkContext", None)
     application = dict(context.getConf().getAll()) if hasattr(context, "getConf") else {}
-    session = getattr(getattr(spark, "conf", None), "getAll", {})  # PySpark 4.0 and later
-    return {**application, **(session if isinstance(session, dict) else {})}
+    both = {**application, **_of_session(spark, prefix)}
+    return {name: value for name, value in both.items() if name.startswith(prefix)}
+
+
+def _of_session(spark: Any, prefix: str) -> dict[str, str]:
+    conf = getattr(spark, "conf", None)
+    settings = getattr(conf, "getAll", None)  # PySpark 4.0 and later
+    if isinstance(settings, dict):
+        return settings
+    if conf is None or not hasattr(spark, "sql"):  # a StreamingContext
+        return {}
+    # PySpark 3.5 names its settings only in SQL, where the values of secrets are hidden.
+    names = [str(row[0]) for row in spark.sql("SET").collect()]
+    return {name: conf.get(name) for name in names if name.startswith(prefix)}
 
 
 def _setting(spark: Any, name: str, default: str) -> str:

@@ -1,0 +1,44 @@
+"""What a decision names where state partitions bind: what this Spark, or a newer one, can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from rheostat.model import Observation
+from rheostat.spark.repartition_command import partitions_command
+from rheostat.spark.settings import Settings
+
+LIVE, SUPERVISED = Settings(), Settings(restarts=Path("mail"))
+
+
+@pytest.mark.parametrize(
+    ("spark", "settings", "command"),
+    [
+        ("4.3.0", SUPERVISED, "rheostat restart journal --partitions 8"),
+        (
+            "4.3.0",
+            LIVE,
+            "rheostat state rescale CHECKPOINT --partitions 8, while the query is stopped",
+        ),
+        (
+            "4.2.0",
+            SUPERVISED,
+            "rheostat state rescale CHECKPOINT --partitions 8 of a Python with PySpark 4.3, while"
+            " the query is stopped",
+        ),
+        (
+            "3.5.7",
+            SUPERVISED,
+            "a first start, without a checkpoint, with spark.sql.shuffle.partitions=8",
+        ),
+    ],
+)
+def test_the_command_is_one_that_this_spark_allows(
+    spark: str, settings: Settings, command: str
+) -> None:
+    session = SimpleNamespace(version=spark, streams=SimpleNamespace(active=[]))
+    named = partitions_command(session, None, settings, Path("journal"))
+    assert named(Observation(t_s=0.0), 8) == command
