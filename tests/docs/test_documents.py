@@ -70,6 +70,13 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
     assert Limits(min_executors=given["limits"][0], max_executors=given["limits"][1])
 
 
+def test_no_page_installs_from_an_index_that_does_not_have_it():
+    assert "Rheostat is not on the package index yet" in text("docs/start/install.md")
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    named = re.compile(r"pip install [^`\n]*\brheostat\b")
+    assert [page.name for page in pages if named.search(page.read_text(encoding="utf-8"))] == []
+
+
 def test_no_lock_file_names_a_host():
     locks = sorted((ROOT / "requirements").glob("lock*.txt"))
     assert len(locks) == 4

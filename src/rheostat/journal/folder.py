@@ -37,8 +37,8 @@ class FolderJournal:
         options: JournalOptions | None = None,
     ) -> None:
         self.folder = folder
-        self.other_switch: Callable[[], bool] = lambda: False
-        """Tells whether a kill switch was pulled elsewhere."""
+        self.other_switch: Callable[[], bool] | None = None
+        """Tells whether a kill switch was pulled elsewhere; None where none is looked for."""
         self._records_per_segment = records_per_segment
         self._retention = Retention.of(options or JournalOptions())
         try:
@@ -84,7 +84,8 @@ class FolderJournal:
 
     def halted(self) -> bool:
         """Tell whether the kill switch is there."""
-        return self.stop_file.exists() or self.other_switch()
+        elsewhere = self.other_switch
+        return self.stop_file.exists() or (elsewhere is not None and elsewhere())
 
     def close(self) -> None:
         """Close the segment that is written."""

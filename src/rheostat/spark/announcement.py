@@ -25,10 +25,13 @@ def announcement(
     stop_file: str,
     lag_known: bool = False,
     fate: str = "",
+    by_checkpoint: bool = True,
 ) -> list[Line]:
-    """Return the lines: policy and limits, journal with its ``fate`` and kill switch, what cannot
-    be done, and where the lag comes from, unless it is known anyway.
+    """Return the lines: policy and limits, journal with its ``fate`` and kill switches, that of a
+    checkpoint only where it is looked for, what cannot be done, and where the lag comes from,
+    unless it is known anyway.
     """
+    halt = ", or rheostat halt CHECKPOINT" if by_checkpoint else ""
     limits, standby = settings.limits, settings.state.standby
     said = [
         (
@@ -42,7 +45,7 @@ def announcement(
         (
             logging.INFO,
             f"rheostat: journal {journal}{fate}; to stop it: touch {journal / stop_file}, or"
-            " handle.stop(), or rheostat halt CHECKPOINT; the job then keeps its size",
+            f" handle.stop(){halt}; the job then keeps its size",
         ),
         (logging.WARNING, f"rheostat: {'; '.join(capabilities.cannot)}"),
         None if lag_known else _of_lag(settings),

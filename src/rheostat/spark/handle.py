@@ -92,6 +92,11 @@ class Handle:
         return self._journal.stop_file.name
 
     @property
+    def halts_by_checkpoint(self) -> bool:
+        """Whether ``rheostat halt CHECKPOINT`` reaches it."""
+        return self._journal.other_switch is not None
+
+    @property
     def running(self) -> bool:
         """Whether the loop still runs."""
         return self._thread is not None and self._thread.is_alive()

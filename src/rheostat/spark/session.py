@@ -133,6 +133,7 @@ def _begin(spark: Any, handle: Handle, settings: Settings) -> Handle:
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)
     after = fate(spark, settings, handle.journal)
-    say(announcement(settings, handle.capabilities, *where, lag_known, after))
+    halts = handle.halts_by_checkpoint
+    say(announcement(settings, handle.capabilities, *where, lag_known, after, halts))
     handle.start(settings.loop.interval_s)
     return handle

@@ -33,6 +33,14 @@ def test_policy_limits_objective_journal_and_kill_switch_are_said():
         assert part in said
 
 
+def test_the_switch_of_a_checkpoint_is_named_where_it_is_looked_for_only():
+    for looked_for in (True, False):
+        said = announcement(
+            settings_of(), ABLE, Path("kept"), "STOP", by_checkpoint=looked_for
+        )
+        assert ("rheostat halt CHECKPOINT" in said[1][1]) == looked_for
+
+
 @pytest.mark.parametrize("capabilities", [ABLE, UNABLE])
 @pytest.mark.parametrize("kafka", [None, "broker:9092"])
 def test_it_takes_at_most_five_lines(capabilities, kafka):

@@ -225,6 +225,7 @@ def test_a_call_is_completed_by_sparks_configuration_and_wins_over_it(tmp_path, 
     remote.is_stopped = True
     handle.stop()
     assert "objective 25 s, a decision every 0.002 s" in caplog.messages[0]
+    assert "rheostat halt" not in caplog.messages[1]  # a client looks at no checkpoint
     assert handle.journal == tmp_path / "ours"
 
 
