@@ -70,6 +70,19 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
     assert Limits(min_executors=given["limits"][0], max_executors=given["limits"][1])
 
 
+@pytest.mark.parametrize(
+    ("line", "said_by"),
+    [
+        ("size kept: arrival rate or executors are unknown", "policies/predictive.py"),
+        ("the number of executors is not known yet", "loop.py"),
+        ("state partitions cannot use", "rescaling/status_text.py"),
+    ],
+)
+def test_the_lines_of_troubleshooting_are_those_that_are_said(line, said_by):
+    assert line in text("docs/operate/troubleshooting.md")
+    assert line in (PACKAGE / said_by).read_text(encoding="utf-8")
+
+
 def test_no_page_installs_from_an_index_that_does_not_have_it():
     assert "Rheostat is not on the package index yet" in text("docs/start/install.md")
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]

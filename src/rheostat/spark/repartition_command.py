@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,10 @@ from typing import Any
 from rheostat.model import Observation
 from rheostat.rescaling.partition_bound import Command
 from rheostat.spark.internals.internals import Internals
+from rheostat.spark.sensing.rescaling_spark import rescale_command, rescaling_means
 from rheostat.spark.settings import Settings
 
 UNKNOWN = "CHECKPOINT"
-RESCALES = (4, 3)
-"""The first Spark that can rescale state."""
-
-RESCALED = (4, 0)
-"""The first Spark whose state can be rescaled."""
 
 
 def partitions_command(
@@ -29,18 +24,12 @@ def partitions_command(
     """
 
     def command(observation: Observation, number: int) -> str:
-        major, minor, *_ = map(int, re.findall(r"\d+", spark.version))
-        version = (major, minor)
-        if version < RESCALED:
-            return (
-                f"a first start, without a checkpoint, with spark.sql.shuffle.partitions={number}"
-            )
-        if settings.restarts and version >= RESCALES:
+        means = rescaling_means(spark.version)
+        if settings.restarts and means == "own":
             return f"rheostat restart {_word(journal)} --partitions {number}"
-        by = "" if version >= RESCALES else " of a Python with PySpark 4.3"
-        found = _checkpoint(spark, internals, observation.query)
-        line = f"rheostat state rescale {found} --partitions {number}"
-        return f"{line}{by}, while the query is stopped"
+        found = UNKNOWN if means == "none" else _checkpoint(spark, internals, observation.query)
+        line = rescale_command(means, found, number)
+        return line if means == "none" else f"{line}, while the query is stopped"
 
     return command
 

@@ -35,9 +35,7 @@ def test_policy_limits_objective_journal_and_kill_switch_are_said():
 
 def test_the_switch_of_a_checkpoint_is_named_where_it_is_looked_for_only():
     for looked_for in (True, False):
-        said = announcement(
-            settings_of(), ABLE, Path("kept"), "STOP", by_checkpoint=looked_for
-        )
+        said = announcement(settings_of(), ABLE, Path("kept"), "STOP", by_checkpoint=looked_for)
         assert ("rheostat halt CHECKPOINT" in said[1][1]) == looked_for
 
 

@@ -10,9 +10,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.local.replay_session import replay_session
 from rheostat.local.spark_home import find_spark_home
-
-OLDEST = (4, 3)
-"""The first Spark whose reader of state gives all that a rewrite needs."""
+from rheostat.spark.sensing.rescaling_spark import rescaling_means
 
 WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0 or later"
 
@@ -37,5 +35,5 @@ def own_session(memory: str = "2g") -> Iterator[Any]:
 
 def require_spark(version: str, way_out: str = WAY_OUT) -> None:
     """Raise BadInput with a ``way_out`` for a Spark that is too old, such as ``4.2.1``."""
-    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+    if rescaling_means(version) != "own":
         raise BadInput(f"PySpark {version} cannot read state as it is kept: {way_out}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rheostat.errors import BadInput
+from rheostat.spark.sensing.rescaling_spark import Means, rescale_command, rescaling_means
 from rheostat.state.proposed_count import proposed_count
 
 State = Literal["good", "advice", "idle"]
@@ -91,7 +92,8 @@ def shape(
         _file_manager(settings, spark_version, checkpoint),
     ]
     if query:
-        found += [_partitions(query), _trigger(query), _rows_limit(query)]
+        means, place = rescaling_means(spark_version), checkpoint or "CHECKPOINT"
+        found += [_partitions(query, means, place), _trigger(query), _rows_limit(query)]
     return tuple(finding for finding in found if finding)
 
 
@@ -115,7 +117,7 @@ def _partitions_of(settings: Mapping[str, str]) -> int:
     return int(text)
 
 
-def _partitions(query: Query) -> Finding | None:
+def _partitions(query: Query, means: Means, checkpoint: str) -> Finding | None:
     partitions, topic = query.state_partitions, f"state partitions of {query.name}"
     if not partitions:
         return None
@@ -123,8 +125,7 @@ def _partitions(query: Query) -> Finding | None:
     if query.slots and partitions < query.slots:
         text = (
             f"{partitions} cannot use {query.slots} slots: {query.slots} or more partitions would;"
-            f" rheostat state rescale --partitions {proposed_count(partitions, query.slots)}"
-            " changes the checkpoint of the stopped query"
+            f" {_changed_by(means, checkpoint, proposed_count(partitions, query.slots))}"
         )
         return Finding(topic=topic, state="advice", line=text)
     if partitions <= MOST:
@@ -132,10 +133,14 @@ def _partitions(query: Query) -> Finding | None:
     low_s, high_s = (partitions * ms / 1000 for ms in PARTITION_MS)
     text = (
         f"{partitions} cost {low_s:.1f} to {high_s:.1f} s of slot time in every batch; {FEWEST} to"
-        f" {MOST} would do. rheostat state rescale changes the checkpoint of the stopped"
-        " query"
+        f" {MOST} would do; {_changed_by(means, checkpoint, FEWEST)}"
     )
     return Finding(topic=topic, state="advice", line=text)
+
+
+def _changed_by(means: Means, checkpoint: str, partitions: int) -> str:
+    command = rescale_command(means, checkpoint, partitions)
+    return command if means == "none" else f"{command} changes it while the query is stopped"
 
 
 def _provider(settings: Mapping[str, str]) -> Finding:

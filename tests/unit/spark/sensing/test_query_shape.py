@@ -53,7 +53,21 @@ def test_more_slots_than_state_partitions_are_said_with_the_number_that_would_he
     found = about("state partitions of orders", Query(name="orders", state_partitions=24, slots=32))
     assert found
     assert found.line.startswith("24 cannot use 32 slots: 32 or more partitions would")
-    assert "rheostat state rescale --partitions 48" in found.line
+    assert "rheostat state rescale CHECKPOINT --partitions 48 changes it" in found.line
+
+
+def test_other_state_partitions_are_advised_as_this_spark_allows():
+    query = Query(name="orders", state_partitions=200)
+    older, oldest = (
+        next(
+            each.line
+            for each in shape(GOOD, query, spark_version=spark, checkpoint="/c")
+            if each.topic == "state partitions of orders"
+        )
+        for spark in ("4.0.0", "3.5.7")
+    )
+    assert "rescale /c --partitions 24 of a Python with PySpark 4.3 changes it" in older
+    assert "a first start, without a checkpoint, with spark.sql.shuffle.partitions=24" in oldest
 
 
 @pytest.mark.parametrize(
