@@ -31,6 +31,15 @@ _MODULES = (
     ("org.mockito", "mockito-core", "4.11.0"),
 )
 
+# Hadoop 3.4 speaks the XML of Java 8: Spark 3.5 has these among its own, Hadoop 3.5 needs none.
+_XML = (
+    ("jakarta.xml.bind", "jakarta.xml.bind-api", "2.3.2"),
+    ("jakarta.activation", "jakarta.activation-api", "1.2.1"),
+    ("org.glassfish.jaxb", "jaxb-runtime", "2.3.2"),
+    ("org.glassfish.jaxb", "txw2", "2.3.2"),
+    ("com.sun.istack", "istack-commons-runtime", "3.0.8"),
+)
+
 
 def are_cached(home: SparkHome) -> bool:
     """Tell whether nothing has to be fetched."""
@@ -58,7 +67,10 @@ def _folder(home: SparkHome) -> Path:
 
 def _dependencies(home: SparkHome) -> str:
     """Return the modules as elements of an Ivy file."""
-    modules = (("org.apache.hadoop", "hadoop-client-minicluster", _hadoop(home)), *_MODULES)
+    hadoop = _hadoop(home)
+    modules = (("org.apache.hadoop", "hadoop-client-minicluster", hadoop), *_MODULES)
+    if hadoop.startswith("3.4."):
+        modules += _XML
     return "".join(_dependency(*each) for each in modules)
 
 
