@@ -35,17 +35,18 @@ def due(
     """Return the story with what is to be carried out now, None where nothing is.
 
     ``partitions`` are the state partitions of each checkpoint that has state. A person's wish waits
-    for nothing; the loop's waits for the pause, and its state partitions for the window.
+    for nothing; the loop's waits for the pause, and its state partitions for the window. The loop
+    means the query that is bound, so it takes no partition from another one.
     """
     if person is not None and person.t_s > story.asked_s:
-        return _taken(story, partitions, person)
+        return _taken(story, partitions, person, at_least=False)
     if loop is None or loop.run != story.run or now - story.since_s < terms.pause_s:
         return None
     if not may_repartition(terms, now):
         loop = replace(loop, partitions=None)
     if loop.partitions == story.partitions and story.refusal:
         loop = replace(loop, partitions=None)  # it was tried, and cannot be had
-    return _taken(story, partitions, loop)
+    return _taken(story, partitions, loop, at_least=True)
 
 
 def may_repartition(terms: Terms, now: float) -> bool:
@@ -53,10 +54,17 @@ def may_repartition(terms: Terms, now: float) -> bool:
     return terms.allow_repartition and terms.window is not None and terms.window.holds(now)
 
 
-def _taken(story: Story, partitions: Sequence[int], wish: Wish) -> Story | None:
+def is_unlike(partitions: int, wanted: int | None, at_least: bool) -> bool:
+    """Tell whether a checkpoint with so many state partitions is to be rescaled."""
+    if wanted is None:
+        return False
+    return partitions < wanted if at_least else partitions != wanted
+
+
+def _taken(story: Story, partitions: Sequence[int], wish: Wish, *, at_least: bool) -> Story | None:
     executors = wish.executors or story.executors
     wanted = wish.partitions if partitions else None
-    unlike = [each for each in partitions if wanted not in (None, each)]
+    unlike = [each for each in partitions if is_unlike(each, wanted, at_least)]
     if executors == story.executors and not unlike:
         return None
     return replace(
@@ -67,6 +75,7 @@ def _taken(story: Story, partitions: Sequence[int], wish: Wish) -> Story | None:
         executors_before=story.executors,
         partitions=wanted,
         partitions_before=next(iter([*unlike, *partitions]), None),
+        at_least=at_least,
         reason=wish.reason,
         asked_s=wish.t_s,
         drained_s=None,

@@ -16,10 +16,11 @@ class Story:
     ``number`` is that of the newest restart, 0 before there was one since the job was begun;
     ``restarts`` counts them all, ``run`` the processes. ``executors`` is the size that is wanted or
     stands, ``executors_before`` the one before; ``partitions`` the state partitions that are
-    wanted, None for those that are there. ``asked_s`` is when the wish was made that is carried
-    out. ``spent_s`` are the seconds of each phase of this restart, ``down_s`` the time without a
-    finished batch: from the last query's end to the first batch's end. ``sinks`` are the folders
-    that queries write files to, by their checkpoints.
+    wanted, None for those that are there; ``at_least``: a checkpoint with more keeps them.
+    ``asked_s`` is when the wish was made that is carried out. ``spent_s`` are the seconds of each
+    phase of this restart, ``down_s`` the time without a finished batch: from the last query's end
+    to the first batch's end. ``sinks`` are the folders that queries write files to, by their
+    checkpoints.
     """
 
     phase: str = "stopped"
@@ -30,6 +31,7 @@ class Story:
     executors_before: int | None = None
     partitions: int | None = None
     partitions_before: int | None = None
+    at_least: bool = False
     reason: str = ""
     asked_s: float = 0.0
     since_s: float = 0.0

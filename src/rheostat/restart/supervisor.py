@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order
-from rheostat.restart.due import Terms, due
+from rheostat.restart.due import Terms, due, is_unlike
 from rheostat.restart.restart_conditions import ALIVE, Facts, events
 from rheostat.restart.restart_protocol import RESTART
 from rheostat.restart.story import Story
@@ -135,10 +135,14 @@ class Supervisor:
         return wanted
 
     def _unlike(self) -> list[str]:
-        wanted, checkpoints = self.story.partitions, self.story.checkpoints
-        if wanted is None:
-            return []
-        return [each for each in checkpoints if set(self._states.partitions([each])) - {wanted}]
+        """Return the checkpoints that are to be rescaled."""
+        story = self.story
+        return [
+            checkpoint
+            for checkpoint in story.checkpoints
+            for partitions in self._states.partitions([checkpoint])
+            if is_unlike(partitions, story.partitions, story.at_least)
+        ]
 
     def _learn(self) -> None:
         """Remember which checkpoints and sinks there are, as soon as the job says so: the process

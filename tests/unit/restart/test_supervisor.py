@@ -143,6 +143,18 @@ def test_every_checkpoint_gets_the_number_that_a_person_wishes(tmp_path: Path) -
     assert world.go().restarts == 1
 
 
+def test_the_loop_takes_no_partition_from_a_query_that_is_not_bound(tmp_path: Path) -> None:
+    open_ = window_of("00:00-24:00")
+    world = World(tmp_path, 1, Terms(pause_s=0, allow_repartition=True, window=open_))
+    world.states.by_checkpoint["/other"] = 200
+    world.supervise()
+    world.go()
+    world.wish(LOOP, partitions=2)
+    story = world.go()
+    assert (story.phase, story.partitions_before, story.partitions) == ("running", 1, 2)
+    assert world.states.by_checkpoint == {CHECKPOINT: 2, "/other": 200}
+
+
 def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
     world: World,
 ) -> None:
