@@ -127,3 +127,28 @@ def test_stages_of_a_batch_before_go_with_the_rows_that_they_read() -> None:
     found = identified(known)
     assert found is not None
     assert found.model.batch_s(60_000, 6) == pytest.approx(TRUE.batch_s(60_000, 6), rel=0.3)
+
+
+def test_what_the_bias_had_learnt_is_not_learnt_again_from_the_next_reading_of_stages() -> None:
+    """A job at night is read once, on cold tasks, and once more in the morning: between them the
+    bias makes rows cheaper, and the line through both must not make them cheaper once more.
+    """
+    slots, row_s, task_s, tasks = 4, 0.002, 0.05, 16
+
+    def busy_s(rows: float) -> float:
+        return tasks * task_s + rows * row_s
+
+    def read(rows: float, cold: float = 1.0) -> list[Stage]:
+        return [Stage(name="0", rows_in=rows, busy_s=cold * busy_s(rows), tasks=tasks)]
+
+    found: dict[str, Any] = {}
+    at_night = read(200.0, cold=1.3)
+    for n in range(12):
+        rows = 200.0 + 60.0 * n
+        batch_s = 0.3 + busy_s(rows) / slots
+        found = with_batch(found, batch_s, rows, slots, at_night, fresh=n == 0)
+    found = with_batch(found, 0.3 + busy_s(920.0) / slots, 920.0, slots, read(920.0))
+    known = identified(found)
+    assert known is not None
+    line_row_s = (busy_s(920.0) - 1.3 * busy_s(200.0)) / 720
+    assert known.model.stages[0].row_s > 0.9 * line_row_s

@@ -21,6 +21,7 @@ driver's CPU a page, four to ten pages a time."""
 
 # A page that fails once says nothing of the job; what it said a minute ago is no longer so.
 _KEPT_S = 60.0
+_LARGER = 1.5
 OF_STAGES = frozenset({"stages", "cpu", "by_executor"})
 """The signals for which the stages are needed; ``cpu`` only where the executors do not run on this
 computer."""
@@ -104,6 +105,9 @@ class LastStages:
     first_s: float | None = None
     """When a batch that had rows was asked for first."""
 
+    most_rows: float = 0.0
+    """The rows of the largest batch that was asked for."""
+
     cpu: float | None = None
     rows_per_s: Mapping[str, float] = field(default_factory=dict)
 
@@ -114,6 +118,7 @@ class StageUsage:
 
     At first more often: when as much time has passed since the last answer as lay between the first
     and that one. The first batches are empty or cold, and what is known of a job is made of them.
+    And at once when a batch is larger by half than any before: what a row costs there is not known.
     """
 
     def __init__(self, finder: Finder, needed: Collection[str], every_s: float = STAGES_S) -> None:
@@ -164,15 +169,17 @@ class StageUsage:
         )
 
     def _is_due(self, now_s: float, batch: ReportedBatch, last: LastStages) -> bool:
-        if last.asked_s is None or (last.first_s is None and _has_rows(batch)):
+        if last.asked_s is None or (last.first_s is None and _rows(batch) > 0):
+            return True
+        if _rows(batch) > _LARGER * last.most_rows > 0:
             return True
         known_s = math.inf if last.first_s is None else max(0.0, last.asked_s - last.first_s)
         # A clock that was put back must not silence the question for hours.
         return not 0 <= now_s - last.asked_s < min(self._every_s, known_s)
 
     def _ask(self, seen: Observation, batch: ReportedBatch, last: LastStages) -> None:
-        last.asked_s = seen.t_s
-        if last.first_s is None and _has_rows(batch):
+        last.asked_s, last.most_rows = seen.t_s, max(last.most_rows, _rows(batch))
+        if last.first_s is None and _rows(batch) > 0:
             last.first_s = seen.t_s
         found = self._finder.of_batch(
             batch.run_id, batch.batch_id, batch.rows_by_source, "by_executor" in self._needed
@@ -193,8 +200,8 @@ class StageUsage:
         }
 
 
-def _has_rows(batch: ReportedBatch) -> bool:
-    return any(rows for _, rows in batch.rows_by_source)
+def _rows(batch: ReportedBatch) -> float:
+    return sum(rows for _, rows in batch.rows_by_source)
 
 
 def _by_executor(seen: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:

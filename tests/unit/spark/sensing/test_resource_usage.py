@@ -173,6 +173,17 @@ def test_an_empty_first_batch_does_not_put_off_the_question_for_one_with_rows():
     assert asked == [100.0, 106.0, 109.0]
 
 
+def test_a_batch_that_is_larger_by_half_than_any_before_is_asked_for_at_once() -> None:
+    finder = Finder(STAGES)
+    rows = [900.0, 900.0, 900.0, 900.0, 1300.0, 1400.0, 2000.0, 2200.0, 900.0, 2200.0]
+    looks = {
+        100.0 + 3 * n: replace(batch(), rows_by_source=(("bids", each),))
+        for n, each in enumerate(rows)
+    }
+    asked = asked_at(StageUsage(finder, {"stages"}, every_s=30.0), finder, looks)
+    assert asked == [100.0, 103.0, 106.0, 112.0, 118.0]
+
+
 def test_without_an_answer_the_last_stages_stay_for_a_minute():
     finder, last = Finder(STAGES), LastStages()
     usage = StageUsage(finder, {"stages"})
