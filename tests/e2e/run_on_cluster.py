@@ -37,6 +37,11 @@ from pyspark.sql import SparkSession
 
 folder = os.path.dirname(sys.argv[1])
 spark = SparkSession.builder.getOrCreate()
+conf, host = spark.sparkContext._jsc.sc().conf(), folder + "/host"
+def look_here():
+    if os.path.exists(host):  # where executors that come from now on look for the driver
+        conf.set("spark.driver.bindAddress", open(host).read())
+look_here()
 spark.conf.set("spark.sql.shuffle.partitions", "4")
 spark.conf.set(
     "spark.sql.streaming.stateStore.providerClass",
@@ -52,11 +57,9 @@ query = (
     .foreachBatch(lambda frame, n: frame.write.mode("overwrite").parquet(f"{{folder}}/out/{{n}}"))
     .trigger(processingTime="1 second").start()
 )
-conf, host = spark.sparkContext._jsc.sc().conf(), folder + "/host"
 while not os.path.exists(sys.argv[1]):
     query.awaitTermination(0.5)
-    if os.path.exists(host):  # where executors that come from now on look for the driver
-        conf.set("spark.driver.host", open(host).read())
+    look_here()
 query.stop()
 spark.stop()
 """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.drivers_elsewhere import until
 from tests.e2e.kubernetes_here import needs_kubernetes
-from tests.e2e.run_on_cluster import Run
+from tests.e2e.run_on_cluster import COUNTS, Run
 
 from rheostat.local.kubernetes_plane import RULES
 from rheostat.local.yarn_cluster import YarnCluster
@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 SHORT = {"metadata": {"name": "short"}}
+NOBODY = "127.9.9.9"
+"""An address of this computer at which no driver listens."""
 
 
 def role(kubernetes: KubernetesCluster, *rules: Any) -> None:
@@ -89,6 +91,39 @@ def test_a_token_that_expires_in_the_middle_is_said_and_a_new_one_is_taken(
         run.says("the API server does not take the token (401): waiting for a new one")
         (tmp_path / "token").write_text(token(kubernetes))
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
+        assert run.ended() == 0, run.said()[-4000:]
+
+
+@needs_kubernetes
+def test_executors_that_do_not_reach_the_driver_are_said_and_the_job_runs_on(
+    kubernetes: KubernetesCluster, tmp_path: Path
+) -> None:
+    host = tmp_path / "host"
+    host.write_text(NOBODY)  # for all that come after the first
+    run = Run(tmp_path, kubernetes, kubernetes.url, {}, COUNTS)
+    with run.child:
+        run.work()
+        run.ask(2)
+        run.says(f"can they reach the driver at {NOBODY}:")
+        run.work()
+        host.write_text("127.0.0.1")
+        until("two executors", lambda: run.sizes()[-1] == 2)
+        run.work()
+        assert run.ended() == 0, run.said()[-4000:]
+    run.check_counts()
+    assert run.said().count("can they reach the driver at") == 1
+
+
+@needs_kubernetes
+def test_a_driver_that_no_executor_reaches_is_said_before_any_batch_has_ended(
+    kubernetes: KubernetesCluster, tmp_path: Path
+) -> None:
+    # From Spark 4.1 on executors look for the driver at its bind address else.
+    own = {"spark.driver.host": NOBODY, "spark.kubernetes.executor.useDriverPodIP": "false"}
+    run = Run(tmp_path / "run", kubernetes, kubernetes.url, own, COUNTS)
+    with run.child:
+        run.says(f"can they reach the driver at {NOBODY}:")
+        assert run.finished() == []
         assert run.ended() == 0, run.said()[-4000:]
 
 

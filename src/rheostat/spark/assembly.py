@@ -139,10 +139,9 @@ def _platform(spark: Any, internals: Internals) -> Platform:
     def reasons() -> Mapping[str, str | None]:
         return {each.id: each.remove_reason for each in endpoint.all() or []}
 
-    told = context.getConf()
-    bears = bearable(told.get(FAILURES, None), initial_executors(spark) or 1)
-    driver = f"{told.get('spark.driver.host', '')}:{told.get('spark.driver.port', '')}"
-    return Platform(internals.pods, reasons, bears, driver, internals.executors.leaving)
+    failures = context.getConf().get(FAILURES, None)
+    bears = bearable(failures, initial_executors(spark) or 1)
+    return Platform(internals.pods, reasons, bears, internals.executors.leaving)
 
 
 class _Watched:

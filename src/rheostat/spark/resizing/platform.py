@@ -14,6 +14,7 @@ from rheostat.spark.sensing import executor_ends, pod_rights
 from rheostat.spark.sensing.pods import (
     Pod,
     Refused,
+    driver_of,
     ghost_words,
     ghosts_of,
     nodes_of,
@@ -75,8 +76,8 @@ class Platform:
     lacking.
 
     ``bears`` is how many failed executors the application bears. ``reasons`` returns why each
-    executor that has gone has gone, as Spark says it. ``driver`` is the address that executors
-    register at. ``leaving`` returns those of the executors that Spark lets go.
+    executor that has gone has gone, as Spark says it. ``leaving`` returns those of the executors
+    that Spark lets go.
     """
 
     def __init__(
@@ -84,10 +85,9 @@ class Platform:
         pods: Pods,
         reasons: Callable[[], Mapping[str, str | None]],
         bears: int = BEARS,
-        driver: str = "",
         leaving: Callable[[Collection[str]], Collection[str]] = lambda _: (),
     ) -> None:
-        self._driver = driver
+        self._driver = ""
         self._leaving = leaving
         self._left: frozenset[str] = frozenset()
         self._taken: dict[str, str] = {}
@@ -211,6 +211,7 @@ class Platform:
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
         before, pods = self._there, pods_of(told)
+        self._driver = driver_of(told) or self._driver
         self._unregistered.see(pods, registered)
         self._ghosts = ghosts_of(told, registered, now)
         self._nodes = nodes_of(pods)
@@ -250,8 +251,8 @@ class Platform:
         quiet = f"{names} run but have not registered for a minute" if silent else ""
         at = f" at {self._driver}" if self._driver else ""
         said = [
-            f"{each}: can they reach the driver{at}? See spark.driver.host, spark.driver.port and"
-            " the pods' logs"
+            f"{each}: can they reach the driver{at}? See spark.driver.host (from Spark 4.1 on"
+            " spark.driver.bindAddress), spark.driver.port and the pods' logs"
             for each in (quiet, self._unregistered.words())
             if each
         ]

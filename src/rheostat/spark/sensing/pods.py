@@ -14,6 +14,7 @@ GHOST_S = 30.0
 """A kubelet that lives has ended and forgotten a pod by then."""
 
 _TAKEN = "DisruptionTarget"
+_DRIVER_URL = "SPARK_DRIVER_URL"
 _STARTED = ("ContainerCreating", "PodInitializing")
 
 
@@ -120,6 +121,22 @@ def ghost_words(ghosts: Mapping[str, str]) -> str:
 def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
     """Return the node of each executor whose pod has one."""
     return {pod.executor: pod.node for pod in pods if pod.node}
+
+
+def driver_of(told: Mapping[str, Any]) -> str:
+    """Return where the executor of the newest pod looks for its driver, as Spark has told it:
+    ``host:port``; nothing where no pod says it.
+    """
+    newest = max(told.get("items") or [{}], key=_made)
+    for container in (newest.get("spec") or {}).get("containers") or []:
+        for each in container.get("env") or []:
+            if each.get("name") == _DRIVER_URL:
+                return str(each.get("value")).rpartition("@")[2]
+    return ""
+
+
+def _made(item: Mapping[str, Any]) -> str:
+    return str((item.get("metadata") or {}).get("creationTimestamp"))
 
 
 def waiting_words(pods: Iterable[Pod]) -> str:

@@ -196,12 +196,16 @@ def test_a_driver_that_cannot_be_reached_is_told_with_its_address_and_logged_onc
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     running = {"state": {"running": {"startedAt": "1970-01-01T00:00:10Z"}}}
-    pods = FakePods(pod(1, containerStatuses=[running]))
-    seen = Platform(pods, dict, driver="10.0.0.9:7078")
+    looks = {"name": "SPARK_DRIVER_URL", "value": "spark://CoarseGrainedScheduler@10.0.0.9:7078"}
+    made = pod(1, containerStatuses=[running])
+    made["spec"]["containers"] = [{"env": [{"name": "OTHER"}, looks]}]
+    pods = FakePods(made)
+    seen = Platform(pods, dict)
     said = [seen.look([], 1, now) for now in (100.0, 200.0)][-1]
     assert said == (
         "a-exec-1 run but have not registered for a minute: can they reach the driver at"
-        " 10.0.0.9:7078? See spark.driver.host, spark.driver.port and the pods' logs"
+        " 10.0.0.9:7078? See spark.driver.host (from Spark 4.1 on spark.driver.bindAddress),"
+        " spark.driver.port and the pods' logs"
     )
     assert [each.getMessage() for each in caplog.records] == [f"rheostat: {said}"]
 
