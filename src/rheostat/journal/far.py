@@ -16,7 +16,9 @@ from rheostat.journal.retention import Retention
 from rheostat.model import Memory, Record
 
 _SEGMENT = "segment-"
-_NEW_MEMORY = f"{MEMORY_FILE}.new"
+NEW = ".new"
+"""What a file is called, after its own name, while it replaces one that is there."""
+
 MOST_WAITING = 10_000
 """Lines that wait while the other file system cannot be reached: half a day of them; older ones
 are in the local folder only."""
@@ -44,15 +46,13 @@ class FarFolder(Protocol):
         ...
 
     def write(self, name: str, text: str) -> None:
-        """Write a file as a whole."""
+        """Write a file as a whole: who reads it sees this one or the one before; one that was cut
+        off may have left it as ``NAME.new`` only.
+        """
         ...
 
     def extend(self, name: str, text: str) -> None:
         """Append to the file that was begun last, or begin another one."""
-        ...
-
-    def replace(self, name: str, other: str) -> None:
-        """Give a file the name of another one, which goes."""
         ...
 
     def delete(self, name: str) -> None:
@@ -92,7 +92,7 @@ class FarJournal(FolderJournal):
         be read or has none.
         """
         with suppress(OSError):
-            for name in (MEMORY_FILE, _NEW_MEMORY):
+            for name in (MEMORY_FILE, MEMORY_FILE + NEW):
                 text = self._far.text(name)
                 if text and (memory := memory_in(text)) is not None:
                     return memory
@@ -128,8 +128,7 @@ class FarJournal(FolderJournal):
         self._far_bytes += len(text)
         with self._lock:
             del self._waiting[: len(lines)]
-        self._far.write(_NEW_MEMORY, memory_text(memory))
-        self._far.replace(_NEW_MEMORY, MEMORY_FILE)
+        self._far.write(MEMORY_FILE, memory_text(memory))
 
     def end(self) -> None:
         """Carry what is left, and end the far segment."""

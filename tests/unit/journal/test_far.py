@@ -46,9 +46,6 @@ class Elsewhere:
         self._reach()
         self.files[name] = self.files.get(name, "") + text
 
-    def replace(self, name: str, other: str) -> None:
-        self.files[other] = self.files.pop(name)
-
     def delete(self, name: str) -> None:
         self._reach()
         del self.files[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rheostat.journal.far import NEW
 from rheostat.spark.internals.gateway import as_os_error
 
 _HFLUSH = "hflush"
@@ -18,8 +19,8 @@ class HadoopFolder:
     it is written anew as a whole, and must therefore stay small. Every call raises OSError with the
     first line of what the file system says.
 
-    * Calls: Hadoop's public ``FileSystem``: ``create``, ``delete``, ``exists``, ``listStatus``,
-      ``open``, ``rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
+    * Calls: Hadoop's public ``FileSystem``: ``create``, ``delete``, ``exists``, ``isFile``,
+      ``listStatus``, ``open``, ``rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
     * Without them: OSError, and the journal stays in its local folder.
     * Spark 3.5 to 4.3.
     """
@@ -56,14 +57,15 @@ class HadoopFolder:
         """Tell whether there is a file of this name."""
         with as_os_error():
             path = self._path(name)
-            return bool(path.getFileSystem(self._configuration).exists(path))
+            # Not exists(), which asks an object store for a folder of that name, too.
+            return bool(path.getFileSystem(self._configuration).isFile(path))
 
     def text(self, name: str) -> str | None:
         """Return a file's text; None where there is none."""
         with as_os_error():
             path = self._path(name)
             system = path.getFileSystem(self._configuration)
-            if not system.exists(path):
+            if not system.isFile(path):
                 return None
             stream = system.open(path)
             try:
@@ -72,7 +74,18 @@ class HadoopFolder:
                 stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """Write a file as a whole."""
+        """Write a file as a whole: who reads it sees this one or the one before; one that was cut
+        off may have left it as ``NAME.new`` only.
+        """
+        # An object store shows a file once it is whole, and a rename there is a copy. Which kind
+        # this is shows the first ``extend``.
+        if not self._streams:
+            self._write(name, text)
+            return
+        self._write(name + NEW, text)
+        self._rename(name + NEW, name)
+
+    def _write(self, name: str, text: str) -> None:
         with as_os_error():
             stream = self._created(name)
             try:
@@ -93,14 +106,13 @@ class HadoopFolder:
                     self._stream = None
         if self._stream is None:
             self._whole += text
-            self.write(name, self._whole)
+            self._write(name, self._whole)
             return
         with as_os_error():
             self._stream.write(bytearray(text, "utf-8"))
             self._stream.hflush()
 
-    def replace(self, name: str, other: str) -> None:
-        """Give a file the name of another one, which goes."""
+    def _rename(self, name: str, other: str) -> None:
         with as_os_error():
             source, target = self._path(name), self._path(other)
             system = source.getFileSystem(self._configuration)
