@@ -45,3 +45,13 @@ def test_yarn_is_of_the_version_of_sparks_own_hadoop(tmp_path: Path) -> None:
     assert 'name="hadoop-client-minicluster" rev="3.3.4"' in yarn_jars._dependencies(home)
     with pytest.raises(BadInput, match="there is no Hadoop in"):
         yarn_jars.are_cached(spark(tmp_path / "without"))
+
+
+def test_hadoop_3_4_gets_the_xml_that_neither_it_nor_its_spark_has(tmp_path: Path) -> None:
+    with_xml = [
+        version
+        for version in ("3.3.4", "3.4.1", "3.5.0")
+        if 'name="jaxb-runtime"'
+        in yarn_jars._dependencies(spark(tmp_path / version, f"hadoop-client-api-{version}.jar"))
+    ]
+    assert with_xml == ["3.4.1"]
