@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -35,7 +36,7 @@ def explain(
     """Say in words why the size is what it is: what was seen, what the policy wanted, what each
     guard changed, how far it got.
 
-    Without --at: every change of the target.
+    Without --at: every change of the target, or the last decision where there was none.
 
     Example: rheostat explain out/demo/journal --at 2026-01-31T09:30
     """
@@ -51,7 +52,14 @@ def explain(
         told = [(record.t_s, "\n".join(words.explain(record))) for record in found]
         if asked is None:
             told = sorted([*told, *_restarts(journal)])
-        typer.echo("\n\n".join(text for _, text in told) or "The target was never changed.")
+        typer.echo("\n\n".join(text for _, text in told) or _unchanged(journal))
+
+
+def _unchanged(journal: Path) -> str:
+    """Return why the size was kept, by the last decision."""
+    (last,) = deque((each for each in kept_records(journal) if each.raw), maxlen=1) or (None,)
+    why = [] if last is None else ["The last decision:", *words.explain(last)]
+    return "\n".join(["The target was never changed.", *why])
 
 
 def _restarts(journal: Path) -> Iterator[tuple[float, str]]:

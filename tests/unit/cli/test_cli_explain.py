@@ -50,6 +50,19 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return code, printed.out, printed.err
 
 
+def test_where_nothing_changed_the_last_decision_says_why(capsys, tmp_path):
+    kept = FolderJournal(tmp_path)
+    for n in range(3):
+        kept.append(tick(n, 2, 2), {})
+    kept.close()
+    code, out, _ = said(capsys, tmp_path)
+    assert code == 0
+    first, second, third, *_ = out.splitlines()
+    assert (first, second) == ("The target was never changed.", "The last decision:")
+    assert third.startswith("2026-01-31 09:00:10 UTC")
+    assert "wanted 3: lag" in out
+
+
 def test_all_changes_are_told_in_words(capsys, journal):
     code, out, _ = said(capsys, journal)
     assert code == 0
