@@ -4,6 +4,7 @@ Run: rheostat simulate sweep experiments/predictive.yaml
      rheostat simulate sweep experiments/predictive-peers.yaml
      python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504
      rheostat simulate sweep experiments/predictive-parts.yaml
+     rheostat simulate sweep experiments/predictive-objectives.yaml
      python scripts/predictive_page.py out/sweep
 """
 
@@ -24,8 +25,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "predictive.md"
 OURS, DEFAULT = "predictive", "measured-throughput"
 STATIC, CLAIRVOYANT = "(best static)", "(clairvoyant)"
 PARTS = {"foresees": "no forecast", "models": "no model", "waits": "no ski-rental"}
-BY_SEED: TypeAlias = Mapping[int, Mapping[str, Any]]
-PLACES: TypeAlias = Mapping[tuple[str, str], Mapping[str, BY_SEED]]
+SIMPLE = (DEFAULT, "ds2-modern", "hpa")
+RUNS: TypeAlias = Mapping[Any, Mapping[str, Any]]
+"""Rows by seed, or by load, plant and seed."""
+
+PLACES: TypeAlias = Mapping[tuple[str, str], Mapping[str, RUNS]]
 
 
 def by_place(found: Sequence[Mapping[str, Any]]) -> PLACES:
@@ -95,6 +99,29 @@ def parts(sweeps: Path) -> str:
     return "\n".join(lines)
 
 
+def objectives(sweeps: Path) -> str:
+    """Return all policies with their defaults, over the loads of each plant, then over the plants
+    of each load.
+    """
+    lines = _head("plant or load", OURS, *SIMPLE, f"{OURS} less {DEFAULT}")
+    found = rows(sweeps / "predictive-objectives")
+    for kind in ("plant", "load"):
+        for name in sorted({row[kind] for row in found}, key=_in_order):
+            runs: dict[str, dict[Any, Mapping[str, Any]]] = {each: {} for each in (OURS, *SIMPLE)}
+            for row in found:
+                if row[kind] == name:
+                    runs[row["policy"]][row["load"], row["plant"], row["seed"]] = row
+            cells = [_cell(each) for each in runs.values()]
+            lines.append(_line(name, *cells, _less(runs[OURS], runs[DEFAULT])))
+    return "\n".join(lines)
+
+
+def _in_order(name: str) -> tuple[str, float]:
+    """Return what sorts names by their words, and starts by their seconds."""
+    words, _, start = name.partition(", start ")
+    return words, float(start.split()[0]) if start else 0.0
+
+
 def _head(*names: str) -> list[str]:
     return [_line(*names), "|" + "---|" * len(names)]
 
@@ -103,23 +130,25 @@ def _line(*cells: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _attained(found: BY_SEED) -> int:
+def _attained(found: RUNS) -> int:
     return sum(bool(row["attained"]) for row in found.values())
 
 
-def _cost(found: BY_SEED) -> float:
+def _cost(found: RUNS) -> float:
     return mean(row["cost"] for row in found.values())
 
 
-def _cell(found: BY_SEED) -> str:
+def _cell(found: RUNS) -> str:
+    if not found:
+        return ""
     return f"{_attained(found)} of {len(found)}, {_cost(found) / 1000:.1f}"
 
 
-def _plain(found: BY_SEED) -> str:
+def _plain(found: RUNS) -> str:
     return f"{_cost(found) / 1000:.1f}" if found else ""
 
 
-def _less(ours: BY_SEED, theirs: BY_SEED) -> str:
+def _less(ours: RUNS, theirs: RUNS) -> str:
     """Return the difference in cost, as a share of theirs, with its interval."""
     pairs = [(row["cost"], theirs[seed]["cost"]) for seed, row in ours.items() if seed in theirs]
     told = mean_of([ours_cost / their_cost - 1 for ours_cost, their_cost in pairs])
@@ -130,11 +159,22 @@ def _less(ours: BY_SEED, theirs: BY_SEED) -> str:
     return f"{told['mean']:+.0%} [{told['low']:+.0%}, {told['high']:+.0%}]"
 
 
+TABLES = {
+    policies: ("predictive",),
+    peers: ("predictive-peers", "predictive-peers-best"),
+    parts: ("predictive", "predictive-parts"),
+    objectives: ("predictive-objectives",),
+}
+"""With the sweeps that each is made of."""
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Replace what stands between the markers of each table."""
+    """Replace what stands between the markers of each table whose sweeps are there."""
     sweeps, text = Path(arguments[0]), PAGE.read_text()
-    for name, table in (("policies", policies), ("peers", peers), ("parts", parts)):
-        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    for table, needed in TABLES.items():
+        if not all(rows(sweeps / each) for each in needed):
+            continue
+        begin, end = f"<!-- {table.__name__} -->", f"<!-- end of {table.__name__} -->"
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{table(sweeps)}\n\n{end}{rest.split(end)[1]}"
     PAGE.write_text(text)

@@ -236,7 +236,7 @@ class Predictive:
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, 0.0
-        for q in [each for each in at.sizes if each < size]:
+        for q in (each for each in at.sizes if each < size):
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
                 saving = max(saving, 1.0)  # what has gained nothing is given back at once

@@ -56,7 +56,6 @@ def heard(trial: Trial, now: Observation) -> dict[str, Any]:
     if sorted(gains)[_BATCHES // 2] < _SHARE:
         back_off_s = min(_LONGEST_S, _BACK_OFF_S * 2.0**times)
         kept = {"times": times + 1, "cap": trial["before"], "until_s": now.t_s + back_off_s}
-        kept["gain"] = sorted(gains)[_BATCHES // 2]
     return kept
 
 
