@@ -68,9 +68,8 @@ def _folder(home: SparkHome) -> Path:
 def _dependencies(home: SparkHome) -> str:
     """Return the modules as elements of an Ivy file."""
     hadoop = _hadoop(home)
-    modules = (("org.apache.hadoop", "hadoop-client-minicluster", hadoop), *_MODULES)
-    if hadoop.startswith("3.4."):
-        modules += _XML
+    xml = _XML if hadoop.startswith("3.4.") else ()
+    modules = (("org.apache.hadoop", "hadoop-client-minicluster", hadoop), *_MODULES, *xml)
     return "".join(_dependency(*each) for each in modules)
 
 
