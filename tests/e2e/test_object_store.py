@@ -1,0 +1,70 @@
+"""Journal, checkpoint and kill switch on an object store, through Hadoop's ``s3a``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.e2e.drivers_elsewhere import DEADLINE_S, copied, until
+from tests.e2e.run_on_cluster import IDLE, Run
+from tests.e2e.s3_here import BUCKET, needs_s3, object_store
+
+from rheostat.journal.folder import read
+from rheostat.local.standalone import Cluster
+
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
+CHECKPOINT, JOURNAL = f"s3a://{BUCKET}/checkpoint", f"s3a://{BUCKET}/journal"
+SCRIPT = IDLE.replace(".trigger", f'.option("checkpointLocation", "{CHECKPOINT}").trigger')
+TICKS = 20
+
+
+def halt(checkpoint: str) -> subprocess.CompletedProcess[str]:
+    """Pull the kill switch as a person does, with what the environment says."""
+    words = [sys.executable, "-m", "rheostat.cli", "halt", checkpoint]
+    return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)
+
+
+def test_a_journal_on_an_object_store_arrives_and_a_halt_there_ends_the_decisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with object_store(tmp_path) as store, Cluster(cores=2) as cluster:
+        run = Run(tmp_path / "run", cluster, cluster.url, store.settings, SCRIPT, journal=JOURNAL)
+        monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "run" / "conf"))
+        with run.child:
+            run.says("rheostat: journal ")
+            run.ask(2)
+            until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
+            until("a batch", lambda: store.requests("checkpoint/commits")["PUT"] > 1)
+            since, began_s = store.lines(), time.monotonic()
+            time.sleep(TICKS)  # a tick a second
+            for_s = time.monotonic() - began_s
+            asked = store.requests("journal", since)
+            switch = store.requests("checkpoint/_rheostat", since)
+            done = halt(CHECKPOINT)
+            assert done.returncode == 0, done.stderr
+            run.says("nothing is decided any more")
+            batches = store.requests("checkpoint/commits")["PUT"]
+            run.ask(1)
+            until("batches", lambda: store.requests("checkpoint/commits")["PUT"] > batches + 2)
+            assert len(cluster.executors()) == 2
+            assert run.ended() == 0, run.said()[-4000:]
+        records = list(read(copied(JOURNAL, tmp_path / "copy")))
+        sys.stderr.write(f"in {for_s:.1f} s: journal {dict(asked)}, switch {dict(switch)}\n")
+    assert records[-1].rescaling.phase == "halted"
+    assert [each.target for each in records if each.raw][-1] == 2
+    assert (tmp_path / "copy" / "memory.json").exists()
+
+
+def test_without_the_jars_of_s3a_a_halt_there_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    done = halt(CHECKPOINT)
+    assert done.returncode == 1
+    said = [line for line in done.stderr.splitlines() if "s3a://" in line]
+    assert len(said) == 1, done.stderr
+    assert "S3AFileSystem" in said[0]
