@@ -29,17 +29,21 @@ Summary: TypeAlias = Mapping[str, Any]
 
 
 def table(runs: Sequence[Summary]) -> str:
-    """Return a row a run, and medians with ranges beneath."""
+    """Return a row a run, and beneath how many attained, with medians and ranges of several."""
     lines = [_line(*HEAD), _line(*["---"] * len(HEAD))]
     lines += [_line(str(n), *_cells(run)) for n, run in enumerate(runs, 1)]
     met, exact = (sum(bool(run[name]) for run in runs) for name in ("objective_met", "exact"))
     said = (
         f"Attained in {met} of {len(runs)} runs; {exact} of {len(runs)} outputs exact"
-        f" ({runs[0]['rows_in']:,} bids each). Medians (least to most):"
-        f" 99 % of the rows within {_spread(runs, 'latency_p99_s', 1)} s,"
-        f" {_spread(runs, 'slot_hours_saved_share', 0, 100)} % fewer slot-hours than the largest"
-        f" size, {_spread(runs, 'overhead_core_share', 2, 100)} % of a core."
+        f" ({runs[0]['rows_in']:,} bids each)."
     )
+    if len(runs) > 1:
+        said += (
+            f" Medians (least to most): 99 % of the rows within"
+            f" {_spread(runs, 'latency_p99_s', 1)} s,"
+            f" {_spread(runs, 'slot_hours_saved_share', 0, 100)} % fewer slot-hours than the"
+            f" largest size, {_spread(runs, 'overhead_core_share', 2, 100)} % of a core."
+        )
     return "\n".join([*lines, "", said])
 
 

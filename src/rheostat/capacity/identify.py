@@ -95,20 +95,20 @@ def with_batch(
     if known is not None:
         found |= _with_error(learnt, math.log(batch_s / known.model.batch_s(rows, slots)))
         if fresh and seen:
-            found |= _rebased(learnt, found, math.log(batch_s), rows, slots)
+            found |= _rebased(learnt, found, batch_s, rows, slots)
     return found
 
 
 def _rebased(
-    learnt: Learnt, found: Learnt, log_batch_s: float, rows: float, slots: int
+    learnt: Learnt, found: Learnt, batch_s: float, rows: float, slots: int
 ) -> dict[str, Any]:
     """Return the bias against the new lines: what it learnt since the stages were read last was
     against the old ones, and the new ones know it already.
     """
     before = learnt.get("read_bias", 0.0)
     known = identified({**found, "bias": before})
-    said_s = known.model.batch_s(rows, slots) if known else math.exp(log_batch_s)
-    bias = before + _LEVEL * (log_batch_s - math.log(said_s))
+    off = math.log(batch_s / known.model.batch_s(rows, slots)) if known else 0.0
+    bias = before + _LEVEL * off
     return {"bias": bias, "read_bias": bias}
 
 
