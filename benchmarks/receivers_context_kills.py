@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.local.driver_process import end_driver
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.receivers.receiver_obstacles import LOG

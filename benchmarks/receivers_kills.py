@@ -24,7 +24,7 @@ from typing import Any
 from rheostat.kafka.broker import Broker
 from rheostat.lab.push.sender import Senders
 from rheostat.local.driver_process import end_driver
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.receiving import SOURCES

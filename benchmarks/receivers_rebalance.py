@@ -25,7 +25,7 @@ from typing import Any
 
 from rheostat.config import LoopOptions
 from rheostat.local.driver_process import end_driver
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.rescaling import receiver_moves
 from rheostat.spark.internals.executors import Executors

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from rheostat.kafka.broker import Broker
 from rheostat.local.local_files import class_path
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.orderly_end import orderly_end

@@ -16,12 +16,12 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
-from rheostat.local.standalone import HOSTS, Cluster
+from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes_cluster import KubernetesCluster
+    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 
 CORES = 4
 LEFT_DEADLINE_S = 60.0
@@ -98,7 +98,7 @@ def cluster(shared_cluster: Cluster) -> Cluster:
 def kubernetes() -> Iterator[KubernetesCluster]:
     """A Kubernetes of two nodes with room for five executors; for tests of ``needs_kubernetes``."""
     pytest.importorskip("kubernetes", reason="comes with the extra clusters")
-    from rheostat.local.kubernetes_cluster import KubernetesCluster
+    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 
     with KubernetesCluster(cores=5, nodes=2) as started:
         yield started

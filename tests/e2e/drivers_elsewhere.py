@@ -12,7 +12,7 @@ from pathlib import Path
 import pyspark
 
 from rheostat.local.spark_home import find_spark_home
-from rheostat.local.yarn_jars import yarn_class_path
+from rheostat.local.yarn.yarn_jars import yarn_class_path
 from rheostat.machine.process import Child
 
 DEADLINE_S = 400.0

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.local import kubernetes_build
+from rheostat.local.kubernetes import plane_build
 from rheostat.machine.whole_file import write_whole
 
 needs_kubernetes = pytest.mark.skipif(
-    not kubernetes_build.are_built(),
+    not plane_build.are_built(),
     reason="Kubernetes is not in the cache; rheostat cluster up --kind kubernetes builds it",
 )
 POLICY = """

@@ -16,8 +16,8 @@ from typing import Any
 
 from rheostat.lab.operated.operator_process import OperatorProcess
 from rheostat.local.executor_options import session_options
-from rheostat.local.kubernetes_cluster import KubernetesCluster
-from rheostat.local.kubernetes_objects import place
+from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+from rheostat.local.kubernetes.objects import place
 from rheostat.local.spark_defaults import write_defaults
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Limits

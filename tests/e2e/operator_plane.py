@@ -21,8 +21,8 @@ from rheostat.agent.server import Server
 from rheostat.config import GuardOptions
 from rheostat.guards import guards_of
 from rheostat.journal.folder import MemoryJournal
-from rheostat.local import kubernetes_build
-from rheostat.local.kubernetes_plane import ControlPlane
+from rheostat.local.kubernetes import plane_build
+from rheostat.local.kubernetes.control_plane import ControlPlane
 from rheostat.loop import Loop
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Capabilities, Decision, Limits, Observation, Rescaling
@@ -67,7 +67,7 @@ class Plane(ControlPlane):
 @contextmanager
 def running_plane(folder: Path) -> Iterator[Plane]:
     """Run one in a folder; for tests of ``needs_kubernetes``."""
-    made = Plane(folder, kubernetes_build.programs_folder())
+    made = Plane(folder, plane_build.programs_folder())
     try:
         made.start()
         yield made

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local import standalone_service as cluster
+from rheostat.local.standalone import standalone_service as cluster
 from rheostat.machine.free_ports import free_port
 
 pytestmark = pytest.mark.e2e

@@ -21,7 +21,7 @@ from tests.e2e.drivers_elsewhere import (
 )
 
 from rheostat.journal.folder import read
-from rheostat.local.yarn_cluster import YarnCluster
+from rheostat.local.yarn.yarn_cluster import YarnCluster
 from rheostat.machine.process import Child
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]

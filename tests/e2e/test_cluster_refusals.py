@@ -12,11 +12,11 @@ from tests.e2e.drivers_elsewhere import until
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.run_on_cluster import COUNTS, Run
 
-from rheostat.local.kubernetes_plane import RULES
-from rheostat.local.yarn_cluster import YarnCluster
+from rheostat.local.kubernetes.control_plane import RULES
+from rheostat.local.yarn.yarn_cluster import YarnCluster
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes_cluster import KubernetesCluster
+    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"

@@ -15,7 +15,7 @@ import pyspark
 import pytest
 
 from rheostat.kafka.broker import Broker
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live

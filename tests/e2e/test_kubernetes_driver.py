@@ -30,7 +30,7 @@ from rheostat.machine.process import Child
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes_cluster import KubernetesCluster
+    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 ROWS, KEYS = 40, 13

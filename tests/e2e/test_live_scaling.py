@@ -25,7 +25,7 @@ from rheostat.lab.demo.verdict import verify
 from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.process import Child
 from rheostat.model import Limits
 from rheostat_lab.rescale.rescale_ways import Scripted

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.local import kubernetes_build
+from rheostat.local.kubernetes import plane_build
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
@@ -24,14 +24,14 @@ from tests.e2e.operator_plane import Driver, environment
 
 from rheostat.lab.operated.operator_process import OperatorProcess
 from rheostat.lab.operated.sized_resource import driver_pod
-from rheostat.local.kubernetes_cluster import KubernetesCluster
-from rheostat.local.kubernetes_objects import create
+from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+from rheostat.local.kubernetes.objects import create
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.thorough,
     pytest.mark.skipif(
-        not (kubernetes_build.are_built() and shutil.which("kubectl")),
+        not (plane_build.are_built() and shutil.which("kubectl")),
         reason="needs kubectl, and Kubernetes in the cache (rheostat cluster up)",
     ),
 ]

@@ -18,7 +18,7 @@ from rheostat.journal.explanation import explain
 from rheostat.journal.reading import records
 from rheostat.kafka.broker import Broker
 from rheostat.lab.push.sender import Senders
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.spark.internals.internals import internals_of
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, until
 from rheostat_lab.receivers.fleet_job import FleetJob

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import local_files
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
 
 EXECUTORS = 2

@@ -19,7 +19,7 @@ from rheostat.kafka.jars import source_jars
 from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import local_settings
 from rheostat.local.master_check import check_master
-from rheostat.local.standalone import DEFAULT_MEMORY_MIB, Cluster
+from rheostat.local.standalone.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
 from rheostat.spark import session

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import psutil
 
 from rheostat.errors import BadInput
-from rheostat.local import standalone, standalone_service
+from rheostat.local.cluster_sizes import check_cores
+from rheostat.local.standalone import standalone_cluster, standalone_service
 
 KINDS = ("standalone", "yarn", "kubernetes")
 
@@ -71,17 +72,17 @@ def local_cluster(
     kind.
     """
     check_kind(kind)
-    standalone.check_cores(cores)
+    check_cores(cores)
     if kind == "yarn":
-        from rheostat.local.yarn_cluster import YarnCluster
+        from rheostat.local.yarn.yarn_cluster import YarnCluster
 
         _tell_of_yarn(tell)
         return YarnCluster(cores, nodes)
     if kind == "kubernetes":
-        from rheostat.local.kubernetes_cluster import KubernetesCluster
+        from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 
         return KubernetesCluster(cores, nodes, tell=tell)
-    return standalone.Cluster(cores, hosts=standalone.HOSTS[:nodes])
+    return standalone_cluster.Cluster(cores, hosts=standalone_cluster.HOSTS[:nodes])
 
 
 def up(
@@ -97,7 +98,7 @@ def up(
     options that the kind does not have.
     """
     check_kind(kind)
-    standalone.check_cores(cores)
+    check_cores(cores)
     if port is not None and kind != "standalone":
         raise BadInput(f"--port is for a Standalone master; a {kind} cluster takes free ports")
     if kind == "standalone":
@@ -105,13 +106,13 @@ def up(
             raise BadInput(f"a Standalone cluster here has 1 worker, but --nodes {nodes} was given")
         return Up(kind, standalone_service.up(cores=cores, port=port))
     if kind == "yarn":
-        from rheostat.local import yarn_cluster
+        from rheostat.local.yarn import yarn_cluster
 
         _tell_of_yarn(tell)
         conf = yarn_cluster.up(cores, nodes)
         where = {"HADOOP_CONF_DIR": str(conf), "SPARK_CONF_DIR": str(conf)}
         return Up(kind, yarn_cluster.MASTER, where)
-    from rheostat.local import kubernetes_cluster
+    from rheostat.local.kubernetes import kubernetes_cluster
 
     master, conf = kubernetes_cluster.up(cores, nodes, tell=tell)
     named = {"SPARK_CONF_DIR": str(conf), "KUBECONFIG": str(conf / "kubeconfig")}
@@ -122,7 +123,8 @@ def down(kind: str | None = None) -> list[str]:
     """End the clusters that ``up`` started, of one kind or of all; return their masters."""
     if kind is not None:
         check_kind(kind)
-    from rheostat.local import kubernetes_cluster, yarn_cluster
+    from rheostat.local.kubernetes import kubernetes_cluster
+    from rheostat.local.yarn import yarn_cluster
 
     ways = {
         "standalone": standalone_service.down,
@@ -140,8 +142,8 @@ def check_kind(kind: str) -> None:
 
 
 def _tell_of_yarn(tell: Callable[[str], None]) -> None:
-    from rheostat.local import yarn_jars
     from rheostat.local.spark_home import find_spark_home
+    from rheostat.local.yarn import yarn_jars
 
     if not yarn_jars.are_cached(find_spark_home()):
         tell(yarn_jars.FETCH)

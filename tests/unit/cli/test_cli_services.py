@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.cli.app import run
 from rheostat.kafka import broker
-from rheostat.local import standalone_service
+from rheostat.local.standalone import standalone_service
 from rheostat.machine import service
 
 

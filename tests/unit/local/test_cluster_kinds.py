@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local import cluster_kinds, kubernetes_build
+from rheostat.local import cluster_kinds
+from rheostat.local.kubernetes import plane_build
 from rheostat.local.spark_defaults import write_defaults
 
 
@@ -41,7 +42,7 @@ def test_without_go_nothing_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PATH", str(tmp_path))
     told: list[str] = []
     with pytest.raises(BadInput, match="no go on the PATH"):
-        kubernetes_build.build(told.append)
+        plane_build.build(told.append)
     assert told == []
     assert list(tmp_path.iterdir()) == []
 
@@ -50,20 +51,20 @@ def test_what_is_in_the_cache_is_not_built_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = kubernetes_build.programs_folder()
+    folder = plane_build.programs_folder()
     folder.mkdir(parents=True)
-    for name in kubernetes_build.PROGRAMS:
-        assert not kubernetes_build.are_built()
+    for name in plane_build.PROGRAMS:
+        assert not plane_build.are_built()
         (folder / name).touch()
-    assert kubernetes_build.are_built()
-    assert kubernetes_build.build(pytest.fail) == folder
+    assert plane_build.are_built()
+    assert plane_build.build(pytest.fail) == folder
 
 
 def test_kubernetes_is_built_with_the_staging_modules_of_its_release() -> None:
     theirs = (
         "module k8s.io/kubernetes\ngo 1.24.0\n\nreplace (\n\tk8s.io/api => ./staging/src/x\n)\n"
     )
-    made = kubernetes_build._module(theirs)
+    made = plane_build._module(theirs)
     assert made.splitlines() == [
         "module build",
         "go 1.24.0",

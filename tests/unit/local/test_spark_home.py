@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.local import spark_home, standalone
+from rheostat.local import spark_home
+from rheostat.local.cluster_sizes import check_cores
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
+from rheostat.local.standalone import standalone_cluster as standalone
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.jdk import Jdk
 
@@ -106,4 +108,4 @@ def test_waiting_ends_as_soon_as_the_daemon_is_ready(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("cores", "said"), [(0, "at least 1 core"), (10_001, "at most 10000")])
 def test_a_number_of_cores_that_no_worker_has_is_refused(cores: int, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        standalone.check_cores(cores)
+        check_cores(cores)

@@ -27,8 +27,8 @@ from rheostat.kafka.broker import Broker
 from rheostat.local.cluster_kinds import KINDS, LocalCluster, local_cluster
 from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_processes import executor_id
-from rheostat.local.kubernetes_cluster import KubernetesCluster
-from rheostat.local.kubernetes_plane import NAMESPACE
+from rheostat.local.kubernetes.control_plane import NAMESPACE
+from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint

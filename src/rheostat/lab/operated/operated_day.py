@@ -27,9 +27,9 @@ from rheostat.lab.operated.sized_resource import (
 from rheostat.lab.report.finished_run import Run
 from rheostat.local.cluster_kinds import LocalCluster
 from rheostat.local.cluster_logs import trouble
-from rheostat.local.kubernetes_cluster import KubernetesCluster
-from rheostat.local.kubernetes_objects import create, delete, place
-from rheostat.local.kubernetes_plane import ControlPlane
+from rheostat.local.kubernetes.control_plane import ControlPlane
+from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+from rheostat.local.kubernetes.objects import create, delete, place
 from rheostat.machine.free_ports import free_port
 from rheostat.spark.handle import Handle
 

@@ -28,7 +28,7 @@ from rheostat.lab.operated.operated_day import OperatedDay, OperatedLaboratory
 from rheostat.lab.operated.operator_process import deploy_folder
 from rheostat.lab.operated.sized_resource import HPA, WAYS, Shortened
 from rheostat.lab.report.summary import summarize, to_json
-from rheostat.local import kubernetes_build
+from rheostat.local.kubernetes import plane_build
 from rheostat.machine.missing_module import advice
 from rheostat.machine.own_folder import claim
 from rheostat.machine.whole_file import write_whole
@@ -70,7 +70,7 @@ def perform_operated(demo: Demo, view: View) -> list[Day]:
 def takes(demo: Demo) -> str:
     """Say how long it takes."""
     minutes = len(WAYS) * (demo.total_s + _SETUP_S) / 60
-    built = "" if kubernetes_build.are_built() else f"; before it, {kubernetes_build.TAKES}"
+    built = "" if plane_build.are_built() else f"; before it, {plane_build.TAKES}"
     return (
         f"the day is played {len(WAYS)} times, sized by Kubernetes' HPA and by {demo.policy}: about"
         f" {minutes:.0f} minutes{built}"

@@ -12,8 +12,8 @@ import yaml
 
 import rheostat
 from rheostat.errors import BadInput
-from rheostat.local.kubernetes_objects import create
-from rheostat.local.kubernetes_plane import ControlPlane
+from rheostat.local.kubernetes.control_plane import ControlPlane
+from rheostat.local.kubernetes.objects import create
 from rheostat.machine.free_ports import LOOPBACK, free_port
 from rheostat.machine.process import Child
 

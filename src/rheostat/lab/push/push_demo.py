@@ -28,7 +28,7 @@ from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone import Cluster
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.free_memory import require_memory
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record

@@ -26,7 +26,7 @@ from rheostat.lab.operated.sized_resource import (
 )
 from rheostat.lab.report.finished_run import Run
 from rheostat.lab.report.summary import summarize
-from rheostat.local import kubernetes_build
+from rheostat.local.kubernetes import plane_build
 from rheostat.operator.streaming_application import application_of
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
@@ -110,6 +110,6 @@ def test_a_missing_part_is_said_before_anything_is_touched(
 
 
 def test_it_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubernetes_build, "are_built", lambda: False)
+    monkeypatch.setattr(plane_build, "are_built", lambda: False)
     assert "about 10 minutes" in operated_demo.takes(DEMO)
     assert "about 8 minutes of two cores" in operated_demo.takes(DEMO)

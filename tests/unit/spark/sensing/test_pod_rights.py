@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.local.kubernetes_plane import RULES
+from rheostat.local.kubernetes.control_plane import RULES
 from rheostat.spark.sensing.pod_rights import lacking
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.local.cluster_sizes import check_cores
 from rheostat.local.spark_home import SparkHome, find_spark_home
-from rheostat.local.standalone import (
+from rheostat.local.standalone.standalone_cluster import (
     DEFAULT_MEMORY_MIB,
-    check_cores,
     given_or_free,
     listens,
     master_command,

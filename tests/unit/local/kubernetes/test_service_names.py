@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rheostat.local.kubernetes_names import Names
+from rheostat.local.kubernetes.service_names import Names
 
 
 def test_a_service_has_the_address_of_the_pod_that_it_selects(tmp_path: Path) -> None:

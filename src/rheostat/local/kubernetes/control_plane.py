@@ -17,7 +17,7 @@ from typing import Any
 
 from rheostat.errors import RheostatError
 from rheostat.local.cluster_logs import trouble
-from rheostat.local.kubernetes_keys import aggregation_flags, make_keys
+from rheostat.local.kubernetes.plane_keys import aggregation_flags, make_keys
 from rheostat.machine.free_ports import LOOPBACK, free_port
 from rheostat.machine.process import Child
 

@@ -1,7 +1,7 @@
 """A Kubernetes on this computer: a real control plane, and nodes whose containers are processes.
 
-``python -m rheostat.local.kubernetes_cluster FOLDER CORES NODES MEMORY_MIB`` runs one until it is
-ended: that is what outlives ``rheostat cluster up``.
+``python -m rheostat.local.kubernetes.kubernetes_cluster FOLDER CORES NODES MEMORY_MIB`` runs one
+until it is ended: that is what outlives ``rheostat cluster up``.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 import psutil
 
 from rheostat.errors import RheostatError
-from rheostat.local import kubernetes_build
 from rheostat.local.cluster_logs import trouble
+from rheostat.local.cluster_sizes import check_nodes
 from rheostat.local.executor_options import SMALL
 from rheostat.local.executor_processes import executors_under
-from rheostat.local.kubernetes_plane import HPA_S, NAMESPACE, ControlPlane
+from rheostat.local.kubernetes import plane_build
+from rheostat.local.kubernetes.control_plane import HPA_S, NAMESPACE, ControlPlane
 from rheostat.local.spark_defaults import write_defaults
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.local.yarn_cluster import check_nodes
 from rheostat.machine import folders, own_folder, service
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.orderly_end import orderly_end, undisturbed
@@ -150,7 +150,7 @@ class KubernetesCluster:
         if self.alive:
             return self
         try:
-            programs = kubernetes_build.build(self._tell)
+            programs = plane_build.build(self._tell)
             folder = self.folder
             holds = [self._scratch.lock] if self._scratch else []
             self._plane = ControlPlane(folder, programs, holds, self._hpa_s)
@@ -202,7 +202,7 @@ def up(
     check_nodes(cores, nodes)
     service.require_none(NAME)
     find_spark_home()
-    kubernetes_build.build(tell)
+    plane_build.build(tell)
     folder = (folders.state_folder() / NAME).resolve()
     own_folder.remove_marked(folder)
     own_folder.claim(folder, "the cluster's folder")
@@ -211,7 +211,7 @@ def up(
     try:
         service.start(
             NAME,
-            [sys.executable, "-m", "rheostat.local.kubernetes_cluster", *words],
+            [sys.executable, "-m", "rheostat.local.kubernetes.kubernetes_cluster", *words],
             url="k8s",
             folder=folder,
             log=log,
@@ -242,7 +242,7 @@ def nodes_command(kubeconfig: Path, home: SparkHome, size: KubernetesCluster) ->
     each = -(-size.cores // size.nodes)
     sizes = [str(size.nodes), str(each), str(each * size.memory_mib)]
     where = [str(kubeconfig), str(size.folder), str(home.folder), str(home.jdk.java)]
-    return [sys.executable, "-m", "rheostat.local.kubernetes_node", *where, *sizes]
+    return [sys.executable, "-m", "rheostat.local.kubernetes.node", *where, *sizes]
 
 
 def serve(words: Sequence[str]) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local import yarn_jars
 from rheostat.local.spark_home import SparkHome
+from rheostat.local.yarn import yarn_jars
 from rheostat.machine.ivy import MARKER
 from rheostat.machine.jdk import Jdk
 

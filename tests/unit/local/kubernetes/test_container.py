@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace as Made
 from typing import Any
 
-from rheostat.local import kubernetes_container as node
+from rheostat.local.kubernetes import container as node
 
 MEANS = node.Means(
     folder=Path("/nodes"), spark_home=Path("/spark"), java=Path("/java"), cores=1, memory_mib=1

@@ -3,7 +3,7 @@ from email.message import Message
 
 import pytest
 
-from rheostat.local.kubernetes_objects import create, delete, place
+from rheostat.local.kubernetes.objects import create, delete, place
 
 
 class Api:

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from rheostat.local.kubernetes_volumes import here
+from rheostat.local.kubernetes.volumes import here
 
 _EXECUTOR = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
 _ARGUMENTS = {

@@ -1,6 +1,6 @@
 """Nodes of a Kubernetes on this computer whose containers are processes.
 
-``python -m rheostat.local.kubernetes_node`` with a kubeconfig, a folder, Spark's folder, a Java,
+``python -m rheostat.local.kubernetes.node`` with a kubeconfig, a folder, Spark's folder, a Java,
 the number of nodes and the cores and MiB of each registers nodes, runs the pods that the scheduler
 binds to them, and reports how they are. A pod of a Spark driver or executor is run as the
 entrypoint of Spark's image does it; of any other pod the command. A file ``lose-N`` in the folder
@@ -27,7 +27,7 @@ from typing import Any
 from kubernetes import client, config, watch
 
 from rheostat.errors import RheostatError
-from rheostat.local.kubernetes_container import (
+from rheostat.local.kubernetes.container import (
     Means,
     address,
     ask,
@@ -37,8 +37,8 @@ from rheostat.local.kubernetes_container import (
     jvm_options,
     kill,
 )
-from rheostat.local.kubernetes_names import Names
-from rheostat.local.kubernetes_volumes import here, mounted
+from rheostat.local.kubernetes.service_names import Names
+from rheostat.local.kubernetes.volumes import here, mounted
 
 BEAT_S = 4.0
 LOOK_S = 0.5

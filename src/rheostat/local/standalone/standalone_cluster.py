@@ -14,7 +14,8 @@ from typing import Any
 
 import psutil
 
-from rheostat.errors import BadInput, RheostatError
+from rheostat.errors import RheostatError
+from rheostat.local.cluster_sizes import check_cores
 from rheostat.local.executor_processes import executors_under
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
@@ -23,8 +24,6 @@ from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 
 START_DEADLINE_S = 90.0
-# Cores are bookkeeping and cost nothing; this catches a typing error.
-MOST_CORES = 10_000
 POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024
 """Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask
@@ -168,14 +167,6 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         with undisturbed():
             self.stop()
-
-
-def check_cores(cores: int) -> None:
-    """Raise ``BadInput`` for a number of cores that no worker can have."""
-    if cores < 1:
-        raise BadInput(f"a cluster needs at least 1 core, but {cores} were asked for")
-    if cores > MOST_CORES:
-        raise BadInput(f"a cluster here has at most {MOST_CORES} cores, but {cores} were asked for")
 
 
 def master_command(home: SparkHome, port: int, ui_port: int) -> list[str]:

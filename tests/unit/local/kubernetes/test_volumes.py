@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.local.kubernetes_volumes import here, mounted
+from rheostat.local.kubernetes.volumes import here, mounted
 
 
 class FakeMaps:

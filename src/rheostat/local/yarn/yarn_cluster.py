@@ -10,13 +10,14 @@ from pathlib import Path
 
 import psutil
 
-from rheostat.errors import BadInput, RheostatError
+from rheostat.errors import RheostatError
 from rheostat.local.cluster_logs import trouble
+from rheostat.local.cluster_sizes import check_nodes
 from rheostat.local.executor_options import SMALL
 from rheostat.local.executor_processes import executors_under
 from rheostat.local.spark_defaults import write_defaults
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.local.yarn_jars import CLASS, yarn_class_path
+from rheostat.local.yarn.yarn_jars import CLASS, yarn_class_path
 from rheostat.machine import folders, own_folder, service
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
@@ -167,15 +168,6 @@ def down() -> str | None:
     ended = service.end(NAME)
     own_folder.remove_marked(folders.state_folder() / NAME)
     return ended.url if ended else None
-
-
-def check_nodes(cores: int, nodes: int) -> None:
-    """Raise ``BadInput`` for a number of nodes that cannot share the cores."""
-    if not 1 <= nodes <= cores:
-        raise BadInput(
-            f"a cluster has 1 to as many nodes as it has cores ({cores}), but {nodes} were asked"
-            " for"
-        )
 
 
 def command(home: SparkHome, folder: Path, cores: int, nodes: int, memory_mib: int) -> list[str]:

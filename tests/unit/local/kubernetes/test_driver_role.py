@@ -4,9 +4,9 @@ from pathlib import Path
 
 import yaml
 
-from rheostat.local.kubernetes_plane import RULES
+from rheostat.local.kubernetes.control_plane import RULES
 
-ROLE = Path(__file__).parents[3] / "deploy" / "driver" / "role.yaml"
+ROLE = Path(__file__).parents[4] / "deploy" / "driver" / "role.yaml"
 
 
 def test_the_role_that_is_deployed_is_the_one_that_clusters_here_give_a_driver() -> None:
