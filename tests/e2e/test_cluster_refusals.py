@@ -118,7 +118,7 @@ def test_executors_that_do_not_reach_the_driver_are_said_and_the_job_runs_on(
 def test_a_driver_that_no_executor_reaches_is_said_before_any_batch_has_ended(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
-    # From Spark 4.1 on executors look for the driver at its bind address else.
+    # From Spark 4.3 on executors look for the driver at its bind address else.
     own = {"spark.driver.host": NOBODY, "spark.kubernetes.executor.useDriverPodIP": "false"}
     run = Run(tmp_path / "run", kubernetes, kubernetes.url, own, COUNTS)
     with run.child:

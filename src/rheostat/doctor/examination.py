@@ -10,9 +10,10 @@ from typing import Any
 from rheostat.doctor.journal_binding import bindings, finding_of
 from rheostat.model import Limits, Observation
 from rheostat.spark.internals.coordinator import Coordinator
-from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
+from rheostat.spark.sensing.driver_address import unreachable
 from rheostat.spark.sensing.leaving_settings import leaving
 from rheostat.spark.sensing.progress import ReportedBatch, batch_of
 from rheostat.spark.sensing.query_shape import (
@@ -49,7 +50,12 @@ def examine(spark: Any) -> tuple[Finding, ...]:
     ]
     fleet: tuple[Finding, ...] = ()
     if internals and not is_local(spark):
-        fleet = (*_leaving(spark), *_placement(spark, internals.coordinator), *_arrivals(spark))
+        fleet = (
+            *_address(spark, internals),
+            *_leaving(spark),
+            *_placement(spark, internals.coordinator),
+            *_arrivals(spark),
+        )
     bound = () if is_connect(spark) else bindings(_progress(spark))
     return (
         *_scaling(spark),
@@ -87,6 +93,15 @@ def _scaling(spark: Any) -> list[Finding]:
             topic="live scaling", state="good", line="executors can be added and asked to leave"
         )
     ]
+
+
+def _address(spark: Any, internals: Internals) -> list[Finding]:
+    """Say where pods could not find this driver, as long as none has."""
+    # Pods that are processes of this computer reach its loopback addresses.
+    if internals.executors.registered():
+        return []
+    context = spark.sparkContext
+    return list(unreachable(context.master, context.getConf().get, spark.version))
 
 
 def _leaving(spark: Any) -> list[Finding]:

@@ -23,6 +23,7 @@ from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
 from rheostat.spark.resizing.locality_wait import LocalityWait
+from rheostat.spark.resizing.other_asker import OtherAsker
 from rheostat.spark.resizing.patient_executors import PatientExecutors
 from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.resize_terms import Terms
@@ -31,7 +32,7 @@ from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 from rheostat.spark.restarting.session_queries import SessionQueries
-from rheostat.spark.scaling_settings import FAILURES
+from rheostat.spark.scaling_settings import ENABLED, FAILURES
 from rheostat.spark.sensing.capabilities import (
     application_id,
     initial_executors,
@@ -120,13 +121,19 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
 
     watched = _Watched(spark, settings, internals, sizes)
     platform = _platform(spark, internals)
+    other = OtherAsker(executors.requested, is_on(spark, ENABLED))
+
+    def happens(target: int, now: float) -> str:
+        seen = platform.look(executors.ids(), target, now)
+        return "; ".join(filter(None, (seen, other.words(now))))
+
     actuator = SparkActuator(
-        steward(spark, settings, internals, means, platform),
+        steward(spark, settings, internals, means, platform, other),
         Capabilities(can_scale=True, cannot=means.cannot),
         size,
         LocalityWait(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
         application_id(spark),
-        lambda target, now: platform.look(executors.ids(), target, now),
+        happens,
     )
     return watched.handle(actuator)
 
@@ -230,7 +237,12 @@ def _sensor(
 
 
 def steward(
-    spark: Any, settings: Settings, internals: Internals, means: Means, platform: Platform
+    spark: Any,
+    settings: Settings,
+    internals: Internals,
+    means: Means,
+    platform: Platform,
+    other: OtherAsker,
 ) -> Steward:
     """Return the steward of an application; where state is placed it moves it, and tasks wait long
     enough for the state they need.
@@ -259,7 +271,7 @@ def steward(
     rhythms = Rhythms(internals.queries)
     queries = RunningQueries(spark, internals.queries, internals.files, rhythms)
     managers = internals.block_managers
-    executors = PatientExecutors(internals.executors, platform.total)
+    executors = PatientExecutors(internals.executors, platform.total, other)
     if not verdict.places:
         return Steward(executors, managers, queries, None, None, terms)
 

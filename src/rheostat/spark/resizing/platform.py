@@ -251,7 +251,7 @@ class Platform:
         quiet = f"{names} run but have not registered for a minute" if silent else ""
         at = f" at {self._driver}" if self._driver else ""
         said = [
-            f"{each}: can they reach the driver{at}? See spark.driver.host (from Spark 4.1 on"
+            f"{each}: can they reach the driver{at}? See spark.driver.host (from Spark 4.3 on"
             " spark.driver.bindAddress), spark.driver.port and the pods' logs"
             for each in (quiet, self._unregistered.words())
             if each

@@ -204,7 +204,7 @@ def test_a_driver_that_cannot_be_reached_is_told_with_its_address_and_logged_onc
     said = [seen.look([], 1, now) for now in (100.0, 200.0)][-1]
     assert said == (
         "a-exec-1 run but have not registered for a minute: can they reach the driver at"
-        " 10.0.0.9:7078? See spark.driver.host (from Spark 4.1 on spark.driver.bindAddress),"
+        " 10.0.0.9:7078? See spark.driver.host (from Spark 4.3 on spark.driver.bindAddress),"
         " spark.driver.port and the pods' logs"
     )
     assert [each.getMessage() for each in caplog.records] == [f"rheostat: {said}"]

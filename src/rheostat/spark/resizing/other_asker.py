@@ -1,0 +1,65 @@
+"""Somebody else who asks Spark for executors, too: dynamic allocation, a plugin, the script."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from rheostat.rescaling.other_hand import MOST, WITHIN_S, OtherHand
+
+_log = logging.getLogger("rheostat")
+
+
+class OtherAsker:
+    """Sees it by what the cluster manager was asked for last, looked at before Rheostat asks again.
+
+    ``requested`` returns that (None: nobody knows); ``dynamic`` tells whether Spark's dynamic
+    allocation is on, even where it should move nothing.
+    """
+
+    def __init__(self, requested: Callable[[], int | None], dynamic: bool = False) -> None:
+        self._requested = requested
+        self._who = (
+            "Spark's dynamic allocation is on: set spark.dynamicAllocation.enabled=false, or its"
+            " time-outs to a day or more"
+            if dynamic
+            else "look for a plugin, or a line of the script, that calls requestTotalExecutors,"
+            " requestExecutors or killExecutors, and turn it off"
+        )
+        self._asked: int | None = None
+        self._found: list[int] = []
+        self._hand = OtherHand()
+        self._said = False
+
+    def look(self) -> None:
+        """See whether the total is still what was asked for last."""
+        if self._asked is None:
+            return
+        found = self._requested()
+        # An application master that was started again knows of no total: that is nobody's doing.
+        if found is not None and found != self._asked:
+            self._found.append(found)
+
+    def asks(self, total: int) -> None:
+        """Take what Rheostat asks for now."""
+        self._asked = total
+
+    def words(self, now: float) -> str:
+        """Return what is to be said of somebody who fights, empty where nobody does; the first time
+        it is logged, too.
+        """
+        found, self._found = self._found, []
+        for size in found:
+            self._hand = self._hand.seen(size, now)
+        if not self._hand.fights(now):
+            self._said = False
+            return ""
+        said = (
+            f"somebody else asks Spark for executors, too: {MOST} times within {WITHIN_S:g} s,"
+            f" at last for {self._hand.size}, where Rheostat asks for {self._asked}; {self._who}."
+            " The job runs on, and Rheostat asks again each time"
+        )
+        if not self._said:
+            self._said = True
+            _log.warning("rheostat: %s", said)
+        return said
