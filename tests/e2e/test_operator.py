@@ -226,6 +226,22 @@ def test_a_controller_that_fights_causes_seven_changes_at_most_and_is_named(plan
     plane.kubectl("delete", "pod", "fought-own-driver-1", "--force", "--grace-period=0")
 
 
+def test_a_controller_that_writes_sizes_which_nobody_reads_is_named_and_changes_nothing(
+    plane, drive
+):
+    driver = drive("unread", size=3)
+    plane.apply(resource("unread", driver.port, mode="policy"))
+    until(lambda: plane.request("GET", f"{GROUP}/unread")["spec"].get("replicas") == 3, "mirrored")
+    for _ in range(3):
+        scale(plane, "unread", 6)
+        until(
+            lambda: plane.request("GET", f"{GROUP}/unread")["spec"].get("replicas") == 3, "restored"
+        )
+    until(lambda: ready(plane, "unread")[0] == "ScaleUnread", "named")
+    assert "somebody else writes 6 into scale again and again" in ready(plane, "unread")[1]
+    assert (driver.size, driver.asked) == (3, [])
+
+
 def _leaving(plane, pods, names):
     return all(
         "deletionTimestamp" in plane.request("GET", f"{pods}/{name}")["metadata"] for name in names

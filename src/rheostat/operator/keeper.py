@@ -23,6 +23,7 @@ from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
 from rheostat.operator.since import Since
 from rheostat.operator.status_json import status_json, status_of
 from rheostat.operator.streaming_application import Application, application_of
+from rheostat.operator.unread_sizes import UnreadSizes
 
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0
@@ -48,6 +49,7 @@ class Keeper:
         self._agents = agents
         self._round_s = round_s
         self._sizes, self._runs = Since(clock), Since(clock)
+        self._unread = UnreadSizes(clock)
         self._bodies: dict[str, Body] = {}
         self._wanted: dict[str, Application | BadInput] = {}
         self._pods: dict[str, Body] = {}
@@ -67,6 +69,7 @@ class Keeper:
             self._wanted[uid] = wanted = _read(body)
             if isinstance(wanted, Application):
                 self._sizes.see(uid, wanted.sizing.size)
+                self._unread.see(uid, wanted.sizing.mode, (body.get("spec") or {}).get("replicas"))
         if uid not in self._tasks:
             self._wakes[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(uid))
@@ -110,6 +113,7 @@ class Keeper:
             kept.pop(uid, None)
         self._sizes.forget(uid)
         self._runs.forget(uid)
+        self._unread.forget(uid)
         task = self._tasks.pop(uid, None)
         if task:
             task.cancel()
@@ -175,6 +179,7 @@ class Keeper:
             drivers=drivers,
             stood_s=self._sizes.see(uid, wanted.sizing.size),
             ran_s=self._runs.see(uid, running[0].uid),
+            unread=self._unread.size(uid),
         )
         try:
             report = await self._agents.ask(f"{running[0].ip}:{wanted.agent_port}")
@@ -206,6 +211,7 @@ class Keeper:
     async def _do(self, wanted: Application, body: Body, action: Action) -> None:
         namespace, name = wanted.namespace, wanted.name
         if isinstance(action, Adopt):
+            self._unread.writes(body["metadata"]["uid"], action.replicas)
             await self._cluster.write_scale(namespace, name, action.replicas)
         elif isinstance(action, Start):
             await self._cluster.start(driver_pod(wanted, action.incarnation, action.size))

@@ -32,6 +32,7 @@ class Observed:
 
     ``stood_s`` is for how long the size in the resource has been the same, ``ran_s`` for how long
     the driver has been seen to run: by a clock that nobody sets, from 0 at the operator's start.
+    ``unread`` is the size that somebody writes again and again although nobody outside decides.
     """
 
     drivers: tuple[Driver, ...] = ()
@@ -41,6 +42,7 @@ class Observed:
     rival: str | None = None
     stood_s: float = math.inf
     ran_s: float = math.inf
+    unread: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

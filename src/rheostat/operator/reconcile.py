@@ -177,7 +177,10 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         return _said(status, "CannotScale", said, tuple(actions), phase=report.phase)
     if report.contested and sizing.mode == "external":
         return _said(status, "Contested", report.contested, tuple(actions), phase=report.phase)
-    ready = Condition(type="Ready", true=True, reason="Sized", message=_how(sizing))
+    reason, said = "Sized", _how(sizing)
+    if observed.unread is not None and sizing.mode != "external":
+        reason, said = "ScaleUnread", f"{said}; {_unread(observed.unread, sizing.mode)}"
+    ready = Condition(type="Ready", true=True, reason=reason, message=said)
     valid = Condition(type="Valid", true=True, reason="Valid")
     return Outcome(replace(status, conditions=(ready, valid)), tuple(actions))
 
@@ -221,6 +224,13 @@ def _executors(report: Report) -> str | None:
     if report.application is None:
         return None
     return f"spark-app-selector={report.application},spark-role=executor"
+
+
+def _unread(size: int, mode: str) -> str:
+    return (
+        f"somebody else writes {size} into scale again and again, which nobody reads in the mode"
+        f" {mode}: delete that HPA (kubectl get hpa), or set mode: external"
+    )
 
 
 def _how(sizing: Sizing) -> str:

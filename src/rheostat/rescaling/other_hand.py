@@ -1,7 +1,7 @@
 """Somebody else who sets the same number: seen where it is not as it was left, again and again.
 
 Once is a person, or a start. Three times within two minutes is a program that fights: an HPA looks
-every 15 s, Spark's dynamic allocation ten times a second.
+every 15 s, and a plugin that imitates one no less often.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 from rheostat.spark.restarting.session_queries import SessionQueries
-from rheostat.spark.scaling_settings import ENABLED, FAILURES
+from rheostat.spark.scaling_settings import FAILURES
 from rheostat.spark.sensing.capabilities import (
     application_id,
     initial_executors,
@@ -121,7 +121,7 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
 
     watched = _Watched(spark, settings, internals, sizes)
     platform = _platform(spark, internals)
-    other = OtherAsker(executors.requested, is_on(spark, ENABLED))
+    other = OtherAsker(executors.requested)
 
     def happens(target: int, now: float) -> str:
         seen = platform.look(executors.ids(), target, now)

@@ -209,3 +209,31 @@ def test_the_metrics_are_those_of_the_agent_and_none_for_an_unknown_application(
 
     played(ask, replicas=5)
     assert (seen[0].executors, seen[1]) == (5, None)
+
+
+def test_an_hpa_that_nobody_reads_is_named_and_scale_goes_back_to_the_size_in_force():
+    async def fought(keeper, api, agent):
+        for _ in range(3):
+            assert reason(api) == "Sized"
+            keeper.see(body(mode="policy", replicas=9))
+            await asyncio.sleep(0.1)
+            keeper.see(body(mode="policy", replicas=2))  # what we have written comes back
+            await asyncio.sleep(0.05)
+
+    api, agent = played(fought, mode="policy", replicas=5)
+    ready = api.bodies["etl"]["status"]["conditions"][0]
+    assert (ready["status"], ready["reason"]) == ("True", "ScaleUnread")
+    assert "somebody else writes 9 into scale again and again" in ready["message"]
+    assert ("event", "etl", "ScaleUnread") in api.done
+    assert {each for each in api.done if each[0] == "scale"} == {("scale", "etl", 2)}
+    assert agent.report.target == 2
+
+
+def test_sizes_that_are_written_where_they_are_read_are_no_fight():
+    async def scaled(keeper, api, agent):
+        for size in (6, 7, 8, 9):
+            keeper.see(body(replicas=size))
+            await asyncio.sleep(0.05)
+
+    api, _ = played(scaled, replicas=5)
+    assert reason(api) == "Sized"

@@ -148,3 +148,14 @@ def test_our_own_driver_that_ended_by_itself_stays_ended():
 def test_a_resource_that_contradicts_itself_changes_nothing():
     found = invalid(Status(replicas=3), 7, "min above max")
     assert (found.actions, found.status.replicas, ready(found).message) == ((), 3, "min above max")
+
+
+def test_sizes_that_somebody_writes_and_nobody_reads_are_said_and_the_driver_is_sized_as_before():
+    sized = replace(SIZING, mode="policy", size=None)
+    wanted = replace(THEIRS, sizing=sized)
+    seen = Observed(drivers=(POD,), report=replace(LIVE, sizing=sized), unread=9)
+    found = reconcile(wanted, Status(), seen)
+    assert (found.actions, ready(found).true, ready(found).reason) == ((), True, "ScaleUnread")
+    assert "kubectl get hpa" in ready(found).message
+    outside = replace(seen, report=replace(LIVE, sizing=SIZING))
+    assert ready(reconcile(THEIRS, Status(), outside)).reason == "Sized"

@@ -1,4 +1,4 @@
-"""Somebody else who asks Spark for executors, too: dynamic allocation, a plugin, the script."""
+"""Somebody else who asks Spark for executors, too: a plugin, a listener, the script itself."""
 
 from __future__ import annotations
 
@@ -13,19 +13,12 @@ _log = logging.getLogger("rheostat")
 class OtherAsker:
     """Sees it by what the cluster manager was asked for last, looked at before Rheostat asks again.
 
-    ``requested`` returns that (None: nobody knows); ``dynamic`` tells whether Spark's dynamic
-    allocation is on, even where it should move nothing.
+    ``requested`` returns that; None: nobody knows. Dynamic allocation that moves the size is not
+    met here, beside it Rheostat only watches.
     """
 
-    def __init__(self, requested: Callable[[], int | None], dynamic: bool = False) -> None:
+    def __init__(self, requested: Callable[[], int | None]) -> None:
         self._requested = requested
-        self._who = (
-            "Spark's dynamic allocation is on: set spark.dynamicAllocation.enabled=false, or its"
-            " time-outs to a day or more"
-            if dynamic
-            else "look for a plugin, or a line of the script, that calls requestTotalExecutors,"
-            " requestExecutors or killExecutors, and turn it off"
-        )
         self._asked: int | None = None
         self._found: list[int] = []
         self._hand = OtherHand()
@@ -56,8 +49,9 @@ class OtherAsker:
             return ""
         said = (
             f"somebody else asks Spark for executors, too: {MOST} times within {WITHIN_S:g} s,"
-            f" at last for {self._hand.size}, where Rheostat asks for {self._asked}; {self._who}."
-            " The job runs on, and Rheostat asks again each time"
+            f" at last for {self._hand.size}, where Rheostat asks for {self._asked}; turn"
+            " off the plugin, or the line of the script, that calls requestTotalExecutors,"
+            " requestExecutors or killExecutors. The job runs on, and Rheostat asks again each time"
         )
         if not self._said:
             self._said = True

@@ -20,8 +20,8 @@ class Manager:
         return True
 
 
-def at_work(manager: Manager, dynamic: bool = False) -> tuple[PatientExecutors, OtherAsker]:
-    other = OtherAsker(lambda: manager.total, dynamic)
+def at_work(manager: Manager) -> tuple[PatientExecutors, OtherAsker]:
+    other = OtherAsker(lambda: manager.total)
     return PatientExecutors(manager, lambda wanted: wanted, other), other  # type: ignore[arg-type]
 
 
@@ -39,20 +39,11 @@ def test_who_overwrites_the_total_again_and_again_is_told_once_and_rheostat_asks
                 manager.total = 2
     assert said[:45] == [""] * 45
     assert "3 times within 120 s, at last for 2, where Rheostat asks for 6" in said[45]
-    assert "turn it off" in said[45]
+    assert "requestTotalExecutors" in said[45]
     assert set(said[45:]) == {said[45]}
     assert [each.getMessage() for each in caplog.records] == [f"rheostat: {said[45]}"]
     executors.request_total(6)
     assert (manager.total, manager.asked) == (6, 61)
-
-
-def test_dynamic_allocation_is_named_where_it_is_on() -> None:
-    manager = Manager()
-    executors, other = at_work(manager, dynamic=True)
-    for _ in range(4):
-        executors.request_total(6)
-        manager.total = 1
-    assert "spark.dynamicAllocation.enabled=false" in other.words(1.0)
 
 
 def test_our_own_changes_and_a_total_that_nobody_knows_are_no_other_hand() -> None:

@@ -1,0 +1,66 @@
+"""Somebody else who asks Spark for executors in the driver of a job that Rheostat sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.drivers_elsewhere import until
+from tests.e2e.kubernetes_here import needs_kubernetes
+from tests.e2e.run_on_cluster import COUNTS, Run
+
+from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
+
+if TYPE_CHECKING:
+    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
+FOUGHT = COUNTS.replace(
+    "look_here()\nspark.conf.set(",
+    """
+import threading, time
+def fight():
+    while not os.path.exists(sys.argv[1]):
+        if os.path.exists(folder + "/fight"):  # as a plugin that goes by the load of a pod
+            total = int(open(folder + "/fight").read())
+            context = spark.sparkContext._jsc.sc()
+            nothing = spark._jvm.PythonUtils.toScalaMap(spark._jvm.java.util.HashMap())
+            context.requestTotalExecutors(total, 0, nothing)
+        time.sleep(2)
+threading.Thread(target=fight, daemon=True).start()
+spark.conf.set(""",
+    1,
+)
+
+
+def fought(run: Run) -> None:
+    """Rheostat wants two executors, somebody else wants one and then three; it is told once."""
+    with run.child:
+        run.work()
+        (run.folder / "fight").write_text("1")
+        run.ask(2)
+        run.says("somebody else asks Spark for executors, too")
+        until("two executors", lambda: run.sizes()[-1] == 2)
+        (run.folder / "fight").write_text("3")
+        run.work(20)
+        assert run.ended() == 0, run.said()[-4000:]
+    run.check_counts()
+    assert run.said().count("somebody else asks Spark for executors, too") == 1
+    told = [each.rescaling.detail for each in run.records() if each.rescaling]
+    assert any("at last for 3, where Rheostat asks for 2" in detail for detail in told)
+    assert {each.target for each in run.records()[-15:]} == {2}
+
+
+def test_on_standalone_who_asks_for_other_totals_is_named_and_the_counts_are_exact(
+    tmp_path: Path,
+) -> None:
+    with Cluster(cores=3, hosts=HOSTS[:1]) as cluster:
+        fought(Run(tmp_path, cluster, cluster.url, {}, FOUGHT, most=3))
+
+
+@needs_kubernetes
+def test_on_kubernetes_who_asks_for_other_totals_is_named_and_the_counts_are_exact(
+    kubernetes: KubernetesCluster, tmp_path: Path
+) -> None:
+    fought(Run(tmp_path, kubernetes, kubernetes.url, {}, FOUGHT, most=3))
