@@ -21,6 +21,7 @@ from rheostat.repartition.checkpoints.version_files import (
 )
 from rheostat.repartition.rewrite.groups import groups, slices
 from rheostat.repartition.rewrite.notes import noted
+from rheostat.repartition.rewrite.plain_path import PlainPaths
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
@@ -49,6 +50,7 @@ class SparkRewriter:
         self._version = str(spark.version)
         self.files = Files(gateway)
         self._jobs = StateRewrite(gateway, CompiledClasses(gateway))
+        self._paths = PlainPaths()
 
     def measure(
         self, state: StateVersion, progress: Progress | None = None
@@ -153,7 +155,7 @@ class SparkRewriter:
         kept = [store for operator in checkpoint.operators for store in _kept(operator, state.ids)]
         opening = functools.partial(
             self._jobs.stores.open,
-            checkpoint.location,
+            self._paths.of(checkpoint.location),
             checkpoint.committed.batch,
             state.batch,
             {**state.settings, **self._own_settings(state)},

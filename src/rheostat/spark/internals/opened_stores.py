@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from py4j.protocol import Py4JError
-
 from rheostat.errors import RheostatError
-from rheostat.spark.internals.gateway import Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
 
 _JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 
@@ -70,7 +68,7 @@ class StateStores:
             session = self._session(settings)
             opened = [self._scan(session, checkpoint, planned, rocksdb, store) for store in stores]
             java = self._described(stores, opened, batch, rocksdb, settings)
-        except (Py4JError, TypeError, AttributeError) as fault:
+        except (*RAISED, TypeError, AttributeError) as fault:
             raise RheostatError(
                 f"this Spark cannot read the state: {said_by_java(fault)}"
             ) from None

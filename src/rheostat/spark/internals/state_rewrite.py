@@ -10,11 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
-
 from rheostat.errors import RheostatError
 from rheostat.spark.internals.compiled_classes import CompiledClasses
-from rheostat.spark.internals.gateway import Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
 from rheostat.spark.internals.opened_stores import OpenStores, StateStores
 
 JOB = "rheostat rewrites state"
@@ -148,7 +146,7 @@ class StateRewrite:
                 self._look(running, progress)
         try:
             return [parsed_line(str(line)) for line in running.get()]
-        except Py4JJavaError as fault:
+        except RAISED as fault:
             raise RheostatError(f"a task failed: {said_by_java(fault)}") from None
 
     def _look(self, running: Any, progress: Progress) -> None:
