@@ -1,21 +1,10 @@
-"""Alarms of customers: a list, a map, a value and timers of event time; foreachBatch into files.
+"""Alarms of customers: a list, a map, a value and timers of event time; foreachBatch into files."""
 
-Run: alarms.py INPUT CHECKPOINT OUTPUT [NAME=VALUE ...]
-"""
-
-import json
-import sys
-from pathlib import Path
-
+import event_files
 import pandas as pd
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StatefulProcessor
 
-builder = SparkSession.builder.master("local[2]").appName("alarms")
-for setting in sys.argv[4:]:
-    builder = builder.config(*setting.split("=", 1))
-spark = builder.getOrCreate()
-spark.sparkContext.setLogLevel("ERROR")
+spark = event_files.session("alarms")
 
 
 class Alarms(StatefulProcessor):
@@ -52,31 +41,12 @@ class Alarms(StatefulProcessor):
         pass
 
 
-def keep(batch, number):
-    rows = [[row["customer"], row["told"]] for row in batch.collect()]
-    Path(sys.argv[3]).mkdir(exist_ok=True)
-    Path(sys.argv[3], f"{number:03}.json").write_text("\n".join(map(json.dumps, rows)))
-
-
-events = (
-    spark.readStream.schema(
-        "kind string, id long, customer string, region string, amount decimal(12,2), at timestamp"
-    )
-    .option("maxFilesPerTrigger", 1)
-    .json(sys.argv[1])
-)
 told = (
-    events.withWatermark("at", "10 seconds")
+    event_files.events(spark)
+    .withWatermark("at", "10 seconds")
     .groupBy("customer")
     .transformWithStateInPandas(
         Alarms(), "customer string, told string", outputMode="Update", timeMode="EventTime"
     )
 )
-query = (
-    told.writeStream.foreachBatch(keep)
-    .option("checkpointLocation", sys.argv[2])
-    .outputMode("update")
-    .trigger(availableNow=True)
-    .start()
-)
-query.awaitTermination()
+event_files.run(told, "update")

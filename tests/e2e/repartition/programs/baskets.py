@@ -1,22 +1,13 @@
 """Baskets that close when nothing comes: applyInPandasWithState with a timeout of event time, and a
 count whose key has many types; foreachBatch into files.
-
-Run: baskets.py INPUT CHECKPOINT OUTPUT [NAME=VALUE ...]
 """
 
-import sys
-from pathlib import Path
-
+import event_files
 import pandas as pd
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupStateTimeout
 
-builder = SparkSession.builder.master("local[2]").appName("baskets")
-for setting in sys.argv[4:]:
-    builder = builder.config(*setting.split("=", 1))
-spark = builder.getOrCreate()
-spark.sparkContext.setLogLevel("ERROR")
+spark = event_files.session("baskets")
 
 
 def basket(key, frames, state):
@@ -36,36 +27,11 @@ def basket(key, frames, state):
     yield pd.DataFrame({"customer": [key[0]], "day": [str(key[1])], "told": [told]})
 
 
-def keep(folder):
-    def write(batch, number):
-        rows = batch.toJSON().collect()
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        Path(folder, f"{number:03}.json").write_text("\n".join(rows))
-
-    return write
-
-
-def run(frame, name):
-    query = (
-        frame.writeStream.foreachBatch(keep(f"{sys.argv[3]}/{name}"))
-        .option("checkpointLocation", f"{sys.argv[2]}/{name}")
-        .outputMode("update")
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
-
-
-events = (
-    spark.readStream.schema(
-        "kind string, id long, customer string, region string, amount decimal(12,2), at timestamp"
-    )
-    .option("maxFilesPerTrigger", 1)
-    .json(sys.argv[1])
-)
+events = event_files.events(spark)
 baskets = (
     events.withWatermark("at", "10 seconds")
-    .groupBy("customer", F.to_date("at").alias("day"))
+    .withColumn("day", F.to_date("at"))
+    .groupBy("customer", "day")
     .applyInPandasWithState(
         basket,
         "customer string, day string, told string",
@@ -84,5 +50,5 @@ counts = events.groupBy(
     F.encode("customer", "utf-8").alias("raw"),
     F.array("kind").alias("kinds"),
 ).agg(F.count("*").alias("rows"), F.max("id").alias("newest"))
-run(baskets, "baskets")
-run(counts, "counts")
+event_files.run(baskets, "update", "baskets")
+event_files.run(counts, "update", "counts")

@@ -1,26 +1,13 @@
-"""Orders without repeats, joined with their payments, in sessions of a customer; a file sink.
-
-Run: orders_and_payments.py INPUT CHECKPOINT OUTPUT [NAME=VALUE ...]
-"""
+"""Orders without repeats, joined with their payments, in sessions of a customer; a file sink."""
 
 import sys
 
-from pyspark.sql import SparkSession
+import event_files
 from pyspark.sql import functions as F
 
-builder = SparkSession.builder.master("local[2]").appName("orders and payments")
-for setting in sys.argv[4:]:
-    builder = builder.config(*setting.split("=", 1))
-spark = builder.getOrCreate()
-spark.sparkContext.setLogLevel("ERROR")
+spark = event_files.session("orders and payments")
 
-events = (
-    spark.readStream.schema(
-        "kind string, id long, customer string, region string, amount decimal(12,2), at timestamp"
-    )
-    .option("maxFilesPerTrigger", 1)
-    .json(sys.argv[1])
-)
+events = event_files.events(spark)
 orders = (
     events.where("kind = 'order'")
     .withWatermark("at", "20 seconds")

@@ -1,23 +1,12 @@
-"""Visits of customers: a value, a list and a map that expire after a day; foreachBatch into files.
+"""Visits of customers: a value, a list and a map that expire after a day; files, once a start."""
 
-Run: visits.py INPUT CHECKPOINT OUTPUT [NAME=VALUE ...]
-"""
-
-import json
-import sys
-from pathlib import Path
-
+import event_files
 import pandas as pd
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StatefulProcessor
 
 DAY_MS = 24 * 3600 * 1000
 
-builder = SparkSession.builder.master("local[2]").appName("visits")
-for setting in sys.argv[4:]:
-    builder = builder.config(*setting.split("=", 1))
-spark = builder.getOrCreate()
-spark.sparkContext.setLogLevel("ERROR")
+spark = event_files.session("visits")
 
 
 class Visits(StatefulProcessor):
@@ -44,19 +33,7 @@ class Visits(StatefulProcessor):
         pass
 
 
-def keep(batch, number):
-    rows = [[row["customer"], row["region"], row["told"]] for row in batch.collect()]
-    Path(sys.argv[3]).mkdir(exist_ok=True)
-    Path(sys.argv[3], f"{number:03}.json").write_text("\n".join(map(json.dumps, rows)))
-
-
-events = (
-    spark.readStream.schema(
-        "kind string, id long, customer string, region string, amount decimal(12,2), at timestamp"
-    )
-    .option("maxFilesPerTrigger", 1)
-    .json(sys.argv[1])
-)
+events = event_files.events(spark)
 told = events.groupBy("customer", "region").transformWithStateInPandas(
     Visits(),
     "customer string, region string, told string",
@@ -64,11 +41,4 @@ told = events.groupBy("customer", "region").transformWithStateInPandas(
     timeMode="ProcessingTime",
 )
 # By processing time there is always one more batch, so availableNow never ends.
-query = (
-    told.writeStream.foreachBatch(keep)
-    .option("checkpointLocation", sys.argv[2])
-    .outputMode("update")
-    .trigger(once=True)
-    .start()
-)
-query.awaitTermination()
+event_files.run(told, "update", once=True)
