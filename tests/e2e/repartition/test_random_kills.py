@@ -60,8 +60,9 @@ def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
     spark = counting.session(counting.ROCKSDB, OLD)
     try:
         begun(spark, tmp_path / "ready")
-        forth = way(tmp_path / "ready", "rescale", "--partitions", str(NEW))
-        back = way(tmp_path / "ready-after", "undo")
+        after = tmp_path / "after"
+        forth = way(tmp_path / "ready", after, "rescale", "--partitions", str(NEW))
+        back = way(after, tmp_path / "undone", "undo")
         hit: Counter[str] = Counter()
         cured = 0
         for wanted in sought(hit):
@@ -89,9 +90,9 @@ def sought(hit: Counter[str]) -> Iterator[str]:
                 yield phase
 
 
-def way(start: Path, name: str, *options: str) -> Way:
-    """Go it once, on a copy that is kept under ``START-after``."""
-    folder = copied(start, start.with_name(f"{start.name}-after"))
+def way(start: Path, copy: Path, name: str, *options: str) -> Way:
+    """Go it once, on a copy that is kept."""
+    folder = copied(start, copy)
     one = Way((name, *options), start, {})
     began = time.time()
     assert started(folder / "checkpoint", one).wait() == 0

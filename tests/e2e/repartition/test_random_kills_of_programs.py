@@ -1,0 +1,67 @@
+"""kill -9 at random times against ``rheostat state rescale`` on what programs have written that
+know nothing of it: both commands cure every one, and the program goes on as if nothing had been.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.e2e.repartition.kills_on_spark import copied
+from tests.e2e.repartition.test_other_programs import feed, output, process, quieted, run, sink_of
+from tests.e2e.repartition.test_random_kills import BACK, FORTH, Way, killed, read, way
+
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+
+pytestmark = pytest.mark.thorough
+
+OLD, NEW = 4, 6
+KILLS = 3
+
+
+@pytest.mark.parametrize(
+    ("program", "provider"),
+    [("balances", "hdfs"), ("meters", "format-2"), ("orders_and_payments", "changelog")],
+)
+def test_a_program_goes_on_after_a_kill_and_a_cure(
+    driver: dict[str, str], tmp_path: Path, program: str, provider: str
+) -> None:
+    drawn = random.Random(program)
+    feed(tmp_path / "input", 0)
+    run(program, OLD, provider, tmp_path, "changed")
+    ready = copied(tmp_path / "changed", tmp_path / "ready")
+    options = ["--partitions", str(NEW), *sink_of(tmp_path / "changed")]
+    forth = way(ready, tmp_path / "changed", "rescale", *options)
+    feed(tmp_path / "input", 1)
+    copied(ready, tmp_path / "left alone")
+    run(program, OLD, provider, tmp_path, "left alone")
+    left_alone = output(tmp_path / "left alone" / "output")
+    hit: Counter[str] = Counter()
+    for number, wanted in enumerate(drawn.sample(FORTH, KILLS)):
+        folder = copied(ready, tmp_path / "changed")  # a file sink's log has its full path
+        at_s = drawn.uniform(0, forth.phases_s[wanted])
+        hit[killed(folder / "checkpoint", forth, wanted, at_s)] += 1
+        cure(folder / "checkpoint", forth, resume=number % 2 == 0)
+        run(program, OLD, provider, tmp_path, "changed")
+        assert output(folder / "output") == left_alone, hit
+    sys.stdout.write(f"{program}, {provider}: {dict(hit)}\n")
+
+
+def cure(checkpoint: Path, forth: Way, resume: bool) -> None:
+    """Go on, or take back what there is."""
+    story = read(checkpoint)
+    assert story is None or story.phase not in BACK
+    quieted(checkpoint)
+    partitions = read_checkpoint(str(checkpoint), LocalFiles()).partitions
+    if resume and (story is None or story.phase != "done"):
+        name, *options = forth.command
+        process(["-m", "rheostat.cli", "state", name, str(checkpoint), *options])
+        partitions = NEW
+    elif story is not None and not resume:
+        process(["-m", "rheostat.cli", "state", "undo", str(checkpoint)])
+        partitions = OLD
+    assert read_checkpoint(str(checkpoint), LocalFiles()).partitions == partitions
