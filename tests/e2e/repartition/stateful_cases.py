@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -163,15 +164,21 @@ def transform_with_state(rows: DataFrame) -> DataFrame:
     )
 
 
+def java_object(spark: SparkSession, name: str) -> Any:
+    """Compile a class beside this file, send it to the executors, and make one of it."""
+    gateway = Gateway(spark)
+    classes = CompiledClasses(gateway)
+    compiled, codes = classes._compile(Path(__file__).with_name(f"{name}.java"))
+    classes._send(codes)
+    nothing = gateway.array(gateway.jvm.java.lang.Object, ())
+    return compiled.getConstructors()[0].newInstance(nothing)
+
+
 def groups_with_state(rows: DataFrame) -> DataFrame:
     """flatMapGroupsWithState of Scala, called as Java calls it."""
     spark = rows.sparkSession
-    gateway = Gateway(spark)
-    classes = CompiledClasses(gateway)
-    compiled, codes = classes._compile(Path(__file__).with_name("SeenState.java"))
-    classes._send(codes)
-    java = gateway.jvm
-    seen = compiled.getConstructors()[0].newInstance(gateway.array(java.java.lang.Object, ()))
+    seen = java_object(spark, "SeenState")
+    java = spark._jvm
     sql_, encoders = java.org.apache.spark.sql, java.org.apache.spark.sql.Encoders
     given = (
         rows.select("key")
@@ -187,40 +194,58 @@ def groups_with_state(rows: DataFrame) -> DataFrame:
     return DataFrame(given.toDF(), spark)
 
 
-CASES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
-    "count": (count, "update"),
-    "distinct": (distinct, "complete"),
-    "windows": (windows, "append"),
-    "sessions": (sessions, "append"),
-    "duplicates": (duplicates, "append"),
-    "duplicates-within": (duplicates_within, "append"),
-    "inner-join": (inner_join, "append"),
-    "outer-join": (outer_join, "append"),
-    "join-and-windows": (join_and_windows, "append"),
-    "total": (total, "update"),
-    "groups-with-state": (groups_with_state, "update"),
-    "outer-join-3": (outer_join, "append"),
-    "outer-join-4": (outer_join, "append"),
-    "pandas-with-state": (pandas_with_state, "update"),
-    "transform-with-state": (transform_with_state, "update"),
-}
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A stateful query and its output mode; ``settings`` are what it needs beside Spark's defaults.
+
+    ``later`` is what it is after its first stop, if it is changed there. ``rocksdb_only`` is an
+    operator that Spark has on RocksDB only. ``tells_stops``: timers show what was seen when they
+    fired, and a stop lets the watermark catch up, so that they fire earlier than in a run that
+    never stops; the run that is left alone then stops at the same places. ``once``: by processing
+    time there is always one more batch, so the query runs one batch a start.
+    """
+
+    query: Callable[[DataFrame], DataFrame]
+    mode: str = "append"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    later: Callable[[DataFrame], DataFrame] | None = None
+    rocksdb_only: bool = False
+    tells_stops: bool = False
+    once: bool = False
+
 
 JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
-SETTINGS = {
-    "outer-join-3": {JOIN_FORMAT: "3"},
-    "outer-join-4": {JOIN_FORMAT: "4"},
+CASES: dict[str, Case] = {
+    "count": Case(count, "update"),
+    "distinct": Case(distinct, "complete"),
+    "windows": Case(windows),
+    "sessions": Case(sessions),
+    "duplicates": Case(duplicates),
+    "duplicates-within": Case(duplicates_within),
+    "inner-join": Case(inner_join),
+    "outer-join": Case(outer_join),
+    "join-and-windows": Case(join_and_windows),
+    "total": Case(total, "update"),
+    "groups-with-state": Case(groups_with_state, "update"),
+    "outer-join-3": Case(outer_join, settings={JOIN_FORMAT: "3"}, rocksdb_only=True),
+    "outer-join-4": Case(outer_join, settings={JOIN_FORMAT: "4"}, rocksdb_only=True),
+    "pandas-with-state": Case(pandas_with_state, "update"),
+    "transform-with-state": Case(
+        transform_with_state, "update", rocksdb_only=True, tells_stops=True
+    ),
 }
-"""What a case needs beside Spark's defaults."""
 
 
-def run(spark: SparkSession, case: str, files: Path, checkpoint: Path) -> list[Row]:
+def run(spark: SparkSession, case: Case, files: Path, checkpoint: Path, part: int = 0) -> list[Row]:
     """Run a query over the files that are there, and return what it has given out."""
-    # The workers have no path to this module.
-    register_pickle_by_value(sys.modules[__name__])
-    query, mode = CASES[case]
+    query = case.later if case.later and part else case.query
+    # The workers have no path to these modules.
+    for module in {query.__module__, __name__}:
+        register_pickle_by_value(sys.modules[module])
     given: list[Row] = []
-    writer = query(source(spark, files)).writeStream.outputMode(mode)
-    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    writer = query(source(spark, files)).writeStream.outputMode(case.mode)
+    trigger = {"once": True} if case.once else {"availableNow": True}
+    writer = writer.option("checkpointLocation", str(checkpoint)).trigger(**trigger)
     running = writer.foreachBatch(lambda frame, _: given.extend(frame.collect())).start()
     running.awaitTermination()
     return given

@@ -3,101 +3,18 @@ without."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
-from tests.e2e.repartition.committed_rewrite import rescale, wanted
-from tests.e2e.repartition.stateful_cases import (
-    CASES,
-    JOIN_FORMAT,
-    SETTINGS,
-    run,
-    source,
-    write_file,
-)
+from tests.e2e.repartition.committed_rewrite import wanted
+from tests.e2e.repartition.left_alone import PROVIDERS, check, configure
+from tests.e2e.repartition.stateful_cases import CASES, run, source, write_file
 
 from rheostat.errors import BadInput
-from rheostat.local.local_session import start_session
-from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
-from rheostat.spark.sensing.query_shape import (
-    CHANGELOG,
-    FILES,
-    PROVIDER,
-    ROCKSDB,
-    SHUFFLE_PARTITIONS,
-)
 
 pytestmark = pytest.mark.e2e
-
-FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-PROVIDERS = {
-    "hdfs": {},
-    "snapshot": {PROVIDER: ROCKSDB},
-    "changelog": {PROVIDER: ROCKSDB, CHANGELOG: "true"},
-    "format-2": {PROVIDER: ROCKSDB, CHANGELOG: "true", FORMAT: "2"},
-}
-NEEDS_FAMILIES = {"transform-with-state", "outer-join-3", "outer-join-4"}
-TELLS_WHEN_IT_STOPPED = {"transform-with-state"}
-"""Their timers show what was seen when they fired. A stop lets the watermark catch up, so that they
-fire earlier than in a run that never stops: the other run of theirs stops at the same place."""
-QUICK_FILES = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
-OPTIONS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    FILES: QUICK_FILES,
-}
-
-
-@pytest.fixture(scope="module")
-def spark(driver: dict[str, str]) -> Iterator[SparkSession]:
-    session = start_session("local[2]", OPTIONS, "operator matrix")
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-
-
-def configure(spark: SparkSession, partitions: int, settings: dict[str, str]) -> None:
-    for name in (PROVIDER, CHANGELOG, FORMAT, JOIN_FORMAT):
-        spark.conf.unset(name)
-    for name, value in {**settings, SHUFFLE_PARTITIONS: str(partitions)}.items():
-        spark.conf.set(name, value)
-
-
-def check(
-    spark: SparkSession, folder: Path, case: str, provider: str, before: int, after: int, files: int
-) -> None:
-    """Run half of the files, rewrite, run the rest, and compare with a run that was left alone."""
-    configure(spark, before, {**PROVIDERS[provider], **SETTINGS.get(case, {})})
-    for number in range(files // 2):
-        write_file(folder / "files", number)
-    given = run(spark, case, folder / "files", folder / "checkpoint")
-    left_alone = []
-    if case in TELLS_WHEN_IT_STOPPED:
-        left_alone = list(given)
-        shutil.copytree(folder / "checkpoint", folder / "left alone")
-    assert missing_file(wanted(folder / "checkpoint", after)[0]) is None
-    done = rescale(spark, folder / "checkpoint", after)
-    assert done.before
-    assert all(done.after[store].same_content(count) for store, count in done.before.items())
-    known, _ = wanted(folder / "checkpoint", after)
-    assert known.partitions == after
-    counted = SparkRewriter(spark).measure(known.state)
-    assert all(counted[store].same_content(count) for store, count in done.before.items())
-    assert [count.misplaced for count in counted.values()] == [0] * len(counted)
-    for number in range(files // 2, files):
-        write_file(folder / "files", number)
-    given += run(spark, case, folder / "files", folder / "checkpoint")
-    left_alone += run(spark, case, folder / "files", folder / "left alone")
-    assert sorted(map(str, given)) == sorted(map(str, left_alone))
-    assert given
 
 
 @pytest.mark.parametrize(
@@ -109,7 +26,7 @@ def check(
     ],
 )
 def test_a_query_goes_on_as_if_nothing_had_been(spark, tmp_path, case, provider, before, after):
-    check(spark, tmp_path, case, provider, before, after, files=2)
+    check(spark, tmp_path, CASES[case], provider, (before, after))
 
 
 @pytest.mark.thorough
@@ -117,9 +34,9 @@ def test_a_query_goes_on_as_if_nothing_had_been(spark, tmp_path, case, provider,
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("case", CASES)
 def test_the_whole_matrix(spark, tmp_path, case, provider, before, after):
-    if case in NEEDS_FAMILIES and provider == "hdfs":
+    if CASES[case].rocksdb_only and provider == "hdfs":
         pytest.skip("Spark has this operator on RocksDB only")
-    check(spark, tmp_path, case, provider, before, after, files=6)
+    check(spark, tmp_path, CASES[case], provider, (before, after), files_a_part=3)
 
 
 def test_a_limit_is_refused_before_anything_is_written(spark, tmp_path):
@@ -138,7 +55,7 @@ def test_a_limit_is_refused_before_anything_is_written(spark, tmp_path):
 def test_a_rewrite_can_be_taken_back_and_done_again(spark, tmp_path):
     configure(spark, 2, {})
     write_file(tmp_path / "files", 0)
-    run(spark, "count", tmp_path / "files", tmp_path / "c")
+    run(spark, CASES["count"], tmp_path / "files", tmp_path / "c")
     before = states(tmp_path / "c")
     _, rewrite = wanted(tmp_path / "c", 4)
     rewriter = SparkRewriter(spark)
@@ -152,7 +69,7 @@ def test_a_rewrite_can_be_taken_back_and_done_again(spark, tmp_path):
 def test_a_rewrite_that_was_interrupted_goes_on_with_what_is_not_done(spark, tmp_path):
     configure(spark, 2, PROVIDERS["snapshot"])
     write_file(tmp_path / "files", 0)
-    run(spark, "inner-join", tmp_path / "files", tmp_path / "c")
+    run(spark, CASES["inner-join"], tmp_path / "files", tmp_path / "c")
     notes = tmp_path / "notes"
     notes.mkdir()
     _, rewrite = wanted(tmp_path / "c", 4)
