@@ -22,6 +22,9 @@ _LOAD_SHARE, _LEAST_LOAD, _MOST_LOAD = 0.4, 1.15, 2.0
 longer than the least are not told from others.
 """
 
+_LATE_SHARE = 0.4
+_HOUR_S = 3600.0
+
 _LOST_S = 300.0
 """Executors that did not come within this are not waited for, and teach nothing."""
 
@@ -37,6 +40,12 @@ class RescaleCost:
     cold_s: float
     load: float
     """Times as long as else batches take while executors start, at least 1."""
+
+    late_s: float
+    """Seconds of arrivals that a change makes late, by batches on executors that are cold."""
+
+    spent_late_s: float
+    """Those that changes of the last hour made late; e times less when they are an hour older."""
 
     def start_within_s(self, z: float = 1.28) -> float:
         """Return the time within which they come; ``z`` 1.28 is nine times in ten, 2 is 49 times
@@ -57,6 +66,8 @@ def rescale_cost(learnt: Learnt) -> RescaleCost:
         math.sqrt(learnt.get("variance", _START_SPREAD**2)),
         learnt.get("cold_s", _COLD_S),
         load if (load := learnt.get("load", 1.0)) > _LEAST_LOAD else 1.0,
+        learnt.get("late_s", 0.0),
+        learnt.get("spent_late_s", 0.0),
     )
 
 
@@ -90,6 +101,7 @@ def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[
         "target": target,
         "executors": executors,
         "looked_s": t_s,
+        "spent_late_s": learnt.get("spent_late_s", 0.0) * _kept(t_s - looked_s),
         "asked": [each for each in asked if each not in come and each not in lost],
         "lost": executors < target and (bool(lost) or learnt.get("lost", False)),
     }
@@ -107,6 +119,26 @@ def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:
     return {**learnt, "cold_s": before + _COLD_SHARE * (max(0.0, longer_s) - before)}
 
 
+def with_late(learnt: Learnt, late_s: float) -> dict[str, Any]:
+    """Return what is known after a batch amid a change, that was late for so many seconds of
+    arrivals only because it lasted longer than the model says.
+    """
+    return {
+        **learnt,
+        "so_far_late_s": learnt.get("so_far_late_s", 0.0) + late_s,
+        "spent_late_s": learnt.get("spent_late_s", 0.0) + late_s,
+    }
+
+
+def with_settled(learnt: Learnt) -> dict[str, Any]:
+    """Return what is known once a change is over: what all of its batches made late is its cost."""
+    kept = dict(learnt)
+    if (whole_s := kept.pop("so_far_late_s", None)) is not None:
+        before_s = learnt.get("late_s", 0.0)
+        kept["late_s"] = before_s + _LATE_SHARE * (whole_s - before_s)
+    return kept
+
+
 def during_start(learnt: Learnt, from_s: float, until_s: float) -> float:
     """Return the share of a time in which the executors that are waited for started."""
     if not (asked := learnt.get("asked")):
@@ -122,6 +154,10 @@ def with_load(learnt: Learnt, times: float) -> dict[str, Any]:
     before: float = learnt.get("load", 1.0)
     seen = min(max(times, 1 / _MOST_LOAD), _MOST_LOAD)
     return {**learnt, "load": before + _LOAD_SHARE * (seen - before)}
+
+
+def _kept(since_s: float) -> float:
+    return math.exp(-min(max(0.0, since_s), _HOUR_S) / _HOUR_S)
 
 
 def _with_start(learnt: dict[str, Any], least_s: float, most_s: float) -> dict[str, Any]:

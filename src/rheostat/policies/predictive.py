@@ -18,7 +18,7 @@ from rheostat.policies.about import About
 from rheostat.policies.foresight.contest import contested, winner
 from rheostat.policies.foresight.courses import bearable, course, risk
 from rheostat.policies.foresight.gain import begun
-from rheostat.policies.foresight.late_rows import counted
+from rheostat.policies.foresight.late_rows import WINDOW_S, counted
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.situation import Situation, situation
 from rheostat.policies.foresight.told import told
@@ -125,7 +125,7 @@ class Predictive:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
-        seen, rates = learnt(observation, memory, self.period_s)
+        seen, rates = learnt(observation, memory, self.slo, self.period_s)
         seen["late"] = counted(observation, memory, self.slo)
         simple = MeasuredThroughput(slo=self.slo)
         other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))
@@ -184,7 +184,7 @@ class Predictive:
         if standing.late_rows > _LATE_S * at.coming.p90[0]:
             why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
             return self._up(at, why, evidence)
-        if feared > _UNEASY * at.late_share or worst > _UNEASY * at.late_in_window:
+        if _is_too_much(at, feared, worst):
             surge = at.surges.worst.rate if at.surges else 0.0
             why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
             return self._up(at, why, evidence, (feared, worst))
@@ -245,7 +245,7 @@ class Predictive:
             if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
             does_as_much = at.sustained(q) >= at.sustained(size)
-            if does_as_much or bearable(risk(at, q, as_never=True), at):
+            if does_as_much or (at.bears_change and bearable(risk(at, q, as_never=True), at)):
                 best, saved = q, saving
         if best < size:
             evidence["needed"] = best
@@ -272,6 +272,13 @@ def _helped(
     arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
     here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
     return there < (1 - _GAIN) * here
+
+
+def _is_too_much(at: Situation, feared: float, worst: float) -> bool:
+    """Tell whether surges would make too many rows late, and more than a change would."""
+    return feared > max(_UNEASY * at.late_share, at.late_by_change) or worst > max(
+        _UNEASY * at.late_in_window, at.cost.late_s / WINDOW_S
+    )
 
 
 def _eases(most: tuple[float, float], standing: tuple[float, float]) -> bool:

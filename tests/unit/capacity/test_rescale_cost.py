@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from rheostat.capacity.rescale_cost import during_start, rescale_cost, with_load, with_sight
+from rheostat.capacity.rescale_cost import (
+    during_start,
+    rescale_cost,
+    with_late,
+    with_load,
+    with_settled,
+    with_sight,
+)
 
 
 def started(takes_s: float, tick_s: float, times: int = 6) -> dict[str, Any]:
@@ -59,3 +66,19 @@ def test_a_batch_is_in_a_start_by_the_share_of_its_time() -> None:
     assert during_start(waiting, 5.0, 10.0) == 1.0
     assert during_start(with_sight(waiting, 10.0, 2, 2), 5.0, 15.0) == 0.0
     assert during_start({}, 0.0, 5.0) == 0.0
+
+
+def test_what_a_change_makes_late_is_the_sum_over_its_batches() -> None:
+    known = with_settled(with_late(with_late({}, 2.0), 3.0))
+    for _ in range(20):
+        known = with_settled(with_late(with_late(known, 2.0), 3.0))
+    assert rescale_cost(known).late_s == pytest.approx(5.0, rel=0.01)
+    assert rescale_cost(with_settled(known)).late_s == rescale_cost(known).late_s
+
+
+def test_what_changes_made_late_is_forgotten_within_hours() -> None:
+    known = with_sight(with_late(with_sight({}, 0.0, 2, 2), 6.0), 1800.0, 2, 2)
+    assert 3.0 < rescale_cost(known).spent_late_s < 4.0
+    for hour in range(1, 9):
+        known = with_sight(known, 1800.0 + 3600.0 * hour, 2, 2)
+    assert rescale_cost(known).spent_late_s < 0.01

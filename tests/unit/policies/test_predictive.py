@@ -124,3 +124,28 @@ def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows
     told = measures(run.ledger, Slo(latency_s=10), warm_up_s=300)
     assert told.attained
     assert told.executors_mean < 10  # what cold executors lasted longer is no load of a start
+
+
+def test_beside_a_large_fixed_cost_sizes_change_only_as_often_as_cold_batches_may_be_late() -> None:
+    slo = Slo(latency_s=10)
+    parameters = SparkParameters(
+        executors=8,
+        trigger_s=2,
+        fixed_s=3,
+        slots_per_executor=2,
+        source_partitions=32,
+        state_partitions=64,
+        start_s=10.0,
+    )
+    wave = Cosine(shift=12_000, amplitude=8000, period_s=1200, noise=1000, seed=31)
+    run = simulate(
+        SparkPlant(parameters, wave, seed=3),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=16)),
+        until_s=60 * 100,
+        interval_s=5,
+    )
+    told = measures(run.ledger, slo, warm_up_s=300)
+    assert told.attained
+    assert told.executors_mean < 14
+    assert told.rescalings < 30

@@ -7,13 +7,12 @@ from collections.abc import Callable
 
 from rheostat.capacity.batch import Trigger
 from rheostat.capacity.rollout import Arrivals, Backlog, Course, Size, rollout
+from rheostat.policies.foresight.late_rows import WINDOW_S
 from rheostat.policies.foresight.situation import SURE, Situation
 from rheostat.signals.forecasts.surges import Surge
 
 _AFTER_S = 60.0
 """A surge is followed for so long after the executors are back and the objective has passed."""
-
-_WINDOW_S = 300.0
 
 _MOSTLY = 0.67
 """Spreads of the start time: executors are there in three of four cases."""
@@ -98,7 +97,7 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     for surge in seldom:
         if surge.rate > sustained:
             found = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)
-            window = max(window, found.late_rows / max(1.0, surge.rate * _WINDOW_S))
+            window = max(window, found.late_rows / max(1.0, surge.rate * WINDOW_S))
     return late, window
 
 

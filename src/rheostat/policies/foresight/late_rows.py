@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rheostat.model import Memory, Observation
@@ -16,7 +17,8 @@ _SHARE = 0.008
 _WINDOW_SHARE = 0.08
 """Of the 10 % that may be late in five minutes."""
 
-_SPANS = {"hour": 3600.0, "window": 300.0}
+HOUR_S, WINDOW_S = 3600.0, 300.0
+_SPANS = {"hour": HOUR_S, "window": WINDOW_S}
 """Rows count e times less when they are so many seconds older."""
 
 _GAP_S = 60.0
@@ -47,6 +49,18 @@ def may_be_late(late: Mapping[str, Any]) -> tuple[float, float]:
     (all_rows, _), (recent_rows, _) = late["hour"], late["window"]
     recent = min(_WINDOW_SHARE, _SHARE * all_rows / recent_rows if recent_rows > 0 else _SHARE)
     return max(0.0, _SHARE - spent["hour"]), max(0.0, recent - spent["window"])
+
+
+def late_by(now: Observation, longer_s: float, slo_s: float) -> float:
+    """Return the seconds of arrivals of which the last batch was late, where none had been with
+    rows that are committed ``longer_s`` earlier; else 0: more had waited than could be in time.
+    """
+    if now.latency_s is None or not now.batch_rows or not now.input_rows_per_s:
+        return 0.0
+    earlier = replace(now, latency_s=now.latency_s - longer_s)
+    if _late_share(earlier, slo_s) > 0:
+        return 0.0
+    return _late_share(now, slo_s) * now.batch_rows / now.input_rows_per_s
 
 
 def _late_share(now: Observation, slo_s: float) -> float:

@@ -10,11 +10,14 @@ from rheostat.capacity.identify import identified, with_batch
 from rheostat.capacity.rescale_cost import (
     during_start,
     with_cold_batch,
+    with_late,
     with_load,
+    with_settled,
     with_sight,
 )
 from rheostat.model import Memory, Observation
 from rheostat.policies.foresight.gain import heard
+from rheostat.policies.foresight.late_rows import late_by
 from rheostat.policies.foresight.waiting import rows_limit
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period_s
@@ -29,10 +32,11 @@ _MOSTLY = 0.5
 
 
 def learnt(
-    now: Observation, memory: Memory, given_s: float = 0.0
+    now: Observation, memory: Memory, slo_s: float, given_s: float = 0.0
 ) -> tuple[dict[str, Any], Rates | None]:
     """Return what is remembered after this look, JSON values only, and the history of rates; None
-    where the rate is not known. ``given_s`` is the period of the load; 0: it is looked for.
+    where the rate is not known. ``slo_s`` is the objective, ``given_s`` the period of
+    the load; 0: it is looked for.
     """
     seen: dict[str, Any] = {**memory, "tick_s": _tick_s(now, memory)}
     rates = None
@@ -41,7 +45,7 @@ def learnt(
         seen |= found
     if now.executors:
         seen |= _sizes(now, memory)
-        seen |= _batch(now, memory, seen)
+        seen |= _batch(now, memory, seen, slo_s)
         seen["rows_limit"] = rows_limit(now, memory.get("rows_limit"))
     return seen, rates
 
@@ -102,7 +106,9 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     return found
 
 
-def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[str, Any]:
+def _batch(
+    now: Observation, memory: Memory, seen: Mapping[str, Any], slo_s: float
+) -> dict[str, Any]:
     """Return what a batch that is new has taught; one that began before the size had settled
     teaches only what new executors cost.
     """
@@ -120,15 +126,21 @@ def _batch(now: Observation, memory: Memory, seen: Mapping[str, Any]) -> dict[st
     known = identified(batches)
     settled = began_s >= changed_s + 2 * every_s + 1.0
     starting = during_start(seen["rescale"], began_s, began_s + now.batch_s)
-    if known and settled and starting >= _MOSTLY:  # else the cold ones of before are in it, too
-        expected_s = known.model.batch_s(now.batch_rows, slots)
-        found["rescale"] = with_load(seen["rescale"], now.batch_s / max(expected_s, 1e-3))
+    expected_s = known.model.batch_s(now.batch_rows, slots) if known else now.batch_s
+    found["longer_s"] = max(0.0, now.batch_s - expected_s)
     if settled:
+        found["rescale"] = with_settled(seen["rescale"])
+        if known and starting >= _MOSTLY:  # before it had settled cold ones are in it, too
+            found["rescale"] = with_load(found["rescale"], now.batch_s / max(expected_s, 1e-3))
         found["batches"] = with_batch(
             batches, now.batch_s, now.batch_rows, slots, now.stages, fresh
         )
         found["trial"] = heard(memory.get("trial", {}), now)
-    elif known and seen.get("cold") and began_s + now.batch_s >= changed_s:
-        longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
-        found |= {"rescale": with_cold_batch(seen["rescale"], longer_s), "cold": False}
+    elif known and began_s + now.batch_s >= changed_s:
+        # its rows waited for the batch before, which may have been longer, too
+        late_s = late_by(now, found["longer_s"] + memory.get("longer_s", 0.0), slo_s)
+        found["rescale"] = with_late(seen["rescale"], late_s)
+        if seen.get("cold"):
+            longer_s = now.batch_s - expected_s
+            found |= {"rescale": with_cold_batch(found["rescale"], longer_s), "cold": False}
     return found

@@ -13,7 +13,7 @@ from rheostat.capacity.rescale_cost import RescaleCost, on_their_way, rescale_co
 from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
 from rheostat.policies.foresight.gain import cap
-from rheostat.policies.foresight.late_rows import may_be_late
+from rheostat.policies.foresight.late_rows import HOUR_S, may_be_late
 from rheostat.policies.foresight.waiting import overdue, waiting
 from rheostat.signals.forecasts.forecast import Forecast, last_value
 from rheostat.signals.forecasts.rate_history import Rates
@@ -27,6 +27,12 @@ _YOUNG = 0.35
 """Less is aimed at by so much of the objective while nothing is known of the load and executors
 take as long to come as the objective: such a job has one try. With both at 10 s a steep day of four
 minutes was in time on 24 of 30 seeds with 0, on all with 0.35, at 5 % more."""
+
+_FIXED = 2.5
+"""Times the fixed cost of a batch that is always aimed at: below twice it no size does."""
+
+_BY_CHANGES = 0.004
+"""Of the rows may be late by changes of size: half of those that may be late."""
 
 _OVERDUE = 1.5
 """A batch that lasts so many times as long as it should: its rows are dearer than was known."""
@@ -70,7 +76,9 @@ class Situation:
     """Whether executors that were asked for have not come in a long time."""
 
     aim_s: float
-    """What latency is aimed at: a part of the objective, or two triggers where that is more."""
+    """What latency is aimed at: a part of the objective, or what two triggers or the fixed cost of
+    batches take where that is more.
+    """
 
     longer: float
     """What batches are taken to last longer than the model says."""
@@ -110,6 +118,16 @@ class Situation:
         return self.cost.start_within_s(SURE) + self.tick_s + self.trigger_s
 
     @property
+    def late_by_change(self) -> float:
+        """The share of the rows that one change an hour makes late."""
+        return self.cost.late_s / HOUR_S
+
+    @property
+    def bears_change(self) -> bool:
+        """Whether what another change makes late is still within what changes may."""
+        return self.cost.spent_late_s + self.cost.late_s <= _BY_CHANGES * HOUR_S
+
+    @property
     def is_limited(self) -> bool:
         """Whether the rows that a batch may have bind: such a batch ends before its trigger."""
         if self.rows_limit is None:
@@ -141,7 +159,8 @@ def situation(
     rate, slots, trigger_s = now.input_rows_per_s or 0.0, now.slots_per_executor or 1, now.trigger_s
     cost = rescale_cost(seen["rescale"])
     young = _YOUNG * seen["unknown"] * min(1.0, cost.start_s / slo_s)
-    aim_s = max((_AIM - young) * slo_s, 2.0 * (trigger_s or 0.0))
+    least_s = max(2.0 * (trigger_s or 0.0), min(_AIM * slo_s, _FIXED * model.model.fixed_s))
+    aim_s = max((_AIM - young) * slo_s, least_s)
     late_share, late_in_window = may_be_late(seen["late"])
     longer = math.exp(margin * model.spread)
     over = overdue(now, model.model, seen["running_on"] * slots, cost.cold_s)

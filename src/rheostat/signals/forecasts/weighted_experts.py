@@ -177,14 +177,12 @@ def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
     short = max(2, min(ahead, _LONG))
     level = _mean(series, _LEVEL)
     said = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
-    ages_s = step_s * np.arange(len(series) + _LEVEL - 2, -1, -1.0)
+    ages_s = step_s * np.arange(len(series) + _LEVEL - 2, -ahead - 1, -1.0)
     for season_s in rates.seasons_s:
         if ahead * step_s <= season_s <= rates.watched_s:
             before = rates.before(ages_s + season_s, fine=_fine(season_s))
             then = sum(before[n : n + len(series)] for n in range(_LEVEL)) / _LEVEL
-            comes_s = ages_s[_LEVEL - 1 :] + season_s - ahead * step_s
-            same = rates.before(comes_s, fine=_fine(season_s))
-            said.append(same + (level - then) / 2)
+            said.append(before[_LEVEL - 1 + ahead :] + (level - then) / 2)
         else:
             said.append(np.full(len(series), np.nan))
     return np.maximum(np.array(said), 0.0)

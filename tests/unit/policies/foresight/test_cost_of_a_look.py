@@ -35,7 +35,7 @@ def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
     rates: list[float], every_s: float
 ) -> None:
     now, memory = looked(rates, every_s)
-    seen, kept = learnt(now, memory)
+    seen, kept = learnt(now, memory, 10.0)
     assert kept is not None
     model = Predictive()._model(seen)
     assert model is not None
@@ -51,7 +51,7 @@ def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
     now, memory = looked([1000.0 + n % 7 for n in range(200)], 1.0)
     read = 0
     for n in range(1, 16):
-        seen, _ = learnt(replace(now, t_s=now.t_s + n), memory)
+        seen, _ = learnt(replace(now, t_s=now.t_s + n), memory, 10.0)
         read += seen["turn"] != memory["turn"]
         memory = {**seen, "newest_s": now.t_s + n}
     assert read == 3  # means of five seconds, looks of one
