@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from tests.e2e.drivers_elsewhere import until
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.run_on_cluster import COUNTS, Run
 
 from rheostat.local.kubernetes.control_plane import RULES
+from rheostat.local.kubernetes.objects import create
 from rheostat.local.yarn.yarn_cluster import YarnCluster
 
 if TYPE_CHECKING:
     from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
+ROLE = Path(__file__).parents[2] / "deploy" / "driver" / "role.yaml"
 ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 SHORT = {"metadata": {"name": "short"}}
@@ -39,13 +42,16 @@ def token(kubernetes: KubernetesCluster) -> str:
     """Make the account where it is not there, and return a token of it."""
     with suppress(OSError):
         kubernetes.plane.request("POST", ACCOUNT, SHORT)
+    return token_of(kubernetes, f"{ACCOUNT}/short")
+
+
+def token_of(kubernetes: KubernetesCluster, account: str) -> str:
     asked = {"spec": {"audiences": [], "expirationSeconds": 3600}}
-    told = kubernetes.plane.request("POST", f"{ACCOUNT}/short/token", asked)
-    return str(told["status"]["token"])
+    return str(kubernetes.plane.request("POST", f"{account}/token", asked)["status"]["token"])
 
 
-def with_token(kubernetes: KubernetesCluster, file: Path) -> dict[str, str]:
-    file.write_text(token(kubernetes))
+def with_token(kubernetes: KubernetesCluster, file: Path, text: str | None = None) -> Any:
+    file.write_text(text or token(kubernetes))
     at = "spark.kubernetes.authenticate.oauthToken"
     kept = {name: text for name, text in kubernetes.settings.items() if name != at}
     return {**kept, f"{at}File": str(file)}
@@ -75,6 +81,35 @@ def test_rights_that_lack_are_said_as_rules_and_the_job_runs_on(
         role(kubernetes, *RULES)
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
         assert run.ended() == 0, run.said()[-4000:]
+
+
+@needs_kubernetes
+def test_the_role_to_copy_is_all_that_a_driver_needs_in_a_namespace_of_its_own(
+    kubernetes: KubernetesCluster, tmp_path: Path
+) -> None:
+    named = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "jobs"}}
+    create(kubernetes.plane, named)
+    for made in yaml.safe_load_all(ROLE.read_text()):  # kubectl apply --namespace jobs
+        create(kubernetes.plane, {**made, "metadata": {**made["metadata"], "namespace": "jobs"}})
+    text = token_of(kubernetes, "/api/v1/namespaces/jobs/serviceaccounts/spark")
+    own = {"spark.kubernetes.namespace": "jobs"}
+    run = Run(
+        tmp_path,
+        Named(kubernetes, with_token(kubernetes, tmp_path / "token", text)),
+        kubernetes.url,
+        own,
+        COUNTS,
+    )
+    with run.child:
+        run.work()
+        for size in (2, 1):
+            run.ask(size)
+            until(f"{size} executors", lambda size=size: run.sizes()[-1] == size)  # type: ignore[misc]
+            run.work()
+        assert run.ended() == 0, run.said()[-4000:]
+    run.check_counts()
+    assert "add to" not in run.said()
+    assert run.lost() == []
 
 
 @needs_kubernetes
