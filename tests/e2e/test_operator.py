@@ -249,7 +249,7 @@ def _leaving(plane, pods, names):
 
 
 def test_killed_at_thirty_points_no_size_is_forgotten_and_nothing_is_done_twice(plane, operator):
-    """The operator dies k x 40 ms after a size was asked for, and another one begins."""
+    """The operator dies k x 10 ms after a size was asked for, and another one begins."""
     driver = Driver(2, hurry=1000.0)
     driver.pod(plane, "killed")
     plane.apply(resource("killed", driver.port, mode="external"))
