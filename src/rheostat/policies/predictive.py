@@ -57,8 +57,9 @@ class Predictive:
     that do not come are not counted on. Before the model has foretold five batches, and where five
     are off by half, ``measured-throughput`` decides. A step that gained less than 30 % of what the
     model promised is taken back, and not tried again for a while. Where a fixed size or
-    ``measured-throughput`` was better by a tenth for a day, by the model, it decides for a day.
-    Where the source tells no offsets, what waits is taken for what came since the batch began.
+    ``measured-throughput`` was better by a tenth for a day, by the model, it decides until another
+    way is, or it makes more rows late than may be. Where the source tells no offsets, what waits is
+    taken for what came since the batch began.
     """
 
     about: ClassVar[About] = About(
@@ -153,6 +154,7 @@ class Predictive:
             seen.get("contest", {}),
             at,
             decision.target,
+            lambda each: self._decided(each).target,
             simple,
             self.rescale_cost,
             is_busy=seen["turn"] != memory.get("turn"),
@@ -173,7 +175,7 @@ class Predictive:
             return None
         target = int(name) if name.isdigit() else other.target
         what = f"a fixed size of {name}" if name.isdigit() else name
-        why = f"{what} was cheaper by a tenth for a day, by the model: it decides for a day"
+        why = f"{what} was better by a tenth for a day, by the model: it decides"
         return Decision(target=target, reason=f"{why}; {other.reason}", evidence=other.evidence)
 
     def _decided(self, at: Situation) -> Decision:

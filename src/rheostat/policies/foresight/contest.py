@@ -1,20 +1,31 @@
 """The contest with simpler ways: what a fixed size and ``measured-throughput`` would have cost in
-the model, and who decides where one of them was clearly better for a day.
+the model, and who decides where one of them was clearly better for a day; ``predictive`` is then
+played in the model, and gets its place back where it would have been clearly better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
-from rheostat.policies.foresight.shadow import Terms, ahead, better, seen_as
+from rheostat.policies.foresight.shadow import (
+    Shadow,
+    Terms,
+    ahead,
+    aimed,
+    better,
+    gone_on,
+    seen_as,
+)
 from rheostat.policies.foresight.situation import Situation
+from rheostat.policies.foresight.waiting import waiting
 from rheostat.ports import Policy
 
 Contest: TypeAlias = Mapping[str, Any]
 """The shadows between two looks: JSON values only."""
 
-SIMPLE = "measured-throughput"
+OURS, SIMPLE = "ours", "measured-throughput"
 _DAY_S = 86_400.0
 _FIXED = 8
 """Fixed sizes that are followed, at most."""
@@ -30,13 +41,15 @@ def contested(
     contest: Contest,
     at: Situation,
     target: int,
+    decided: Callable[[Situation], int],
     simple: Policy,
     rescale_cost: float,
     *,
     is_busy: bool,
 ) -> Contest:
     """Return the contest after this look, at which ``target`` executors were asked for; it stands
-    as it was where the last round is a moment ago. ``is_busy``: the look has cost much already.
+    as it was where the last round is a moment ago. ``decided`` is what ``predictive`` would ask for
+    in a situation; ``is_busy``: the look has cost much already.
     """
     t_s, before_s = at.now.t_s, contest.get("t_s", at.now.t_s)
     if contest and 0 <= t_s - before_s < (_LATEST_S if is_busy else _EVERY_S):
@@ -55,37 +68,55 @@ def contested(
         rescale_cost=rescale_cost / at.slots,
     )
     fixed = contest.get("fixed") or {str(size): {} for size in _thinned(at.sizes)}
-    other = contest.get("simple", {})
-    memory, wanted = contest.get("memory", {}), at.size
-    if other:
-        decision, memory = simple.decide(seen_as(other, terms), memory)
-        wanted = decision.target
-        if at.ceiling is not None:
-            wanted = min(wanted, at.ceiling)
+    other = gone_on(contest.get("simple", {}), terms, at.size)
+    decision, memory = simple.decide(seen_as(other, terms), contest.get("memory", {}))
+    wanted = decision.target if at.ceiling is None else min(decision.target, at.ceiling)
+    ours = gone_on(contest.get("ours", {}), terms, target)
+    if winner(contest) is not None:
+        target = decided(_in_place_of(ours, at, terms))
     found = {
         "t_s": t_s,
         "watched_s": contest.get("watched_s", 0.0) + since_s,
-        "ours": ahead(contest.get("ours", {}), terms, target),
-        "simple": ahead(other, terms, max(1, wanted)),
+        "ours": aimed(ours, terms, target),
+        "simple": aimed(other, terms, max(1, wanted)),
         "memory": memory,
         "fixed": {size: ahead(each, terms, int(size)) for size, each in fixed.items()},
     }
-    return {**found, **_winner(contest, found)}
+    ways = {OURS: found["ours"], SIMPLE: found["simple"], **found["fixed"]}
+    name = better(contest.get("decides", OURS), ways, found["watched_s"])
+    return {**found, "decides": name or OURS}
 
 
 def winner(contest: Contest) -> str | None:
     """Return who decides now: ``measured-throughput``, a size as text, or None: nobody else."""
-    name, _ = contest.get("winner") or (None, None)
-    return name
+    name: str = contest.get("decides", OURS)
+    return None if name == OURS else name
 
 
-def _winner(contest: Contest, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the winner of a day for the day that follows; then the contest begins anew."""
-    if won := contest.get("winner"):
-        over = not 0 <= found["t_s"] - won[1] < _DAY_S
-        return {"winner": None, "watched_s": 0.0} if over else {"winner": won}
-    name = better(found["ours"], {SIMPLE: found["simple"], **found["fixed"]}, found["watched_s"])
-    return {"winner": None if name is None else [name, found["t_s"]]}
+def _in_place_of(ours: Shadow, at: Situation, terms: Terms) -> Situation:
+    """Return the situation as it would be, had ``predictive`` decided: with the size and the
+    backlog of its shadow.
+    """
+    seen = seen_as(ours, terms)
+    now = replace(
+        at.now,
+        executors=seen.executors,
+        target=seen.target,
+        lag_rows=seen.lag_rows,
+        lag_s=seen.lag_s,
+        batch_s=seen.batch_s,
+        batch_rows=seen.batch_rows,
+        processed_rows_per_s=seen.processed_rows_per_s,
+        in_flight=seen.in_flight,
+    )
+    coming = ours["coming"]
+    return replace(
+        at,
+        now=now,
+        backlog=waiting(now, at.model.model, terms.rate, at.longer),
+        way=[(max(0.0, coming[0] - terms.t_s), coming[1])] if coming else [],
+        lost=False,
+    )
 
 
 def _thinned(sizes: Sequence[int]) -> list[int]:

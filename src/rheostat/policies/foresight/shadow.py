@@ -37,12 +37,17 @@ class Terms:
 
 
 def ahead(shadow: Shadow, terms: Terms, wanted: int) -> dict[str, Any]:
-    """Return a shadow at the time of this look, whose size is to be ``wanted`` from now on: batches
-    were run, late rows and executors counted; more executors come after ``start_s``.
+    """Return a shadow at the time of this look, whose size is to be ``wanted`` from now on."""
+    return aimed(gone_on(shadow, terms, wanted), terms, wanted)
+
+
+def gone_on(shadow: Shadow, terms: Terms, first: int) -> dict[str, Any]:
+    """Return a shadow at the time of this look: batches were run, late rows and executors counted;
+    ``first`` is the size of one that begins.
     """
     keep = math.exp(-terms.since_s / _DAY_S)
     found: dict[str, Any] = {
-        "size": shadow.get("size", wanted),
+        "size": shadow.get("size", first),
         "coming": shadow.get("coming"),
         "waits": shadow.get("waits", 0.0) + terms.rate * terms.since_s,
         "batch": shadow.get("batch"),
@@ -56,7 +61,22 @@ def ahead(shadow: Shadow, terms: Terms, wanted: int) -> dict[str, Any]:
     for _ in range(_MOST):
         if not _batch(found, terms):
             break
-    _aim(found, terms, wanted)
+    return found
+
+
+def aimed(shadow: Shadow, terms: Terms, wanted: int) -> dict[str, Any]:
+    """Return a shadow whose size is to be ``wanted`` from now on; more executors come after
+    ``start_s``.
+    """
+    found = dict(shadow)
+    standing = (found["coming"] or [0.0, found["size"]])[1]
+    if wanted == standing:
+        return found
+    found |= {"cost": found["cost"] + terms.rescale_cost, "coming": None}
+    if wanted > found["size"]:
+        found["coming"] = [terms.t_s + terms.start_s, wanted]
+    else:
+        found["size"] = wanted
     return found
 
 
@@ -81,16 +101,19 @@ def seen_as(shadow: Shadow, terms: Terms) -> Observation:
     )
 
 
-def better(ours: Shadow, others: Mapping[str, Shadow], watched_s: float) -> str | None:
-    """Return the name of the cheapest other that kept the objective where ours is dearer by 10 %,
-    or did not keep it; None before a day has been watched.
+def better(decides: str, ways: Mapping[str, Shadow], watched_s: float) -> str | None:
+    """Return who is to decide from now on: whoever does, unless it is dearer by 10 % than another
+    way that kept the objective, or did not keep it; then the cheapest that did. None: nobody kept
+    it. Before a day has been watched all stays as it is.
     """
-    kept = {name: other["cost"] for name, other in others.items() if _late_share(other) <= _LATE}
-    if watched_s < _DAY_S or not kept:
-        return None
-    best = min(kept, key=lambda name: kept[name])
-    worse = ours["cost"] > _WORSE * kept[best] or _late_share(ours) > _WORSE * _LATE
-    return best if worse else None
+    if watched_s < _DAY_S:
+        return decides
+    kept = {name: way["cost"] for name, way in ways.items() if _late_share(way) <= _LATE}
+    best = min(kept, key=lambda name: kept[name], default=None)
+    stands = ways[decides]
+    if _late_share(stands) > _WORSE * _LATE:
+        return best
+    return best if best and stands["cost"] > _WORSE * kept[best] else decides
 
 
 def _late_share(shadow: Shadow) -> float:
@@ -100,18 +123,6 @@ def _late_share(shadow: Shadow) -> float:
 def _arrive(shadow: dict[str, Any], terms: Terms) -> None:
     if shadow["coming"] and terms.t_s >= shadow["coming"][0]:
         shadow["size"], shadow["coming"] = shadow["coming"][1], None
-
-
-def _aim(shadow: dict[str, Any], terms: Terms, wanted: int) -> None:
-    standing = (shadow["coming"] or [0.0, shadow["size"]])[1]
-    if wanted == standing:
-        return
-    shadow["cost"] += terms.rescale_cost
-    shadow["coming"] = None
-    if wanted > shadow["size"]:
-        shadow["coming"] = [terms.t_s + terms.start_s, wanted]
-    else:
-        shadow["size"] = wanted
 
 
 def _batch(shadow: dict[str, Any], terms: Terms) -> bool:

@@ -53,11 +53,22 @@ def test_more_executors_come_after_their_start_and_are_paid_from_the_request() -
     assert after(200, 4, {**shadow, "coming": [0.0, 4]})["size"] == 4
 
 
+def way(cost: float, late: float = 0.0) -> dict[str, Any]:
+    return {"cost": cost, "late": late, "rows": 1000.0}
+
+
 def test_another_is_better_only_after_a_day_by_a_tenth_and_if_it_kept_the_objective() -> None:
-    ours = {"cost": 120.0, "late": 0.0, "rows": 1000.0}
-    cheap = {"cost": 100.0, "late": 0.0, "rows": 1000.0}
-    late = {"cost": 50.0, "late": 500.0, "rows": 1000.0}
-    assert better(ours, {"4": cheap, "1": late}, 90_000.0) == "4"
-    assert better(ours, {"4": cheap}, 3600.0) is None
-    assert better({**ours, "cost": 109.0}, {"4": cheap}, 90_000.0) is None
-    assert better(ours, {"1": late}, 90_000.0) is None
+    assert better("ours", {"ours": way(120), "4": way(100), "1": way(50, 500)}, 90_000.0) == "4"
+    assert better("ours", {"ours": way(120), "4": way(100)}, 3600.0) == "ours"
+    assert better("ours", {"ours": way(109), "4": way(100)}, 90_000.0) == "ours"
+    assert better("ours", {"ours": way(120), "1": way(50, 500)}, 90_000.0) == "ours"
+
+
+def test_who_has_got_the_place_keeps_it_until_another_is_better_by_a_tenth() -> None:
+    assert better("4", {"ours": way(95), "4": way(100)}, 90_000.0) == "4"
+    assert better("4", {"ours": way(90), "4": way(100)}, 90_000.0) == "ours"
+
+
+def test_a_way_that_does_not_keep_the_objective_has_to_go() -> None:
+    assert better("4", {"ours": way(120), "4": way(100, 20)}, 90_000.0) == "ours"
+    assert better("4", {"ours": way(120, 20), "4": way(100, 20)}, 90_000.0) is None
