@@ -30,6 +30,7 @@ setParentClassLoader getBytecodes getFileSystem getPath getLength ClassTag value
 """
 PYSPARK = (
     "sparkContext applicationId getConf getAll setJobGroup selectExpr PythonUtils toSeq toScalaMap"
+    " uiWebUrl"
 )
 NOT_SPARKS = frozenset(f"{JAVA} {JANINO_HADOOP_SCALA} {PYSPARK}".split())
 """Names in the room that are not Spark's internals."""

@@ -19,6 +19,7 @@ from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 
 if TYPE_CHECKING:
     from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
@@ -120,9 +121,8 @@ def broker(shared_broker: Broker) -> Broker:
 @pytest.fixture
 def failed_tasks(spark: SparkSession) -> Callable[[], int]:
     """Tells how many tasks of the module's ``spark`` have failed."""
-    endpoint = ExecutorsEndpoint(
-        spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId, ANSWER_S
-    )
+    context = spark.sparkContext
+    endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId, ANSWER_S))
 
     def told() -> int:
         failed = endpoint.failed_tasks()

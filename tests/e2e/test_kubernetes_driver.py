@@ -28,6 +28,7 @@ from tests.e2e.kubernetes_here import Told, needs_kubernetes
 from rheostat.journal.folder import read
 from rheostat.machine.process import Child
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 
 if TYPE_CHECKING:
     from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
@@ -104,7 +105,7 @@ class Job:
         (pod,) = self.cluster.plane.request("GET", path)["items"]
         application = pod["metadata"]["labels"]["spark-app-selector"]
         url = f"http://{pod['status']['podIP']}:4040"
-        return ExecutorsEndpoint(url, application, 60.0).failed_tasks()
+        return ExecutorsEndpoint(Rest(url, application, 60.0)).failed_tasks()
 
     def counts(self) -> dict[int, int]:
         """The newest count of each key."""

@@ -48,6 +48,7 @@ from rheostat.spark.sensing.fleet_receivers import receivers_asked
 from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.resource_usage import OF_STAGES, STAGES_S, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Pages, Rest
 from rheostat.spark.sensing.rhythms import Rhythms
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor
@@ -140,13 +141,12 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
 
 def _platform(spark: Any, internals: Internals) -> Platform:
     """Return what watches the cluster manager."""
-    context = spark.sparkContext
-    endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId)
+    endpoint = ExecutorsEndpoint(internals.status)
 
     def reasons() -> Mapping[str, str | None]:
         return {each.id: each.remove_reason for each in endpoint.all() or []}
 
-    failures = context.getConf().get(FAILURES, None)
+    failures = spark.sparkContext.getConf().get(FAILURES, None)
     bears = bearable(failures, initial_executors(spark) or 1)
     return Platform(internals.pods, reasons, bears, internals.executors.leaving)
 
@@ -222,16 +222,16 @@ def _sensor(
     trigger_s = internals.queries.trigger_s if internals else lambda _: None
     if is_connect(spark) or is_local(spark):
         return SparkSensor(spark, None, offsets, trigger_s, sizes)
-    context, application = spark.sparkContext, application_id(spark)
-    endpoint = ExecutorsEndpoint(context.uiWebUrl, application)
+    application = application_id(spark)
+    pages: Pages = internals.status if internals else Rest(spark.sparkContext.uiWebUrl, application)
     return SparkSensor(
         spark,
-        endpoint,
+        ExecutorsEndpoint(pages),
         offsets,
         trigger_s,
         sizes,
         local=LocalUsage(LocalExecutors(application)),
-        stages=StageUsage(StagesEndpoint(endpoint.rest), *signals),
+        stages=StageUsage(StagesEndpoint(pages), *signals),
         receivers=lambda: receivers_asked(application),
     )
 

@@ -59,7 +59,7 @@ def check(streaming: Any) -> None:
 def watcher(streaming: Any, settings: Settings) -> Handle:
     """Return what watches a StreamingContext by public interfaces, and advises."""
     rest = _rest(streaming)
-    endpoint = ExecutorsEndpoint(*_ui(streaming), ANSWER_S)
+    endpoint = ExecutorsEndpoint(rest)
 
     def sizes(_: float) -> tuple[int | None, int | None]:
         found = endpoint.registered()
@@ -107,6 +107,8 @@ def _said(
 ) -> list[str]:
     """Return what a user must know of these receivers, in one line each."""
     said = [_DEPRECATED]
+    if streaming.sparkContext.uiWebUrl is None:
+        said.append("spark.ui.enabled is off: no batch is seen, and the size is kept")
     lost = unreplayable(streaming, streams)
     said += [lost] if lost else []
     if streams and not moves:

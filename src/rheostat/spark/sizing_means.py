@@ -36,6 +36,10 @@ def means_of(spark: Any, settings: Settings, internals: Internals, found: Obstac
     state = settings.state
     placement = placement_verdict(spark, internals.coordinator, state.placement)
     cannot = [*found.degrading]
+    if spark.sparkContext.uiWebUrl is None and not internals.status.answers:
+        cannot.append(
+            "spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen"
+        )
     if not placement.places and state.placement != "off":
         cannot.append(placement.why)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -26,6 +27,7 @@ class Conf:
 class Session:
     version: str = "4.0.0"
     conf: Conf = field(default_factory=Conf)
+    sparkContext: Any = field(default_factory=lambda: SimpleNamespace(uiWebUrl="http://h"))  # noqa: N815
 
 
 @dataclass
@@ -49,14 +51,20 @@ class Executors:
 class Parts:
     coordinator: Coordinator = field(default_factory=Coordinator)
     executors: Executors = field(default_factory=Executors)
+    status: Any = field(default_factory=lambda: SimpleNamespace(answers=True))
 
 
-def means(state: StateOptions, parts: Parts | None = None, found: Obstacles | None = None) -> Means:
+def means(
+    state: StateOptions,
+    parts: Parts | None = None,
+    found: Obstacles | None = None,
+    session: Session | None = None,
+) -> Means:
     settings = settings_of(
         limits=(1, 4), placement=state.placement, standby=state.standby, shares=state.shares
     )
     given = cast("Internals", parts or Parts())
-    return means_of(cast("Any", Session()), settings, given, found or Obstacles())
+    return means_of(cast("Any", session or Session()), settings, given, found or Obstacles())
 
 
 def test_what_degrades_is_passed_on() -> None:
@@ -64,6 +72,16 @@ def test_what_degrades_is_passed_on() -> None:
     told = means(StateOptions(placement="off"), found=found)
     assert told.cannot == ("no decommissioning",)
     assert told.graceful
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_ui_that_is_off_matters_only_where_the_driver_is_not_asked_directly(
+    answers: bool,
+) -> None:
+    off = Session(sparkContext=SimpleNamespace(uiWebUrl=None))
+    parts = Parts(status=SimpleNamespace(answers=answers))
+    told = means(StateOptions(placement="off"), parts, session=off).cannot
+    assert any(line.startswith("spark.ui.enabled is off") for line in told) is not answers
 
 
 @pytest.mark.parametrize(("spark_can", "session_allows"), [(False, True), (True, False)])

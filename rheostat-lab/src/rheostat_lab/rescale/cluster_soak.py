@@ -32,6 +32,7 @@ from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 from rheostat.spark.warming.preload import GROUP
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
@@ -119,7 +120,7 @@ def _change(
 ) -> None:
     chance, size = random.Random(wanted.seed), 2  # noqa: S311
     context = job.spark.sparkContext
-    endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, _ANSWER_S)
+    endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId, _ANSWER_S))
     live = Live(job, size, (1, MOST), "force", folder / "journal")
     live.handle.watch(lambda record: _note(done, record.rescaling.detail))
     faults, until_s = _faults(wanted, chance), time.monotonic() + wanted.seconds

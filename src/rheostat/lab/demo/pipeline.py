@@ -27,6 +27,7 @@ from rheostat.spark.sensing.query_shape import (
     checkpoint_files_class,
 )
 from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 
 QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
 # The report tells every batch from its progress; by default Spark keeps the last 100 only.
@@ -199,7 +200,8 @@ class Pipeline:
 
 def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife], int]:
     """Return the life of every executor of a session, and the tasks that failed on any."""
-    endpoint = ExecutorsEndpoint(spark.sparkContext.uiWebUrl, spark.sparkContext.applicationId)
+    context = spark.sparkContext
+    endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId))
     found = endpoint.all() or []
     lives = [
         ExecutorLife(

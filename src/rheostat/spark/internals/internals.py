@@ -1,6 +1,6 @@
 """All that calls Spark's private parts, built once for a session; callers take the part they need.
 
-``docs/blast-radius.md`` lists the calls with their versions and the worst that can happen.
+``docs/operate/private-calls.md`` lists the calls with their versions and the worst that can happen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from rheostat.spark.internals.operator_stores import OperatorStores
 from rheostat.spark.internals.placed_tasks import PlacedTasks
 from rheostat.spark.internals.rehearsal import Rehearsal
 from rheostat.spark.internals.state_loads import StateLoads
+from rheostat.spark.internals.status_store import StatusStore
 from rheostat.spark.internals.stream_executions import Queries
+from rheostat.spark.sensing.rest_pages import Rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +41,13 @@ class Internals:
     rehearsal: Rehearsal
     state_loads: StateLoads
     process: DriverCpu
+    status: StatusStore
     pods: KubernetesPods
 
 
 def internals_of(spark: Any) -> Internals:
     """Return the internals of a classic session; a Spark Connect session has none."""
-    gateway = Gateway(spark)
+    gateway, context = Gateway(spark), spark.sparkContext
     classes, tasks = CompiledClasses(gateway), PlacedTasks(gateway)
     block_managers = BlockManagers(gateway, classes)
     executors = Executors(gateway, block_managers)
@@ -61,5 +64,6 @@ def internals_of(spark: Any) -> Internals:
         rehearsal=Rehearsal(gateway, tasks, executors),
         state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
         process=DriverCpu(gateway),
+        status=StatusStore(gateway, Rest(context.uiWebUrl, context.applicationId)),
         pods=KubernetesPods(gateway),
     )

@@ -58,10 +58,6 @@ def obstacles(spark: Any) -> Obstacles:
             "spark.decommission.enabled is off (it cannot be set live): executors leave only while"
             " idle between two batches"
         )
-    if spark.sparkContext.uiWebUrl is None:
-        found.append(
-            "spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen"
-        )
     return Obstacles(degrading=tuple(found), can_decommission=can_decommission)
 
 

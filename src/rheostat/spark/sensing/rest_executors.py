@@ -1,6 +1,4 @@
-"""The executors of an application, as its own REST endpoint shows them (public; 5 ms of CPU a
-call).
-"""
+"""The executors of an application, as its REST interface shows them."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest_pages import Pages
 
 _T = TypeVar("_T")
 
@@ -31,20 +29,13 @@ class Executor:
 
 
 class ExecutorsEndpoint:
-    """Asks ``/api/v1/applications/ID/executors`` of the driver's UI."""
+    """Asks for ``executors``, ``allexecutors`` and ``jobs``."""
 
-    def __init__(self, ui_url: str | None, application: str, timeout_s: float = 5.0) -> None:
-        self._rest = Rest(ui_url, application, timeout_s)
-
-    @property
-    def rest(self) -> Rest:
-        """The interface that is asked."""
-        return self._rest
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
 
     def registered(self) -> list[Executor] | None:
-        """Return the executors that are registered now; None where the UI is off or does not
-        answer.
-        """
+        """Return the executors that are registered now; None where there is no answer."""
         found = self._executors("executors")
         return None if found is None else [executor for executor in found if executor.active]
 
@@ -66,7 +57,7 @@ class ExecutorsEndpoint:
         )
 
     def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
-        listed = self._rest.get(what)
+        listed = self._pages.get(what)
         try:
             return None if listed is None else read(listed)
         except (KeyError, TypeError):

@@ -7,12 +7,20 @@ from __future__ import annotations
 import http.client
 import json
 import urllib.request
-from typing import Any
+from typing import Any, Protocol
 
 _TIMEOUT_S = 5.0
 _OPENER = urllib.request.build_opener(
     urllib.request.ProxyHandler({})
 )  # the driver is never behind the user's proxy
+
+
+class Pages(Protocol):
+    """Gives a page of an application's REST interface."""
+
+    def get(self, page: str) -> Any:
+        """Return what its JSON says; None where there is no answer or no such page."""
+        ...
 
 
 class Rest:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from rheostat.model import Stage
+from rheostat.spark.sensing.rest_pages import Pages
 from rheostat.spark.sensing.stage_links import Page, linked
 
 Job: TypeAlias = Mapping[str, Any]
@@ -26,14 +27,6 @@ _LIST_EVERY = 30
 
 _MOST_TASKS = 64
 """A stage of more tasks is not asked for its executors: the answer has every task."""
-
-
-class Pages(Protocol):
-    """Gives a page of an application's REST interface."""
-
-    def get(self, page: str) -> Any:
-        """Return what its JSON says; None where there is no answer or no such page."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

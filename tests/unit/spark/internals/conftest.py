@@ -107,6 +107,12 @@ def gateway() -> Callable[..., Gateway]:
 
 
 @pytest.fixture
+def jvm() -> Callable[..., Any]:
+    """Makes a JVM of Python objects."""
+    return jvm_with
+
+
+@pytest.fixture
 def absent() -> Absent:
     """An object of the JVM without methods."""
     return Absent()

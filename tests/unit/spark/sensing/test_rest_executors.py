@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from rheostat.spark.sensing.rest_executors import Executor, ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 
 DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "addTime": "a"}
 FIRST = {
@@ -56,7 +57,7 @@ def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
             f"/api/v1/applications/app-1/{name}": (status, text)
             for name in ("executors", "allexecutors", "jobs")
         }
-        return ExecutorsEndpoint(f"http://127.0.0.1:{server.server_port}", "app-1")
+        return ExecutorsEndpoint(Rest(f"http://127.0.0.1:{server.server_port}", "app-1"))
 
     yield start
     server.shutdown()
@@ -123,7 +124,7 @@ def test_an_error_is_an_absent_answer(ui, status):
 
 def test_an_application_that_is_unknown_to_the_ui_is_an_absent_answer(ui):
     ui([FIRST])
-    other = ExecutorsEndpoint(ui([FIRST]).rest._url.partition("/api")[0], "app-2")
+    other = ExecutorsEndpoint(Rest(ui([FIRST])._pages._url.partition("/api")[0], "app-2"))
     assert other.all() is None
 
 
@@ -134,7 +135,7 @@ def test_a_proxy_of_the_user_is_not_asked(ui, monkeypatch):
 
 
 def test_without_a_ui_there_is_no_answer():
-    assert ExecutorsEndpoint(None, "app-1").registered() is None
+    assert ExecutorsEndpoint(Rest(None, "app-1")).registered() is None
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def mute() -> Iterator[socket.socket]:
 def test_a_ui_that_does_not_answer_in_time_is_an_absent_answer(mute):
     assert (
         ExecutorsEndpoint(
-            f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1", timeout_s=0.05
+            Rest(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1", timeout_s=0.05)
         ).registered()
         is None
     )
@@ -163,7 +164,8 @@ def test_what_is_no_http_is_an_absent_answer(mute):
     thread = threading.Thread(target=speak)
     thread.start()
     assert (
-        ExecutorsEndpoint(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1").registered() is None
+        ExecutorsEndpoint(Rest(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1")).registered()
+        is None
     )
     thread.join()
 
@@ -171,4 +173,4 @@ def test_what_is_no_http_is_an_absent_answer(mute):
 def test_a_ui_that_is_gone_is_an_absent_answer(mute):
     port = mute.getsockname()[1]
     mute.close()
-    assert ExecutorsEndpoint(f"http://127.0.0.1:{port}", "app-1").registered() is None
+    assert ExecutorsEndpoint(Rest(f"http://127.0.0.1:{port}", "app-1")).registered() is None

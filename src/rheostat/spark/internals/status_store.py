@@ -1,0 +1,87 @@
+"""What the driver knows of its executors, jobs and stages, without a request to its UI."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.sensing.rest_pages import Pages
+
+_UNTOLD = (Py4JError, OSError, LookupError)
+
+
+class StatusStore:
+    """Gives the pages of the driver's REST interface from the store that the interface itself
+    reads, in the same words. The first request to a driver's UI costs it more than a CPU second,
+    and 6 ms each later one; this costs 0.2 s and 2 ms, and needs no UI.
+
+    * Calls: ``SparkContext.statusStore``; of ``AppStatusStore`` ``executorList``, ``job``,
+      ``jobsList``, ``stageData``; ``JacksonMessageWriter.mapper``, which writes that interface's
+      JSON.
+    * Without them: the REST interface is asked.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, gateway: Gateway, otherwise: Pages) -> None:
+        self._gateway = gateway
+        self._otherwise = otherwise
+
+    def get(self, page: str) -> Any:
+        """Return what a page's JSON says: ``executors``, ``allexecutors``, ``jobs``, ``jobs/ID``,
+        ``stages/ID`` and their parameters; None where there is no such job.
+        """
+        noun, _, asked = page.partition("?")
+        try:
+            found = self._found(noun, parse_qs(asked))
+            return json.loads(self._mapper.writeValueAsString(found))
+        except Py4JJavaError:  # no such job, no such stage
+            return None if self.answers else self._otherwise.get(page)
+        except _UNTOLD:
+            return self._otherwise.get(page)
+
+    @functools.cached_property
+    def answers(self) -> bool:
+        """Whether this Spark has the calls."""
+        try:
+            return "executorList" in dir(self._store) and bool(self._mapper)
+        except _UNTOLD:
+            return False
+
+    def _found(self, page: str, asked: dict[str, list[str]]) -> Any:
+        match page.split("/"):
+            case ["executors" | "allexecutors"]:
+                return self._store.executorList(page == "executors")
+            case ["jobs"]:
+                status = self._gateway.jvm.org.apache.spark.JobExecutionStatus
+                only = [status.fromString(name) for name in asked.get("status", ())]
+                return self._store.jobsList(self._gateway.listed(only))
+            case ["jobs", number]:
+                return self._store.job(int(number))
+            case ["stages", number]:
+                details, quantiles = asked.get("details") == ["true"], asked.get("quantiles")
+                return self._store.stageData(
+                    int(number),
+                    details,
+                    self._gateway.listed(()),
+                    quantiles is not None,
+                    self._numbers(quantiles[0] if quantiles else ""),
+                )
+            case _:
+                raise LookupError(page)  # a page that no one here asks the store for
+
+    def _numbers(self, listed: str) -> Any:
+        numbers = [float(number) for number in listed.split(",") if number]
+        return self._gateway.array(self._gateway.jvm.double, numbers)
+
+    @property
+    def _store(self) -> Any:
+        return self._gateway.scala_context.statusStore()
+
+    @functools.cached_property
+    def _mapper(self) -> Any:
+        return self._gateway.jvm.org.apache.spark.status.api.v1.JacksonMessageWriter().mapper()
