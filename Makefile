@@ -5,7 +5,7 @@ SETUP  = scripts/setup.sh pyproject.toml rheostat-lab/pyproject.toml
 DEMO   = --end-with-parent $(if $(QUERY),--query $(QUERY)) $(if $(MASTER),--cluster $(MASTER)) $(ARGS)
 PYTEST = .venv/bin/python -m pytest
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
-MATRIX = 3.5.7 4.0.0 4.2.0
+MATRIX = 3.5.7 4.0.0 4.1.4 4.2.0
 
 .PHONY: help setup demo demo-full demo-days demo-kubernetes test thorough docs check dist matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
 .DEFAULT_GOAL := help
@@ -50,7 +50,7 @@ check: .venv/.ready ## style, types, layers, version
 dist: ## wheels and source archives into dist/, checked, installed with each extra alone
 	@scripts/dist.sh
 
-matrix: $(MATRIX:%=matrix-%) matrix-newest ## the end-to-end tests on each PySpark: 3.5.7, 4.0.0, 4.2.0 and the newest
+matrix: $(MATRIX:%=matrix-%) matrix-newest ## the end-to-end tests on each PySpark: 3.5.7, 4.0.0, 4.1.4, 4.2.0 and the newest
 
 $(MATRIX:%=matrix-%): matrix-%: .venv-%/.ready
 	@echo "PySpark $*"
