@@ -92,7 +92,7 @@ def test_no_page_installs_from_an_index_that_does_not_have_it():
 
 def test_no_lock_file_names_a_host():
     locks = sorted((ROOT / "requirements").glob("lock*.txt"))
-    assert len(locks) == 4
+    assert len(locks) == 5
     assert [
         lock.name
         for lock in locks
