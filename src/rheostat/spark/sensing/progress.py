@@ -7,6 +7,7 @@ of it crosses the bridge by itself.
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -101,20 +102,31 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
     """
     found: dict[tuple[str, int], int] = {}
     for source in sources:
-        offsets = source.get(which)
-        offsets = (
-            # PySpark's objects hold offsets as text; in the JSON of an event they are parsed
-            # already.
-            json.loads(offsets) if isinstance(offsets, str) and offsets.startswith("{") else offsets
-        )
         # Another source's offsets may look the same and count files or bytes.
-        if not str(source["description"]).startswith("Kafka") or not isinstance(offsets, Mapping):
+        if not str(source["description"]).startswith("Kafka"):
+            continue
+        offsets = source.get(which)
+        if isinstance(offsets, str):
+            offsets = _read(offsets)
+        if not isinstance(offsets, Mapping):
             continue
         for topic, partitions in offsets.items():
             found.update(
                 {(topic, int(partition)): int(offset) for partition, offset in partitions.items()}
             )
     return found
+
+
+def _read(offsets: str) -> Any:
+    """Read offsets that PySpark's objects hold as text; in the JSON of an event they are parsed
+    already.
+    """
+    if not offsets.startswith("{"):
+        return None
+    try:
+        return json.loads(offsets)
+    except ValueError:  # PySpark 4.1 writes them as Python does, with single quotes
+        return ast.literal_eval(offsets)
 
 
 def _sum(operators: Any, field: str) -> int | None:

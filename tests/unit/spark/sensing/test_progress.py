@@ -68,6 +68,14 @@ def test_offsets_may_be_texts_of_json(shape, event, kafka):
 
 
 @SHAPES
+def test_offsets_may_be_texts_of_python(shape, event, kafka):
+    """As PySpark 4.1 gives them."""
+    source = kafka("{'bids': {'0': 10}}", "{'bids': {'0': 15}}", "{'bids': {'0': 18}}")
+    batch = batch_of(shape(event(4, 1000, 1, [source])))
+    assert (batch.rows, batch.committed, batch.latest) == (5, {("bids", 0): 15}, {("bids", 0): 18})
+
+
+@SHAPES
 @pytest.mark.parametrize("nothing", [None, "null", "None"])
 def test_the_first_batch_has_no_start_and_counts_what_spark_counts(shape, nothing, event, kafka):
     source = kafka(nothing, {"bids": {"0": 15}}, nothing)
