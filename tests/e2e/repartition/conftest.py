@@ -19,6 +19,7 @@ collect_ignore = (
         "test_chained_operators.py",
         "test_key_types.py",
         "test_state_variables.py",
+        "test_state_settings.py",
     ]
 )
 

@@ -5,7 +5,7 @@ rows out, the same rows kept.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -50,6 +50,18 @@ def configure(spark: SparkSession, partitions: int, settings: Mapping[str, str])
         spark.conf.set(name, value)
 
 
+def _rewrite(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
+    assert missing_file(wanted(checkpoint, partitions)[0]) is None
+    done = rescale(spark, checkpoint, partitions)
+    assert done.before
+    assert all(done.after[store].same_content(count) for store, count in done.before.items())
+    known, _ = wanted(checkpoint, partitions)
+    assert known.partitions == partitions
+    counted = _counted(spark, checkpoint)
+    assert all(counted[store].same_content(count) for store, count in done.before.items())
+    assert [count.misplaced for count in counted.values()] == [0] * len(counted)
+
+
 def check(
     spark: SparkSession,
     folder: Path,
@@ -57,6 +69,7 @@ def check(
     provider: str,
     partitions: Sequence[int],
     files_a_part: int = 1,
+    rewritten: Callable[[SparkSession, Path, int], None] = _rewrite,
 ) -> None:
     """Run a part of the files with each number of partitions, a rewrite between two parts, and
     compare with a run that was left alone: all that both gave out, and how many rows both keep.
@@ -66,7 +79,7 @@ def check(
     given, left_alone = [], []
     for part, number in enumerate(partitions):
         if part:
-            _rewrite(spark, changed, number)
+            rewritten(spark, changed, number)
         for file in range(part * files_a_part, (part + 1) * files_a_part):
             write_file(files, file)
         given += run(spark, case, files, changed, part)
@@ -78,18 +91,6 @@ def check(
     assert sorted(map(str, given)) == sorted(map(str, left_alone))
     assert given
     assert _kept(spark, changed) == _kept(spark, alone)
-
-
-def _rewrite(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
-    assert missing_file(wanted(checkpoint, partitions)[0]) is None
-    done = rescale(spark, checkpoint, partitions)
-    assert done.before
-    assert all(done.after[store].same_content(count) for store, count in done.before.items())
-    known, _ = wanted(checkpoint, partitions)
-    assert known.partitions == partitions
-    counted = _counted(spark, checkpoint)
-    assert all(counted[store].same_content(count) for store, count in done.before.items())
-    assert [count.misplaced for count in counted.values()] == [0] * len(counted)
 
 
 def _counted(spark: SparkSession, checkpoint: Path) -> Mapping[StoreId, StoreCount]:

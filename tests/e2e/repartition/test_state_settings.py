@@ -1,0 +1,279 @@
+"""Checkpoints as the settings of users leave them: each is given other numbers of partitions as the
+command does it, whose own session knows none of these settings but those in the offset log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from tests.e2e.repartition.left_alone import PROVIDERS, check, configure
+from tests.e2e.repartition.stateful_cases import CASES, JOIN_FORMAT, Case, run, write_file
+from tests.e2e.repartition.test_chained_operators import CHAINS
+from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
+
+from rheostat.errors import RheostatError
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.repartition.rescale import rescale
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.spark.sensing.query_shape import CHANGELOG
+
+pytestmark = pytest.mark.e2e
+
+STREAMING = "spark.sql.streaming"
+STORE = f"{STREAMING}.stateStore"
+ROCKS = f"{STORE}.rocksdb"
+PARTITIONS = (4, 6, 3)
+
+
+def quiet(_: Path) -> None:
+    """Every query here has ended."""
+
+
+def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
+    """Go through the whole protocol, which loads the new state again and compares it."""
+    story = rescale(
+        str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=quiet
+    )
+    assert story.phase == "done"
+    assert read_checkpoint(str(checkpoint), LocalFiles()).partitions == partitions
+
+
+def kept(spark: SparkSession, checkpoint: Path) -> list[str]:
+    """All rows of all stores, as Spark's own reader of state tells them."""
+    told = []
+    for operator in read_checkpoint(str(checkpoint), LocalFiles()).operators:
+        for store in operator.stores:
+            reader = spark.newSession().read.format("statestore")
+            reader = reader.option("operatorId", operator.id).option("storeName", store.name)
+            rows = reader.load(str(checkpoint)).select("key", "value").collect()
+            told += [f"{operator.id} {store.name} {row}" for row in rows]
+    return sorted(told)
+
+
+def goes_on(
+    spark: SparkSession,
+    folder: Path,
+    case: Case,
+    provider: str,
+    settings: Mapping[str, str],
+    partitions: Sequence[int] = PARTITIONS,
+) -> None:
+    wanted = replace(case, settings={**case.settings, **settings})
+    check(spark, folder, wanted, provider, partitions, rewritten=by_command)
+
+
+JOIN = CASES["join-and-windows"]
+FAMILIES = replace(JOIN, settings={JOIN_FORMAT: "3"})
+"""A store with column families, and one without."""
+
+OF_ROCKSDB: dict[str, Mapping[str, str]] = {
+    "rows are not counted": {f"{ROCKS}.trackTotalNumberOfRows": "false"},
+    "format 3 of RocksDB": {f"{ROCKS}.formatVersion": "3"},
+    "format 6 of RocksDB": {f"{ROCKS}.formatVersion": "6"},
+    "blocks of 64 kB": {f"{ROCKS}.blockSizeKB": "64", f"{ROCKS}.blockCacheSizeMB": "1"},
+    "compressed by zstd": {f"{ROCKS}.compression": "zstd", f"{STORE}.compression.codec": "zstd"},
+    "compressed by snappy": {
+        f"{ROCKS}.compression": "snappy",
+        f"{STORE}.compression.codec": "snappy",
+    },
+    "not compressed": {f"{ROCKS}.compression": "none", f"{STORE}.compression.codec": "lzf"},
+    "compacted": {f"{ROCKS}.compactOnCommit": "true"},
+    "bounded memory": {
+        f"{ROCKS}.boundedMemoryUsage": "true",
+        f"{ROCKS}.maxMemoryUsageMB": "64",
+        f"{ROCKS}.writeBufferSizeMB": "1",
+        f"{ROCKS}.maxWriteBufferNumber": "3",
+        f"{ROCKS}.maxOpenFiles": "20",
+    },
+    "merged with commas": {f"{ROCKS}.mergeOperatorVersion": "1"},
+    "sums of rows": {
+        f"{STORE}.rowChecksum.enabled": "true",
+        f"{STORE}.rowChecksum.readVerificationRatio": "1",
+    },
+    "no sums of files": {f"{STREAMING}.checkpoint.fileChecksum.enabled": "false"},
+    "closed after each batch": {f"{STORE}.unloadOnCommit": "true"},
+    "Avro": {f"{STORE}.encodingFormat": "avro"},
+}
+SOON = {
+    f"{STORE}.minDeltasForSnapshot": "1",
+    f"{STORE}.maintenanceInterval": "200ms",
+    f"{STREAMING}.minBatchesToRetain": "2",
+}
+
+
+def test_rows_with_sums_in_format_2(spark, tmp_path):
+    goes_on(spark, tmp_path, FAMILIES, "format-2", OF_ROCKSDB["sums of rows"], (2, 3))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["snapshot", "changelog", "format-2"])
+@pytest.mark.parametrize("name", OF_ROCKSDB)
+def test_every_setting_of_rocksdb(spark, tmp_path, provider, name):
+    goes_on(spark, tmp_path, FAMILIES, provider, OF_ROCKSDB[name])
+
+
+@pytest.mark.thorough
+def test_snapshots_in_format_2(spark, tmp_path):
+    goes_on(spark, tmp_path, FAMILIES, "format-2", {CHANGELOG: "false"})
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["merged with commas", "sums of rows", "rows are not counted"])
+@pytest.mark.parametrize("provider", ["snapshot", "changelog", "format-2"])
+@pytest.mark.parametrize("variables", ["python", "scala"])
+def test_variables_under_a_setting_of_rocksdb(spark, tmp_path, variables, name, provider):
+    case = CASES["transform-with-state"] if variables == "python" else VARIABLES["of Scala"]
+    goes_on(spark, tmp_path, case, provider, OF_ROCKSDB[name])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["snapshot", "changelog"])
+def test_a_changelog_that_is_switched_on_and_off_between_starts(spark, tmp_path, provider):
+    other = {"snapshot": "true", "changelog": "false"}[provider]
+
+    def later(rows: DataFrame) -> DataFrame:
+        rows.sparkSession.conf.set(CHANGELOG, other)
+        return JOIN.query(rows)
+
+    goes_on(spark, tmp_path, replace(FAMILIES, later=later), provider, {})
+
+
+OF_HDFS = {
+    **{codec: {f"{STORE}.compression.codec": codec} for codec in ("lz4", "lzf", "snappy", "zstd")},
+    "sums of rows": OF_ROCKSDB["sums of rows"],
+    "closed after each batch": OF_ROCKSDB["closed after each batch"],
+    "kept in memory once": {f"{STREAMING}.maxBatchesToRetainInMemory": "0"},
+}
+
+
+def test_rows_with_sums_on_hdfs(spark, tmp_path):
+    goes_on(spark, tmp_path, JOIN, "hdfs", OF_HDFS["sums of rows"], (2, 3))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", OF_HDFS)
+def test_every_setting_of_the_default_provider(spark, tmp_path, name):
+    goes_on(spark, tmp_path, JOIN, "hdfs", OF_HDFS[name])
+
+
+OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
+    "aggregation 1": ("count", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
+    "aggregation 1, windows": ("windows", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
+    "aggregation 1, sets": ("distinct", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
+    "aggregation 1, total": ("total", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
+    "streamlined aggregation": ("windows", {f"{STREAMING}.useStreamlineAggregator": "true"}),
+    "join 1": ("inner-join", {JOIN_FORMAT: "1"}),
+    "groups 1": (
+        "groups-with-state",
+        {f"{STREAMING}.flatMapGroupsWithState.stateFormatVersion": "1"},
+    ),
+    "groups of Pandas 1": (
+        "pandas-with-state",
+        {f"{STREAMING}.flatMapGroupsWithState.stateFormatVersion": "1"},
+    ),
+    "sessions merged early": (
+        "sessions",
+        {f"{STREAMING}.sessionWindow.merge.sessions.in.local.partition": "true"},
+    ),
+    "distribution of Spark 3.2": (
+        "join-and-windows",
+        {f"{STREAMING}.statefulOperator.useStrictDistribution": "false"},
+    ),
+    "columns that are never null": (
+        "join-and-windows",
+        {f"{STREAMING}.statefulOperator.alwaysNullableOutput.enabled": "false"},
+    ),
+    "the latest watermark": ("outer-join", {f"{STREAMING}.multipleWatermarkPolicy": "max"}),
+    "no batch without rows": ("windows", {f"{STREAMING}.noDataMicroBatches.enabled": "false"}),
+    "nulls are skipped": ("inner-join", {f"{STORE}.skipNullsForStreamStreamJoins": "true"}),
+    "format 2 of the offset log": ("count", {f"{STREAMING}.offsetLog.formatVersion": "2"}),
+    "rows are evicted as others come": (
+        "windows",
+        {f"{STREAMING}.statefulOperator.incrementalCleanupFactor": "2"},
+    ),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["hdfs", "snapshot", "changelog", "format-2"])
+@pytest.mark.parametrize("name", OF_QUERIES)
+def test_a_format_or_setting_of_a_query(spark, tmp_path, name, provider):
+    case, settings = OF_QUERIES[name]
+    goes_on(spark, tmp_path, CASES[case], provider, settings)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["hdfs", "changelog"])
+def test_groups_of_format_1_with_a_timeout(spark, tmp_path, provider):
+    old = {f"{STREAMING}.flatMapGroupsWithState.stateFormatVersion": "1"}
+    goes_on(spark, tmp_path, CHAINS["join, groups with a timeout"], provider, old)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["hdfs", "changelog", "format-2"])
+def test_maintenance_that_cleans_up_amid_it_all(spark, tmp_path, provider):
+    configured = replace(JOIN, settings=SOON)
+    check(spark, tmp_path, configured, provider, PARTITIONS, 6, rewritten=by_command)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["hdfs", "changelog"])
+def test_state_partitions_apart_from_those_of_other_shuffles(spark, tmp_path, provider):
+    apart = {f"{STREAMING}.internal.stateStore.partitions": "5"}
+    goes_on(spark, tmp_path, CASES["count"], provider, apart, (8, 6, 3))
+
+
+def large_values(rows: DataFrame) -> DataFrame:
+    """Values from some bytes to almost 4 MB, of which the output has a digest."""
+    long = sql.expr("repeat(concat(key, ' ', side), cast(pow(10, number % 6) as int) * 3)")
+    kept = rows.groupBy("key").agg(sql.max_by(long, sql.length(long)).alias("long"))
+    return kept.select("key", sql.length("long"), sql.md5("long"))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_values_of_megabytes(spark, tmp_path, provider):
+    goes_on(spark, tmp_path, Case(large_values, "update"), provider, {})
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["hdfs", "changelog"])
+def test_spark_reads_the_same_rows(spark, tmp_path, provider):
+    configure(spark, PARTITIONS[0], PROVIDERS[provider])
+    for file in range(2):
+        write_file(tmp_path / "files", file)
+    run(spark, JOIN, tmp_path / "files", tmp_path / "checkpoint")
+    before = kept(spark, tmp_path / "checkpoint")
+    assert before
+    for partitions in PARTITIONS[1:]:
+        by_command(spark, tmp_path / "checkpoint", partitions)
+        assert kept(spark, tmp_path / "checkpoint") == before
+
+
+def by_key_and_side(rows: DataFrame) -> DataFrame:
+    return rows.repartition("key").groupBy("key", "side").count()
+
+
+@pytest.mark.parametrize(
+    "provider", [pytest.param("hdfs", marks=pytest.mark.thorough), "changelog"]
+)
+def test_state_that_spark_3_2_left_where_no_hash_of_its_key_puts_it_is_refused(
+    spark, tmp_path, provider
+):
+    loose = {f"{STREAMING}.statefulOperator.useStrictDistribution": "false"}
+    configure(spark, 4, {**PROVIDERS[provider], **loose})
+    write_file(tmp_path / "files", 0)
+    case = Case(by_key_and_side, "update")
+    given = run(spark, case, tmp_path / "files", tmp_path / "checkpoint")
+    with pytest.raises(RheostatError, match="belongs to partition") as refused:
+        by_command(spark, tmp_path / "checkpoint", 6)
+    assert len(str(refused.value).splitlines()) == 1
+    write_file(tmp_path / "files", 1)
+    given += run(spark, case, tmp_path / "files", tmp_path / "checkpoint")
+    alone = run(spark, case, tmp_path / "files", tmp_path / "left alone")
+    assert sorted(map(str, given)) == sorted(map(str, alone))
