@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from tests.e2e.repartition.left_alone import PROVIDERS, check, configure
 from tests.e2e.repartition.stateful_cases import CASES, JOIN_FORMAT, Case, run, write_file
-from tests.e2e.repartition.test_chained_operators import CHAINS
 from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
 
 from rheostat.errors import RheostatError
@@ -97,7 +97,6 @@ OF_ROCKSDB: dict[str, Mapping[str, str]] = {
     },
     "no sums of files": {f"{STREAMING}.checkpoint.fileChecksum.enabled": "false"},
     "closed after each batch": {f"{STORE}.unloadOnCommit": "true"},
-    "Avro": {f"{STORE}.encodingFormat": "avro"},
 }
 SOON = {
     f"{STORE}.minDeltasForSnapshot": "1",
@@ -166,8 +165,6 @@ OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
     "aggregation 1, windows": ("windows", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
     "aggregation 1, sets": ("distinct", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
     "aggregation 1, total": ("total", {f"{STREAMING}.aggregation.stateFormatVersion": "1"}),
-    "streamlined aggregation": ("windows", {f"{STREAMING}.useStreamlineAggregator": "true"}),
-    "join 1": ("inner-join", {JOIN_FORMAT: "1"}),
     "groups 1": (
         "groups-with-state",
         {f"{STREAMING}.flatMapGroupsWithState.stateFormatVersion": "1"},
@@ -181,7 +178,7 @@ OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
         {f"{STREAMING}.sessionWindow.merge.sessions.in.local.partition": "true"},
     ),
     "distribution of Spark 3.2": (
-        "join-and-windows",
+        "windows",
         {f"{STREAMING}.statefulOperator.useStrictDistribution": "false"},
     ),
     "columns that are never null": (
@@ -205,13 +202,6 @@ OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
 def test_a_format_or_setting_of_a_query(spark, tmp_path, name, provider):
     case, settings = OF_QUERIES[name]
     goes_on(spark, tmp_path, CASES[case], provider, settings)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("provider", ["hdfs", "changelog"])
-def test_groups_of_format_1_with_a_timeout(spark, tmp_path, provider):
-    old = {f"{STREAMING}.flatMapGroupsWithState.stateFormatVersion": "1"}
-    goes_on(spark, tmp_path, CHAINS["join, groups with a timeout"], provider, old)
 
 
 @pytest.mark.thorough
@@ -277,3 +267,17 @@ def test_state_that_spark_3_2_left_where_no_hash_of_its_key_puts_it_is_refused(
     given += run(spark, case, tmp_path / "files", tmp_path / "checkpoint")
     alone = run(spark, case, tmp_path / "files", tmp_path / "left alone")
     assert sorted(map(str, given)) == sorted(map(str, alone))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("provider", ["hdfs", "changelog"])
+def test_an_aggregation_whose_state_spark_itself_cannot_read_is_refused(spark, tmp_path, provider):
+    streamlined = {f"{STREAMING}.useStreamlineAggregator": "true"}
+    configure(spark, 4, {**PROVIDERS[provider], **streamlined})
+    write_file(tmp_path / "files", 0)
+    run(spark, CASES["windows"], tmp_path / "files", tmp_path / "checkpoint")
+    with pytest.raises(AnalysisException, match="STATE_SCHEMA"):
+        kept(spark, tmp_path / "checkpoint")
+    with pytest.raises(RheostatError, match="this Spark cannot read the state") as refused:
+        by_command(spark, tmp_path / "checkpoint", 6)
+    assert len(str(refused.value).splitlines()) == 1
