@@ -219,7 +219,7 @@ def test_state_partitions_apart_from_those_of_other_shuffles(spark, tmp_path, pr
 
 
 def large_values(rows: DataFrame) -> DataFrame:
-    """Values from some bytes to almost 4 MB, of which the output has a digest."""
+    """Values from some bytes to more than a megabyte, of which the output has a digest."""
     long = sql.expr("repeat(concat(key, ' ', side), cast(pow(10, number % 6) as int) * 3)")
     kept = rows.groupBy("key").agg(sql.max_by(long, sql.length(long)).alias("long"))
     return kept.select("key", sql.length("long"), sql.md5("long"))
@@ -227,7 +227,7 @@ def large_values(rows: DataFrame) -> DataFrame:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_values_of_megabytes(spark, tmp_path, provider):
+def test_values_of_a_megabyte(spark, tmp_path, provider):
     goes_on(spark, tmp_path, Case(large_values, "update"), provider, {})
 
 
