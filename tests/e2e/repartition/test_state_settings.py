@@ -220,7 +220,7 @@ def test_state_partitions_apart_from_those_of_other_shuffles(spark, tmp_path, pr
 
 def large_values(rows: DataFrame) -> DataFrame:
     """Values from some bytes to more than a megabyte, of which the output has a digest."""
-    long = sql.expr("repeat(concat(key, ' ', side), cast(pow(10, number % 6) as int) * 3)")
+    long = sql.expr("repeat(concat(key, ' ', side), cast(pow(10, number % 6) as int))")
     kept = rows.groupBy("key").agg(sql.max_by(long, sql.length(long)).alias("long"))
     return kept.select("key", sql.length("long"), sql.md5("long"))
 
