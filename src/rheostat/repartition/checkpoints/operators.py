@@ -9,7 +9,6 @@ from rheostat.repartition.checkpoints.formats import unknown_format
 REPARTITIONABLE = frozenset(
     {
         "stateStoreSave",
-        "StatefulStreamlineAggregate",
         "sessionWindowStateStoreSaveExec",
         "dedupe",
         "dedupeWithinWatermark",
