@@ -276,7 +276,7 @@ def test_the_streamlined_aggregation_is_refused(spark, tmp_path, provider):
     write_file(tmp_path / "files", 0)
     run(spark, CASES["windows"], tmp_path / "files", tmp_path / "checkpoint")
     with pytest.raises(
-        RheostatError, match="StatefulStreamlineAggregate.*cannot be repartitioned"
+        RheostatError, match=r"StatefulStreamlineAggregate.*cannot be repartitioned"
     ) as refused:
         by_command(spark, tmp_path / "checkpoint", 6)
     assert len(str(refused.value).splitlines()) == 1
