@@ -101,7 +101,7 @@ def local_settings(
         "spark.driver.host": Wanted(LOOPBACK, here),
         **({} if own_host else {"spark.driver.bindAddress": Wanted(LOOPBACK, here)}),
         "spark.executor.memory": Wanted(f"{memory_mib}m", "many executors share one computer"),
-        "spark.ui.enabled": Wanted("true", "how busy executors are is asked of it"),
+        "spark.ui.enabled": Wanted("true", "shadow mode and receivers are seen by it"),
         "spark.ui.port": Wanted("0", "any free port"),
         "spark.ui.showConsoleProgress": Wanted("false", "it hides the script's own lines"),
         _FLAGS: Wanted(flags, "executors start fast and share one computer"),

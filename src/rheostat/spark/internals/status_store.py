@@ -17,8 +17,8 @@ _UNTOLD = (Py4JError, OSError, LookupError)
 
 class StatusStore:
     """Gives the pages of the driver's REST interface from the store that the interface itself
-    reads, in the same words. The first request to a driver's UI costs it more than a CPU second,
-    and 6 ms each later one; this costs 0.2 s and 2 ms, and needs no UI.
+    reads, in the same words: the first request to a driver's UI alone costs it more than a CPU
+    second. No UI is needed.
 
     * Calls: ``SparkContext.statusStore``; of ``AppStatusStore`` ``executorList``, ``job``,
       ``jobsList``, ``stageData``; ``JacksonMessageWriter.mapper``, which writes that interface's
