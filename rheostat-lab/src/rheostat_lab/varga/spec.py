@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rheostat.errors import BadInput
+from rheostat_lab.experiment_file import spec_of, values_of
 
 EXPERIMENTS = ("snapshot", "load-by-size", "load-by-parallelism", "downtime")
 WAYS = ("live", "restart", "repartition")
@@ -52,22 +52,12 @@ class Spec:
 
 def read_spec(path: Path) -> Spec:
     """Return the experiment of a YAML file; raises BadInput for what it cannot be."""
-    try:
-        read = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise BadInput(f"{path} cannot be read as YAML: {error}".splitlines()[0]) from None
-    if not isinstance(read, dict):
-        raise BadInput(f"{path} must have names and values, as experiment: downtime")
-    known = {each.name for each in fields(Spec)}
-    if unknown := [name for name in read if name not in known]:
-        raise BadInput(f"{path} has {unknown[0]!r}; it may have {', '.join(sorted(known))}")
-    if "experiment" not in read:
-        raise BadInput(f"{path} must say experiment: {', '.join(EXPERIMENTS)}")
-    return Spec(**{name: _listed(value) for name, value in read.items()})
+    return made(path, values_of(path))
 
 
-def _listed(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def made(path: Path, values: Mapping[str, Any]) -> Spec:
+    """Return the experiment of a file that was read; raises BadInput for what it cannot be."""
+    return spec_of(Spec, path, values)
 
 
 def _require(name: str, values: Any, least: int) -> None:

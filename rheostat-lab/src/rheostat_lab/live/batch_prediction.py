@@ -1,0 +1,94 @@
+"""How far the batch model of ``predictive`` was off, one look ahead: a journal, decided again.
+
+At each look the policy has a model of what a batch costs, from the batches until then. The next
+look sees a new batch; its rows and slots are given to the model of the look before, and the time
+that it says is compared with the time that the batch took.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rheostat.capacity.identify import identified
+from rheostat.model import Memory, Observation, Record
+from rheostat.policies.predictive import Predictive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """Errors are log(batch time / what was said of it): 0.1 is a tenth too short."""
+
+    errors: tuple[float, ...] = ()
+    """Of the model, for the batches that it then learnt from."""
+
+    repeated: tuple[float, ...] = ()
+    """For the same batches, had been said that a batch takes as long as the one before."""
+
+    unsettled: tuple[float, ...] = ()
+    """Of the model, for batches that began before a change of size had settled."""
+
+    looks: int = 0
+    same_decisions: int = 0
+    """Looks at which deciding again gave the size and the reason of the journal."""
+
+
+def prediction(records: Iterable[Record], policy: Predictive) -> Prediction:
+    """Return the errors of the batch model over a journal that begins with the job."""
+    memory: Memory = {}
+    found: dict[str, list[float]] = {"errors": [], "repeated": [], "unsettled": []}
+    looks = same = 0
+    for record in records:
+        if record.raw is None or record.observation is None:
+            continue
+        before = memory
+        decision, memory = policy.decide(record.observation, before)
+        looks += 1
+        same += (decision.target, decision.reason) == (record.raw.target, record.raw.reason)
+        for name, error in _errors(record.observation, before, memory).items():
+            found[name].append(error)
+    lists = {name: tuple(errors) for name, errors in found.items()}
+    return Prediction(**lists, looks=looks, same_decisions=same)
+
+
+def together(several: Iterable[Prediction]) -> Prediction:
+    """Return the errors of several days as those of one."""
+    whole = Prediction()
+    for each in several:
+        whole = Prediction(
+            errors=whole.errors + each.errors,
+            repeated=whole.repeated + each.repeated,
+            unsettled=whole.unsettled + each.unsettled,
+            looks=whole.looks + each.looks,
+            same_decisions=whole.same_decisions + each.same_decisions,
+        )
+    return whole
+
+
+def size(errors: Iterable[float], share: float) -> float | None:
+    """Return the error, without sign, that a share of the batches stays within; None without
+    batches.
+    """
+    off = [abs(each) for each in errors]
+    return float(np.quantile(off, share)) if off else None
+
+
+def _errors(now: Observation, before: Memory, after: Memory) -> dict[str, float]:
+    """Return the errors of the batch that this look saw first; nothing where there is none, or no
+    model yet.
+    """
+    known = identified(before.get("batches", {}))
+    batch: list[Any] | None = before.get("batch")
+    if known is None or batch is None or after["batch"] == batch:
+        return {}
+    # as the policy itself counts slots; a batch that it takes in has a time and rows
+    slots = (now.executors or 1) * (now.slots_per_executor or 1)
+    took_s, rows = after["batch"]
+    error = math.log(took_s / known.model.batch_s(rows, slots))
+    if after["batches"] == before["batches"]:
+        return {"unsettled": error}
+    return {"errors": error, "repeated": math.log(took_s / batch[0])}

@@ -1,0 +1,79 @@
+"""Which policies play which days; everything is checked before anything is started."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.lab.demo.demo_options import Demo
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One day: a query, who sizes it, and the seed of its bids and of the load's noise."""
+
+    query: str
+    policy: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return f"{self.query}-{self.policy}-{self.seed}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoliciesSpec:
+    """Each of ``policies`` sizes each of ``queries`` on each of ``seeds``, for a day of ``seconds``
+    on a ``cluster`` of this computer; the first policy is compared with the others.
+    """
+
+    experiment: str
+    queries: tuple[str, ...]
+    policies: tuple[str, ...]
+    seeds: tuple[int, ...]
+    seconds: float = 240.0
+    cluster: str = "standalone"
+
+    def __post_init__(self) -> None:
+        _require_list("queries", self.queries, str, "names")
+        _require_list("policies", self.policies, str, "names")
+        _require_list("seeds", self.seeds, int, "whole numbers")
+        if isinstance(self.seconds, bool) or not isinstance(self.seconds, int | float):
+            raise BadInput(f"seconds must be a number, but it is {self.seconds!r}")
+        if not math.isfinite(self.seconds):
+            raise BadInput(f"seconds must be a number, but it is {self.seconds}")
+        for cell in self.cells():
+            self.demo(cell, Path())  # made for show: the demo checks what it is asked for
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the days, seed by seed: whatever is there is as comparable as it can be."""
+        for seed in self.seeds:
+            for query in self.queries:
+                for policy in self.policies:
+                    yield Cell(query, policy, seed)
+
+    def demo(self, cell: Cell, out: Path) -> Demo:
+        """Return a day as the demo takes it; raises BadInput for what it refuses."""
+        return Demo(
+            query=cell.query,
+            policy=cell.policy,
+            seed=cell.seed,
+            seconds=self.seconds,
+            cluster=self.cluster,
+            out=out,
+        )
+
+
+def _require_list(name: str, given: Any, kind: type, what: str) -> None:
+    if not isinstance(given, tuple) or not given:
+        raise BadInput(f"{name} must be a list of {what}, as [a, b], but it is {given!r}")
+    for each in given:
+        if isinstance(each, bool) or not isinstance(each, kind):
+            raise BadInput(f"{name} must be {what}, but one is {each!r}")
+        if given.count(each) > 1:
+            raise BadInput(f"{name} has {each!r} twice")

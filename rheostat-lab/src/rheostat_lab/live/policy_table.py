@@ -1,0 +1,160 @@
+"""The days of several policies beside each other, a table a query, and what is in it in words.
+
+Slot-hours are compared on the seeds where both attained the objective: who misses it may be cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import mean
+from typing import TypeAlias
+
+from rheostat_lab.live.played_day import PlayedDay
+
+Days: TypeAlias = Sequence[PlayedDay]
+
+_NOTHING = "-"
+
+
+def table(days: Days, policies: Sequence[str]) -> list[str]:
+    """Return a row a policy over the days of one query, the first compared with each other one.
+
+    Numbers are means over the seeds, with the least and the most; failed tasks are a sum.
+    """
+    ours = of(days, policies[0])
+    head = (
+        "policy",
+        "attained",
+        "rows in time",
+        "99 % of rows within",
+        "slot-hours",
+        f"`{policies[0]}` less it",
+        "rescalings",
+        "failed tasks",
+        "exact",
+    )
+    lines = [row(*head), row(*["---"] * len(head))]
+    for policy in policies:
+        theirs = of(days, policy)
+        compared = _NOTHING if policy == policies[0] else _compared(shares(ours, theirs))
+        cells = _cells(theirs, compared) if theirs else ["not played", *[_NOTHING] * 7]
+        lines.append(row(f"`{policy}`", *cells))
+    return lines
+
+
+def of(days: Days, policy: str) -> Days:
+    """Return the days of one policy."""
+    return [day for day in days if day.policy == policy]
+
+
+def shares(ours: Days, theirs: Days) -> list[float]:
+    """Return our slot-hours over theirs less 1, for each seed on which both attained."""
+    attained = {day.seed: day.slot_hours for day in theirs if day.attained}
+    return [
+        day.slot_hours / attained[day.seed] - 1
+        for day in ours
+        if day.attained and day.seed in attained
+    ]
+
+
+def said(days: Days, policies: Sequence[str]) -> list[str]:
+    """Return what the first policy has over the others on the days of one query, and what it lacks,
+    a sentence each.
+    """
+    first, others = policies[0], policies[1:]
+    ours = of(days, first)
+    if not ours:
+        return [f"`{first}` is not played yet."]
+    compared = {other: shares(ours, of(days, other)) for other in others}
+    fewer = [other for other in others if compared[other] and mean(compared[other]) < 0]
+    lacks = [*_missed(ours), *_dearer(compared), *_attained_elsewhere(days, ours, others)]
+    told = [f"`{first}` attained on {_count(ours, lambda day: day.attained)} seeds."]
+    if fewer:
+        names = ", ".join(f"`{each}` ({_compared(compared[each])})" for each in fewer)
+        told.append(f"Where both attained it took fewer slot-hours than {names}.")
+    if never := [each for each in others if of(days, each) and not _any_attained(days, each)]:
+        told.append(f"Attained on no seed: {', '.join(f'`{each}`' for each in never)}.")
+    told.append(f"It lacks: {'; '.join(lacks)}." if lacks else "It lacks nothing on these days.")
+    if unplayed := [each for each in others if not of(days, each)]:
+        told.append(f"Not played: {', '.join(f'`{each}`' for each in unplayed)}.")
+    return told
+
+
+def _missed(ours: Days) -> list[str]:
+    missed = [day.seed for day in ours if not day.attained]
+    inexact = [day.seed for day in ours if not day.exact]
+    failed = sum(day.failed_tasks for day in ours)
+    return [
+        *([f"the objective on seed {_listed(missed)}"] if missed else []),
+        *([f"an exact output on seed {_listed(inexact)}"] if inexact else []),
+        *([f"days without failed tasks ({failed} failed)"] if failed else []),
+    ]
+
+
+def _dearer(compared: dict[str, list[float]]) -> list[str]:
+    return [
+        f"fewer slot-hours than `{other}` ({_compared(found)})"
+        for other, found in compared.items()
+        if found and mean(found) >= 0
+    ]
+
+
+def _attained_elsewhere(days: Days, ours: Days, others: Sequence[str]) -> list[str]:
+    missed = {day.seed for day in ours if not day.attained}
+    found = {
+        other: [day.seed for day in of(days, other) if day.attained and day.seed in missed]
+        for other in others
+    }
+    return [
+        f"`{other}` attained on seed {_listed(seeds)}, which it missed"
+        for other, seeds in found.items()
+        if seeds
+    ]
+
+
+def _any_attained(days: Days, policy: str) -> bool:
+    return any(day.attained for day in of(days, policy))
+
+
+def _cells(days: Days, compared: str) -> list[str]:
+    in_time = [100 * day.share_within_slo for day in days if day.share_within_slo is not None]
+    p99_s = [day.latency_p99_s for day in days if day.latency_p99_s is not None]
+    return [
+        _count(days, lambda day: day.attained),
+        _spread(in_time, 2, " %"),
+        _spread(p99_s, 1, " s"),
+        _spread([day.slot_hours for day in days], 3),
+        compared,
+        _spread([day.rescalings for day in days], 0),
+        str(sum(day.failed_tasks for day in days)),
+        _count(days, lambda day: day.exact),
+    ]
+
+
+def _compared(found: Sequence[float]) -> str:
+    """Return a difference as its mean with the least and the most, and the number of seeds."""
+    if not found:
+        return "on no seed both attained"
+    return f"{_spread([100 * each for each in found], 0, ' %', '+')}, n {len(found)}"
+
+
+def _count(days: Days, holds: Callable[[PlayedDay], bool]) -> str:
+    return f"{sum(map(holds, days))} of {len(days)}"
+
+
+def _spread(values: Sequence[float], digits: int, unit: str = "", sign: str = "") -> str:
+    if not values:
+        return _NOTHING
+    least, middle, most = (
+        f"{each:{sign}.{digits}f}" for each in (min(values), mean(values), max(values))
+    )
+    return f"{middle}{unit}" if least == most else f"{middle}{unit} ({least} to {most})"
+
+
+def _listed(seeds: Sequence[int]) -> str:
+    return ", ".join(map(str, seeds))
+
+
+def row(*cells: str) -> str:
+    """Return a line of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,96 @@
+"""The batch model one look ahead, over journals of a job whose batches follow a law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from rheostat.model import Decision, Memory, Observation, Record, Rescaling
+from rheostat.policies.predictive import Predictive
+from rheostat_lab.live.batch_prediction import prediction, size, together
+
+TICK_S = 3.0
+
+
+def looks(rates: Sequence[float], executors: Sequence[int], dearer: float = 1.0) -> list[Record]:
+    """Return a journal: at each look a batch of a second's rows, 0.1 s and 2 ms a row and slot;
+    the last takes ``dearer`` times as long.
+    """
+    records = []
+    memory: Memory = {}
+    for number, (rate, size_) in enumerate(zip(rates, executors, strict=True)):
+        times = dearer if number == len(rates) - 1 else 1.0
+        seen = Observation(
+            t_s=1000.0 + TICK_S * number,
+            executors=size_,
+            target=size_,
+            slots_per_executor=2,
+            trigger_s=1.0,
+            input_rows_per_s=rate,
+            batch_rows=int(rate),
+            batch_s=times * (0.1 + 0.002 * rate / (2 * size_)),
+            lag_rows=int(rate),
+            lag_s=1.0,
+        )
+        decision, memory = Predictive().decide(seen, memory)
+        records.append(
+            Record(
+                t_s=seen.t_s,
+                observation=seen,
+                queries=(),
+                raw=decision,
+                guards=(),
+                target=size_,
+                actions=(),
+                rescaling=Rescaling(phase="steady", detail=""),
+            )
+        )
+    return records
+
+
+RATES = [300.0 + 20 * number for number in range(20)]
+
+
+def test_batches_that_follow_the_law_are_foretold() -> None:
+    found = prediction(looks(RATES, [2] * 20), Predictive())
+    assert len(found.errors) == 19  # the first has no model before it
+    assert max(map(abs, found.errors[5:])) < 0.05
+    assert found.unsettled == ()
+
+
+def test_a_batch_that_takes_twice_as_long_is_off_by_log_2() -> None:
+    found = prediction(looks(RATES, [2] * 20, dearer=2.0), Predictive())
+    assert found.errors[-1] == pytest.approx(math.log(2), abs=0.05)
+    assert found.repeated[-1] == pytest.approx(math.log(2), abs=0.1)
+
+
+def test_the_same_batch_seen_again_counts_once() -> None:
+    assert len(prediction(looks([300.0] * 10, [2] * 10), Predictive()).errors) == 0
+    assert len(prediction(looks([300.0, 400.0, 400.0], [2] * 3), Predictive()).errors) == 1
+
+
+def test_a_batch_that_began_before_the_size_settled_is_counted_apart() -> None:
+    found = prediction(looks(RATES, [2] * 19 + [4]), Predictive())
+    assert (len(found.errors), len(found.unsettled)) == (18, 1)
+
+
+def test_deciding_again_gives_the_journal_s_decisions() -> None:
+    records = looks(RATES, [2] * 20)
+    found = prediction(records, Predictive())
+    assert (found.same_decisions, found.looks) == (20, 20)
+    other = replace(records[3], raw=Decision(target=9, reason="", evidence={}))
+    assert prediction([*records[:3], other, *records[4:]], Predictive()).same_decisions == 19
+
+
+def test_days_together_are_all_their_batches() -> None:
+    one = prediction(looks(RATES, [2] * 20), Predictive())
+    both = together([one, one])
+    assert (len(both.errors), both.looks) == (38, 40)
+
+
+def test_a_share_of_the_batches_is_within_the_size_of_an_error() -> None:
+    assert size([-0.3, 0.1, -0.2], 0.5) == pytest.approx(0.2)
+    assert size([], 0.9) is None

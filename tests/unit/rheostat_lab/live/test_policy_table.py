@@ -1,0 +1,62 @@
+"""Policies beside each other: who is cheaper, where both attained, and what is lacking."""
+
+from __future__ import annotations
+
+import pytest
+
+from rheostat_lab.live.played_day import PlayedDay
+from rheostat_lab.live.policy_table import said, shares, table
+
+
+def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> PlayedDay:
+    return PlayedDay(
+        query="q1",
+        policy=policy,
+        seed=seed,
+        attained=attained,
+        share_within_slo=0.995 if attained else 0.9,
+        latency_p99_s=5.0 if attained else 20.0,
+        slot_hours=slot_hours,
+        rescalings=6,
+        failed_tasks=0,
+        exact=True,
+    )
+
+
+OURS = [day("predictive", 7, 0.3), day("predictive", 8, 0.4), day("predictive", 9, 0.2, False)]
+
+
+def test_slot_hours_are_compared_on_seeds_where_both_attained() -> None:
+    theirs = [day("hpa", 7, 0.4), day("hpa", 8, 0.1, False), day("hpa", 9, 0.5)]
+    assert shares(OURS, theirs) == pytest.approx([-0.25])
+
+
+def test_a_row_a_policy_with_mean_least_and_most() -> None:
+    rows = table([*OURS, day("hpa", 7, 0.4)], ["predictive", "hpa", "drs"])[2:]
+    assert rows == [
+        "| `predictive` | 2 of 3 | 96.33 % (90.00 to 99.50) | 10.0 s (5.0 to 20.0) |"
+        " 0.300 (0.200 to 0.400) | - | 6 | 0 | 3 of 3 |",
+        "| `hpa` | 1 of 1 | 99.50 % | 5.0 s | 0.400 | -25 %, n 1 | 6 | 0 | 1 of 1 |",
+        "| `drs` | not played | - | - | - | - | - | - | - |",
+    ]
+
+
+def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
+    others = [day("hpa", 7, 0.4), day("drs", 7, 0.2), day("drs", 9, 0.3), day("pid", 7, 0.1, False)]
+    assert said([*OURS, *others], ["predictive", "hpa", "drs", "pid", "ds2"]) == [
+        "`predictive` attained on 2 of 3 seeds.",
+        "Where both attained it took fewer slot-hours than `hpa` (-25 %, n 1).",
+        "Attained on no seed: `pid`.",
+        "It lacks: the objective on seed 9; fewer slot-hours than `drs` (+50 %, n 1);"
+        " `drs` attained on seed 9, which it missed.",
+        "Not played: `ds2`.",
+    ]
+
+
+def test_a_policy_that_is_as_dear_is_not_called_cheaper() -> None:
+    told = said([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
+    assert told[1:] == ["It lacks: fewer slot-hours than `hpa` (+0 %, n 1)."]
+
+
+def test_nothing_is_claimed_before_the_first_policy_has_played() -> None:
+    assert said([day("hpa", 7, 0.3)], ["predictive", "hpa"]) == ["`predictive` is not played yet."]
