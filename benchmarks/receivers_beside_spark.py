@@ -30,8 +30,8 @@ from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.stream_batches import read_batches
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_pages import Rest
 from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
 from rheostat_lab.receivers.line_feed import LineFeed

@@ -27,7 +27,7 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.receivers.receiver_obstacles import LOG
 from rheostat.spark.receivers.stream_batches import read_batches
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest.rest_pages import Rest
 from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed

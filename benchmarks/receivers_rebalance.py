@@ -28,7 +28,7 @@ from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.rescaling import receiver_moves
-from rheostat.spark.internals.executors import Executors
+from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until

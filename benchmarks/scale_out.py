@@ -27,7 +27,7 @@ from rheostat.local.driver_process import end_driver
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob

@@ -41,8 +41,8 @@ from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.sensing.rhythms import Rhythms
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.sensing.queries.rhythms import Rhythms
+from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
 from rheostat.spark.warming.warmup import ROOM_S

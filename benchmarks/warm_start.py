@@ -32,12 +32,12 @@ from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.internals.placed_tasks import HOLDS, STARTS_PYTHON
-from rheostat.spark.internals.rehearsal import COMPUTES, READS
+from rheostat.spark.internals.tasks.placed_tasks import HOLDS, STARTS_PYTHON
+from rheostat.spark.internals.tasks.rehearsal import COMPUTES, READS
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.sensing.rest_pages import Rest
-from rheostat.spark.sensing.rhythms import Rhythms
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.sensing.queries.rhythms import Rhythms
+from rheostat.spark.sensing.queries.running_queries import RunningQueries
+from rheostat.spark.sensing.rest.rest_pages import Rest
 from rheostat.spark.warming.warm_start import LIBRARIES, WarmStart
 from rheostat.spark.warming.warmup import Warmup
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting

@@ -23,7 +23,7 @@ import rheostat  # noqa: E402
 from rheostat import config, model  # noqa: E402
 from rheostat.cli.app import app  # noqa: E402
 from rheostat.journal.record import SCHEMA  # noqa: E402
-from rheostat.spark import conf_settings  # noqa: E402
+from rheostat.spark.settings import conf_settings  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 MADE = "<!-- Made by scripts/reference_pages.py; change the code, not this page. -->\n"

@@ -18,8 +18,8 @@ from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_pages import Rest
 
 if TYPE_CHECKING:
     from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster

@@ -21,7 +21,7 @@ UNDER_SUBMIT = str(Path(__file__).parents[2] / "deploy" / "submit" / "rheostat_r
 COPY = """
 import sys
 from pathlib import Path
-from rheostat.spark.internals.hadoop_folder import own_folder
+from rheostat.spark.internals.file_systems.hadoop_folder import own_folder
 
 folder = own_folder(sys.argv[1])
 for name in folder.sizes():

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 # A process of its own: a JVM learns its class path at its start.
 WRITES = """
 import json, sys
-from rheostat.spark.internals.hadoop_folder import own_folder
+from rheostat.spark.internals.file_systems.hadoop_folder import own_folder
 
 folder = own_folder(sys.argv[1])
 for line in ("a\\n", "b\\n"):

@@ -26,7 +26,7 @@ from rheostat.spark.resizing.locality_wait import LocalityWait
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
-from rheostat.spark.sensing.state_stores import Operator
+from rheostat.spark.sensing.queries.state_stores import Operator
 
 MOST = 6
 """Executors that the cluster has room for; the limits allow them all."""

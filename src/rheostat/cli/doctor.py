@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rheostat.doctor.journal_binding import Binding
     from rheostat.doctor.shape_experiment import Gain
-    from rheostat.spark.sensing.query_shape import Finding
+    from rheostat.spark.sensing.capabilities.query_shape import Finding
 
 
 def doctor(
@@ -85,7 +85,7 @@ def _shape(
 ) -> tuple[Finding, ...]:
     from rheostat.doctor.checkpoint_settings import read_checkpoint
     from rheostat.local.spark_home import find_spark_home
-    from rheostat.spark.sensing.query_shape import Query, shape
+    from rheostat.spark.sensing.capabilities.query_shape import Query, shape
 
     known = read_checkpoint(checkpoint) if checkpoint else None
     query = (

@@ -25,7 +25,7 @@ def halt(
 
     Example: rheostat halt hdfs://namenode/checkpoints/orders
     """
-    from rheostat.spark.halting import pull, take_away
+    from rheostat.spark.journaling.halting import pull, take_away
 
     try:
         file = take_away(checkpoint) if undo else pull(checkpoint)

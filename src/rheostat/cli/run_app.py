@@ -103,8 +103,8 @@ def request_of(line: Line) -> Request:
 
     from rheostat.local.app_run import Request
     from rheostat.spark.internals.gateway import submitted
-    from rheostat.spark.static_settings import Given
-    from rheostat.spark.user_settings import settings_of_user
+    from rheostat.spark.settings.static_settings import Given
+    from rheostat.spark.settings.user_settings import settings_of_user
 
     if not line.script.is_file():
         raise BadInput(f"there is no script {line.script}")
@@ -124,7 +124,7 @@ def request_of(line: Line) -> Request:
 def _run(request: Request, arguments: list[str], telling: Telling) -> int:
     from rheostat.cli.run_report import hand_out
     from rheostat.local.app_run import AppRun
-    from rheostat.spark.launch import run_script
+    from rheostat.spark.launching.launch import run_script
 
     with orderly_end(), AppRun(request) as around:
         if telling.out:

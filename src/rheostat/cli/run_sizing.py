@@ -15,8 +15,8 @@ from rheostat.cli.run_options import Place, Sizing
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.kafka.client_config import client_config
 from rheostat.model import Limits
-from rheostat.spark.conf_settings import PREFIX, arguments_of, over
-from rheostat.spark.settings import Settings, settings_of
+from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, over
+from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

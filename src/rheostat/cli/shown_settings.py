@@ -9,7 +9,7 @@ import typer
 
 from rheostat.cli.output import tell
 from rheostat.local.app_run import Request, plan
-from rheostat.spark.run_settings import Plan
+from rheostat.spark.settings.run_settings import Plan
 
 BUILDER = (
     "What the script's own builder sets is seen only when it runs, and wins over all of these."

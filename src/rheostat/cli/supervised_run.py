@@ -51,7 +51,7 @@ def _job(request: Request, arguments: list[str], telling: Telling, folder: Path)
     from rheostat.cli.run_report import hand_out
     from rheostat.journal.restart_mail import Mail
     from rheostat.local.app_run import AppRun
-    from rheostat.spark.launch import run_script
+    from rheostat.spark.launching.launch import run_script
     from rheostat.spark.restarting.job_watch import own_report
     from rheostat.spark.restarting.one_batch import OneBatch
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.spark.sensing.offset_log import entry_of
-from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.queries.offset_log import entry_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,12 @@ from typing import Any
 
 from rheostat.doctor.journal_binding import bindings, finding_of
 from rheostat.model import Limits, Observation
-from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import Internals, internals_of
-from rheostat.spark.internals.stream_executions import Queries
-from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
-from rheostat.spark.sensing.driver_address import unreachable
-from rheostat.spark.sensing.leaving_settings import leaving
-from rheostat.spark.sensing.progress import ReportedBatch, batch_of
-from rheostat.spark.sensing.query_shape import (
+from rheostat.spark.internals.queries.stream_executions import Queries
+from rheostat.spark.internals.state.coordinator import Coordinator
+from rheostat.spark.sensing.capabilities.capabilities import is_connect, is_local, obstacles
+from rheostat.spark.sensing.capabilities.leaving_settings import leaving
+from rheostat.spark.sensing.capabilities.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
@@ -25,6 +23,8 @@ from rheostat.spark.sensing.query_shape import (
     Query,
     shape,
 )
+from rheostat.spark.sensing.kubernetes.driver_address import unreachable
+from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of
 from rheostat.spark.sizing_means import placement_verdict
 from rheostat.spark.warming.warm_start import of_session
 

@@ -15,7 +15,7 @@ import numpy as np
 from rheostat.errors import RheostatError
 from rheostat.local.local_files import CLASS, SETTING
 from rheostat.machine.scratch_folder import ScratchFolder
-from rheostat.spark.sensing.query_shape import (
+from rheostat.spark.sensing.capabilities.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,

@@ -23,19 +23,19 @@ from rheostat.local.standalone.standalone_cluster import DEFAULT_MEMORY_MIB, Clu
 from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
 from rheostat.spark import session
-from rheostat.spark.conf_settings import PREFIX
 from rheostat.spark.connect.address import Address
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.every_session import EverySession
+from rheostat.spark.internals.queries.every_session import EverySession
+from rheostat.spark.launching.session_hook import Watching
 from rheostat.spark.restarting.finishing import finishing
 from rheostat.spark.restarting.one_batch import OneBatch
-from rheostat.spark.run_settings import Plan, executor_shape, planned
-from rheostat.spark.scaling_settings import CORES
-from rheostat.spark.sensing.capabilities import application_id, slots_per_executor
-from rheostat.spark.session_hook import Watching
-from rheostat.spark.settings import Settings
-from rheostat.spark.static_settings import Given, Wanted
-from rheostat.spark.user_settings import SUBMIT, with_master
+from rheostat.spark.sensing.capabilities.capabilities import application_id, slots_per_executor
+from rheostat.spark.settings.conf_settings import PREFIX
+from rheostat.spark.settings.run_settings import Plan, executor_shape, planned
+from rheostat.spark.settings.scaling_settings import CORES
+from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.spark.settings.static_settings import Given, Wanted
+from rheostat.spark.settings.user_settings import SUBMIT, with_master
 from rheostat.spark.warming.archive_cache import of_script
 
 _log = logging.getLogger("rheostat")

@@ -11,7 +11,7 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.model import Limits
-from rheostat.spark.scaling_settings import (
+from rheostat.spark.settings.scaling_settings import (
     LINGER_S,
     allocation,
     beginning,
@@ -19,7 +19,7 @@ from rheostat.spark.scaling_settings import (
     leaving,
     shape,
 )
-from rheostat.spark.static_settings import Given, Wanted
+from rheostat.spark.settings.static_settings import Given, Wanted
 
 EXECUTOR_MEMORY_MIB = 512
 """Heap of an executor; Spark refuses less than 450."""

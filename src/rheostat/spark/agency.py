@@ -13,7 +13,7 @@ from rheostat.guards import Guard
 from rheostat.machine.missing_module import advice
 from rheostat.ports import Policy
 from rheostat.spark.handle import Handle
-from rheostat.spark.settings import Settings
+from rheostat.spark.settings.sizing_settings import Settings
 
 if TYPE_CHECKING:
     from rheostat.agent.sizing import Sizing

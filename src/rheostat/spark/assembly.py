@@ -18,7 +18,7 @@ from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
-from rheostat.spark.journals import kept
+from rheostat.spark.journaling.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
@@ -32,8 +32,7 @@ from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 from rheostat.spark.restarting.session_queries import SessionQueries
-from rheostat.spark.scaling_settings import FAILURES
-from rheostat.spark.sensing.capabilities import (
+from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
     is_connect,
@@ -46,14 +45,15 @@ from rheostat.spark.sensing.capabilities import (
 )
 from rheostat.spark.sensing.fleet_receivers import receivers_asked
 from rheostat.spark.sensing.local_processes import LocalExecutors
+from rheostat.spark.sensing.queries.rhythms import Rhythms
+from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.sensing.resource_usage import OF_STAGES, STAGES_S, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Pages, Rest
-from rheostat.spark.sensing.rhythms import Rhythms
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
+from rheostat.spark.sensing.rest.stages import StagesEndpoint
 from rheostat.spark.sensing.sensor import SparkSensor
-from rheostat.spark.sensing.stages import StagesEndpoint
-from rheostat.spark.settings import Settings
+from rheostat.spark.settings.scaling_settings import FAILURES
+from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.sizing_means import Means, means_of
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session

@@ -18,7 +18,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.receiver_tracker import DStreams
-from rheostat.spark.journals import kept
+from rheostat.spark.journaling.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
 from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor
@@ -30,16 +30,16 @@ from rheostat.spark.receivers.receiver_obstacles import (
 )
 from rheostat.spark.receivers.stream_batches import read_interval
 from rheostat.spark.resizing.actuator import Adviser
-from rheostat.spark.sensing.capabilities import (
+from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
     obstacles,
     slots_per_executor,
     unseen,
 )
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
-from rheostat.spark.settings import Settings
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.settings.sizing_settings import Settings
 
 __all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
 DEFAULT_POLICY = "spark-batch-ratio"

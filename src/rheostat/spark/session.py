@@ -12,13 +12,13 @@ from rheostat.errors import BadInput
 from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_agent
 from rheostat.spark.announcement import announcement, say
-from rheostat.spark.conf_settings import PREFIX, arguments_of, over
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
-from rheostat.spark.journals import fate
+from rheostat.spark.journaling.journals import fate
 from rheostat.spark.one_hand import take
-from rheostat.spark.sensing.capabilities import application_id, configuration
-from rheostat.spark.settings import Settings, settings_of
+from rheostat.spark.sensing.capabilities.capabilities import application_id, configuration
+from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, over
+from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
 __all__ = ["attach", "settings_of", "shadow", "size", "watch"]
 _P = ParamSpec("_P")

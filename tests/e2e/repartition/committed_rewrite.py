@@ -10,7 +10,7 @@ from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpo
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite, Rewritten, StateIds
-from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
 
 
 def wanted(folder: Path, partitions: int) -> tuple[Checkpoint, Rewrite]:

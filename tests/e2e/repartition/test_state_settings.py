@@ -19,7 +19,7 @@ from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.rescale import rescale
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
-from rheostat.spark.sensing.query_shape import CHANGELOG
+from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG
 
 pytestmark = pytest.mark.e2e
 

@@ -15,7 +15,7 @@ from rheostat.cli.run_sizing import Line
 from rheostat.config import LoopOptions
 from rheostat.errors import BadInput
 from rheostat.model import Limits
-from rheostat.spark.settings import Settings
+from rheostat.spark.settings.sizing_settings import Settings
 
 CONF = {
     "spark.rheostat.policy": "fixed",

@@ -15,7 +15,7 @@ from tests.unit.repartition.toy_query import ToyQuery
 
 from rheostat.cli.app import run
 from rheostat.repartition.checkpoints import running_query
-from rheostat.spark.sensing.query_shape import PROVIDER
+from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
 
 Broken = Callable[[Path], None]
 

@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.doctor.examination import _progress, _query, _reads_all, _slots, examine
 from rheostat.doctor.journal_binding import bindings
-from rheostat.spark.sensing.progress import batch_of
+from rheostat.spark.sensing.queries.progress import batch_of
 
 
 def event(batch: int, rows: int, whole_ms: int) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
 from rheostat.model import Limits
 from rheostat.spark import session
-from rheostat.spark.settings import Settings
-from rheostat.spark.static_settings import Given
+from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.spark.settings.static_settings import Given
 
 URL = "spark://user:7077"
 CORES, CORES_MAX, MASTER = "spark.executor.cores", "spark.cores.max", "spark.master"

@@ -74,7 +74,7 @@ def test_kubernetes_is_built_with_the_staging_modules_of_its_release() -> None:
 
 
 def test_the_defaults_of_a_cluster_are_read_as_spark_reads_them(tmp_path: Path) -> None:
-    from rheostat.spark.user_settings import settings_of_user
+    from rheostat.spark.settings.user_settings import settings_of_user
 
     write_defaults(tmp_path, {"spark.master": "yarn", "spark.driver.host": "127.0.0.1"})
     given = settings_of_user({"SPARK_CONF_DIR": str(tmp_path)})

@@ -8,7 +8,7 @@ from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
 from rheostat.policies.fixed import Fixed
 from rheostat.spark.agency import drain, made_of
-from rheostat.spark.settings import settings_of
+from rheostat.spark.settings.sizing_settings import settings_of
 
 
 class Query:

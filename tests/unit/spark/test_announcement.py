@@ -10,7 +10,7 @@ import pytest
 from rheostat.model import Capabilities
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.spark.announcement import announcement, beyond_ceiling, say
-from rheostat.spark.settings import settings_of
+from rheostat.spark.settings.sizing_settings import settings_of
 
 ABLE = Capabilities(can_scale=True)
 UNABLE = Capabilities(can_scale=False, cannot=("one thing", "another"))

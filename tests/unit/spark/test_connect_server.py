@@ -11,9 +11,9 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.local.app_run import Request, plan
 from rheostat.spark.connect.address import PLUGIN, SCRIPT, Address
-from rheostat.spark.internals.every_session import EverySession
-from rheostat.spark.settings import Settings
-from rheostat.spark.static_settings import Given
+from rheostat.spark.internals.queries.every_session import EverySession
+from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.spark.settings.static_settings import Given
 
 
 def test_an_address_is_a_port_of_the_loopback_address_or_a_host_with_one() -> None:

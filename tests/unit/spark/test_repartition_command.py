@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.model import Observation
 from rheostat.spark.repartition_command import partitions_command
-from rheostat.spark.settings import Settings
+from rheostat.spark.settings.sizing_settings import Settings
 
 LIVE, SUPERVISED = Settings(), Settings(restarts=Path("mail"))
 

@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.config import StateOptions
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.sensing.capabilities import Obstacles
+from rheostat.spark.sensing.capabilities.capabilities import Obstacles
 from rheostat.spark.session import settings_of
 from rheostat.spark.sizing_means import Means, means_of
 

@@ -31,8 +31,8 @@ from rheostat.local.kubernetes.control_plane import NAMESPACE
 from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_pages import Rest
 from rheostat.spark.warming.preload import GROUP
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live

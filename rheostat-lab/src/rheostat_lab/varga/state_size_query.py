@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.spark.sensing.query_shape import CHANGELOG, PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.capabilities.query_shape import (
+    CHANGELOG,
+    PROVIDER,
+    ROCKSDB,
+    SHUFFLE_PARTITIONS,
+)
 
 if TYPE_CHECKING:
     from rheostat_lab.varga.state_size_topics import Topics

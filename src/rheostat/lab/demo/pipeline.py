@@ -17,8 +17,7 @@ from rheostat.lab.nexmark import nexmark_queries
 from rheostat.lab.report.finished_run import CommittedBatch, ExecutorLife
 from rheostat.local.local_session import start_session
 from rheostat.model import Record
-from rheostat.spark.sensing import progress
-from rheostat.spark.sensing.query_shape import (
+from rheostat.spark.sensing.capabilities.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
@@ -26,8 +25,9 @@ from rheostat.spark.sensing.query_shape import (
     SHUFFLE_PARTITIONS,
     checkpoint_files_class,
 )
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.queries import progress
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_pages import Rest
 
 QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
 # The report tells every batch from its progress; by default Spark keeps the last 100 only.

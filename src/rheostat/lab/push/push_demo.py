@@ -36,7 +36,7 @@ from rheostat.spark.fleet.fleet import Fleet, FleetState
 from rheostat.spark.fleet.read_once import read_once
 from rheostat.spark.fleet.receive_into import receive
 from rheostat.spark.handle import Handle
-from rheostat.spark.sensing import progress
+from rheostat.spark.sensing.queries import progress
 from rheostat.spark.session import attach
 
 _GIB = 1024**3

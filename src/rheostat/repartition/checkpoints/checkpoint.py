@@ -14,8 +14,8 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles
 from rheostat.repartition.state_engine import StateIds, StateVersion, StoreId
-from rheostat.spark.sensing.offset_log import entry_of
-from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.capabilities.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.queries.offset_log import entry_of
 
 HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"

@@ -22,7 +22,9 @@ _ELSEWHERE = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.-]+):/")
 
 
 class CheckpointFiles(Protocol):
-    """Reads a checkpoint; ``rheostat.spark.internals.files.Files`` does it wherever Spark can."""
+    """Reads a checkpoint; ``Files`` of ``rheostat.spark.internals.file_systems`` does it wherever
+    Spark can.
+    """
 
     def listing(self, folder: str) -> list[str]:
         """Return the names in a folder; none if it is not there."""

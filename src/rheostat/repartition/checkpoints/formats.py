@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint
-from rheostat.spark.sensing.query_shape import ROCKSDB
+from rheostat.spark.sensing.capabilities.query_shape import ROCKSDB
 
 _KNOWN: Mapping[str, frozenset[str]] = {
     "spark.sql.streaming.aggregation.stateFormatVersion": frozenset("12"),

@@ -13,8 +13,8 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StateIds
-from rheostat.spark.sensing.offset_log import entry_of
-from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.queries.offset_log import entry_of
 
 
 def entry_partitions(file: Path) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.local.replay_session import replay_session
 from rheostat.local.spark_home import find_spark_home
-from rheostat.spark.sensing.rescaling_spark import rescaling_means
+from rheostat.spark.sensing.capabilities.rescaling_spark import rescaling_means
 
 WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0 or later"
 

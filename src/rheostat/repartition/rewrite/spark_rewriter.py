@@ -32,11 +32,11 @@ from rheostat.repartition.state_engine import (
     StoreId,
 )
 from rheostat.spark.internals.compiled_classes import CompiledClasses
-from rheostat.spark.internals.files import Files
+from rheostat.spark.internals.file_systems.files import Files
 from rheostat.spark.internals.gateway import Gateway
-from rheostat.spark.internals.opened_stores import KeptStore, OpenStores
-from rheostat.spark.internals.state_rewrite import StateRewrite, Told, parsed_line
-from rheostat.spark.sensing.query_shape import FILES, checkpoint_files_class
+from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
+from rheostat.spark.internals.state.state_rewrite import StateRewrite, Told, parsed_line
+from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
 
 
 class SparkRewriter:

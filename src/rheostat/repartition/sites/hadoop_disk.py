@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.spark.internals.hadoop_system import HadoopSystem
+from rheostat.spark.internals.file_systems.hadoop_system import HadoopSystem
 
 
 class HadoopDisk(Disk):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rheostat.spark.internals.hadoop_system import HadoopSystem
+from rheostat.spark.internals.file_systems.hadoop_system import HadoopSystem
 
 
 class Stat(NamedTuple):

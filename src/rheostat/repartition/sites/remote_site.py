@@ -24,9 +24,9 @@ from rheostat.repartition.protocol.staging import known_file
 from rheostat.repartition.sites.hadoop_disk import HadoopDisk
 from rheostat.repartition.sites.remote_path import RemotePath
 from rheostat.repartition.state_engine import Rewriter, StateVersion
-from rheostat.spark.internals.files import Files
+from rheostat.spark.internals.file_systems.files import Files
+from rheostat.spark.internals.file_systems.hadoop_system import HadoopSystem
 from rheostat.spark.internals.gateway import Gateway
-from rheostat.spark.internals.hadoop_system import HadoopSystem
 
 
 def remote_site(spark: Any, location: str) -> RemoteSite:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.spark.static_settings import Wanted
+from rheostat.spark.settings.static_settings import Wanted
 
 SCRIPT = Path(__file__).with_name("connect_server.py")
 PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"

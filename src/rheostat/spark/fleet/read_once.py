@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.spark.sensing.capabilities import is_connect
+from rheostat.spark.sensing.capabilities.capabilities import is_connect
 
 HORIZON = "10 minutes"
 

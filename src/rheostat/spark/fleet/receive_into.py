@@ -16,7 +16,7 @@ from rheostat.spark.fleet.fleet import JOB, Fleet
 from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.sensing.capabilities import (
+from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     is_connect,
     is_local,

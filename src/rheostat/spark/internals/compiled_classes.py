@@ -8,11 +8,11 @@ from typing import Any
 
 from rheostat.spark.internals.gateway import Gateway
 
-_ROOM = Path(__file__).parent
+_SOURCES = Path(__file__).parent / "java"
 
 
 class CompiledClasses:
-    """Compiles the sources in ``driver/`` and ``executor/``.
+    """Compiles the sources in ``java/driver/`` and ``java/executor/``.
 
     * Calls: Janino's ``SimpleCompiler``, which Spark itself compiles its plans with;
       ``SparkContext.addJar``.
@@ -25,23 +25,23 @@ class CompiledClasses:
         self._jvm = gateway.jvm
 
     def in_driver(self, name: str) -> Any:
-        """Return the constructor of a class of ``driver/``."""
+        """Return the constructor of a class of ``java/driver/``."""
         # Made by reflection: py4j looks for a class by its name, and Janino's loader is not asked.
-        return self._compile(_ROOM / "driver" / f"{name}.java")[0].getConstructors()[0]
+        return self._compile(_SOURCES / "driver" / f"{name}.java")[0].getConstructors()[0]
 
     def on_executors(self, name: str) -> Any:
-        """Return the constructor of a class of ``executor/``, and send the class to the executors
-        as a JAR: to be called once.
+        """Return the constructor of a class of ``java/executor/``, and send the class to the
+        executors as a JAR: to be called once.
         """
         return self.all_on_executors([name])[name]
 
     def all_on_executors(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the constructors of classes of ``executor/``, and send all as one JAR: a class
-        comes after those that it uses. To be called once.
+        """Return the constructors of classes of ``java/executor/``, and send all as one JAR: a
+        class comes after those that it uses. To be called once.
         """
         loader, constructors, codes = None, {}, {}
         for name in names:
-            compiled, made = self._compile(_ROOM / "executor" / f"{name}.java", loader)
+            compiled, made = self._compile(_SOURCES / "executor" / f"{name}.java", loader)
             loader = compiled.getClassLoader()
             constructors[name] = next(iter(compiled.getConstructors()), None)
             # Of inner classes, too, because executors load them by name from the JAR.

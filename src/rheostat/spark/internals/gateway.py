@@ -14,7 +14,7 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from rheostat.spark.sensing.capabilities import is_connect
+from rheostat.spark.sensing.capabilities.capabilities import is_connect
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 ABSENT = (Py4JError, AttributeError, TypeError)

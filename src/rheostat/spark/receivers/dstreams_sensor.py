@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rheostat.model import Observation
 from rheostat.spark.receivers.stream_batches import read_batches, signals
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest.rest_pages import Rest
 
 ANSWER_S = 15.0
 """A young driver on a busy computer took 5 s for its first page."""

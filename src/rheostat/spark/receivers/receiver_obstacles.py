@@ -11,7 +11,7 @@ from typing import Any
 from rheostat.capacity.receiver_cores import SPARE_CORES, cores_needed
 from rheostat.errors import BadInput
 from rheostat.model import Limits
-from rheostat.spark.sensing.capabilities import allocates_dynamically, is_on
+from rheostat.spark.sensing.capabilities.capabilities import allocates_dynamically, is_on
 
 OWN = "spark.streaming.dynamicAllocation.enabled"
 LOG = "spark.streaming.receiver.writeAheadLog.enable"

@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from rheostat.rescaling.asking import BEARS, asked_for
-from rheostat.spark.sensing import executor_ends, pod_rights
-from rheostat.spark.sensing.pods import (
+from rheostat.spark.sensing import executor_ends
+from rheostat.spark.sensing.kubernetes import pod_rights
+from rheostat.spark.sensing.kubernetes.pods import (
     Pod,
     Refused,
     driver_of,
@@ -23,7 +24,7 @@ from rheostat.spark.sensing.pods import (
     unreachable,
     waiting_words,
 )
-from rheostat.spark.sensing.unregistered import Unregistered
+from rheostat.spark.sensing.kubernetes.unregistered import Unregistered
 
 _log = logging.getLogger("rheostat")
 FRESH_S = 1.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
-from rheostat.spark.sensing.state_stores import Operator
+from rheostat.spark.sensing.queries.state_stores import Operator
 from rheostat.state.assignment import Unit
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from rheostat.signals.rhythm import Rhythm
-from rheostat.spark.sensing.state_stores import Operator
+from rheostat.spark.sensing.queries.state_stores import Operator
 from rheostat.state.units import Unit
 
 

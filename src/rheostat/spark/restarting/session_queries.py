@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from rheostat.spark.sensing.in_flight import runs_batch
+from rheostat.spark.sensing.queries.in_flight import runs_batch
 
 
 class Streams(Protocol):

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from rheostat.model import ExecutorSample, Observation
 from rheostat.spark.sensing.local_processes import Used, load_per_core
-from rheostat.spark.sensing.progress import ReportedBatch
-from rheostat.spark.sensing.rest_executors import Executor
-from rheostat.spark.sensing.stages import BatchStages
+from rheostat.spark.sensing.queries.progress import ReportedBatch
+from rheostat.spark.sensing.rest.rest_executors import Executor
+from rheostat.spark.sensing.rest.stages import BatchStages
 
 STAGES_S = 10.0
 """The stages of a batch are asked for this often, if the policy does not say how often: 2 ms of the

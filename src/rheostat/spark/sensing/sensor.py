@@ -10,10 +10,10 @@ from rheostat.model import Observation
 from rheostat.signals.lag import Offsets, lag_rows, wait_s
 from rheostat.signals.latency import ArrivalCurve, mean_s
 from rheostat.signals.statistics.windows import growth_per_s
-from rheostat.spark.sensing.in_flight import in_flight
-from rheostat.spark.sensing.progress import ReportedBatch, batch_of, told_trigger_s
+from rheostat.spark.sensing.queries.in_flight import in_flight
+from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, told_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint, busy_share
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, busy_share
 
 _KEPT_POINTS = 240
 # Without data Spark reports a batch every 10 s (noDataProgressEventInterval).

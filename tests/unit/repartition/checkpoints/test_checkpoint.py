@@ -8,7 +8,7 @@ from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local
 from rheostat.repartition.state_engine import StoreId
-from rheostat.spark.sensing.query_shape import ROCKSDB
+from rheostat.spark.sensing.capabilities.query_shape import ROCKSDB
 
 
 def read(folder: Path) -> Checkpoint:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.sensing.state_stores import Operator
+from rheostat.spark.sensing.queries.state_stores import Operator
 
 HOSTS = {"1": "host-a", "2": "host-b"}
 

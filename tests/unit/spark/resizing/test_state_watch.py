@@ -4,7 +4,7 @@ from typing import Any
 
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.state_watch import StateWatch
-from rheostat.spark.sensing.state_stores import Operator
+from rheostat.spark.sensing.queries.state_stores import Operator
 
 
 class World:

@@ -13,7 +13,7 @@ from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, EAGER_S, POLL_S, 
 from rheostat.spark.resizing.resize_terms import Terms
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.resizing.steward import RECONCILE_S, Steward
-from rheostat.spark.sensing.state_stores import Operator
+from rheostat.spark.sensing.queries.state_stores import Operator
 
 BATCH_S, TRIGGER_S = 1.0, 3.0
 

@@ -1,0 +1,108 @@
+"""The executors of the application: how many there are, and how they are asked to come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rheostat.spark.internals.executors.block_managers import BlockManagers
+from rheostat.spark.internals.executors.executor_ids import oldest_first
+from rheostat.spark.internals.executors.requested import requested_executors
+from rheostat.spark.internals.gateway import ABSENT, Gateway
+
+_REASON = "rheostat scales in"
+
+
+class Executors:
+    """The executors as the scheduler has them.
+
+    * Calls: ``SparkContext.getExecutorIds``, ``SparkContext.requestTotalExecutors``,
+      ``CoarseGrainedSchedulerBackend.decommissionExecutors``,
+      ``CoarseGrainedSchedulerBackend.killExecutors``,
+      ``TaskScheduler.getExecutorDecommissionState``, and what was asked for (``requested.py``).
+    * Told by their names on the objects: ``can_request``, ``can_decommission``.
+    * Without them: the session is watched, not sized; without decommissioning, executors leave
+      while they are idle.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, gateway: Gateway, block_managers: BlockManagers) -> None:
+        self._gateway = gateway
+        self._jvm = gateway.jvm
+        self._scala_context = gateway.scala_context
+        self._block_managers = block_managers
+        self._backend = self._scala_context.schedulerBackend()
+        of_backend = set(dir(self._backend))
+        of_context = set(dir(self._scala_context))
+        self.can_request = {
+            "requestTotalExecutors",
+            "getExecutorIds",
+        } <= of_context and "killExecutors" in of_backend
+        self.can_decommission = "decommissionExecutors" in of_backend
+
+    def ids(self) -> list[str]:
+        """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""
+        found = self._scala_context.getExecutorIds()
+        return oldest_first(str(found.apply(i)) for i in range(found.size()))
+
+    def registered(self) -> int:
+        """Return the number of registered executors (``SparkContext.getExecutorIds``), in one
+        call.
+        """
+        return int(self._scala_context.getExecutorIds().size())
+
+    def leaving(self, executors: Iterable[str]) -> set[str]:
+        """Return those of the executors that have been asked to leave
+        (``TaskScheduler.getExecutorDecommissionState``); none where this Spark does not tell.
+        """
+        try:
+            state = self._scala_context.taskScheduler().getExecutorDecommissionState
+            return {executor for executor in executors if state(executor).isDefined()}
+        except ABSENT:
+            return set()
+
+    def requested(self) -> int | None:
+        """Return how many executors the cluster manager was asked for last; None where nobody has
+        asked, or this Spark does not tell.
+        """
+        return requested_executors(self._backend)
+
+    def hosts(self) -> dict[str, str]:
+        """Return the host of every executor that can be reached, oldest first; of all that are
+        registered, with empty hosts, where this Spark does not tell.
+        """
+        found = self._block_managers.reachable()
+        # Sizing works without hosts; only placement needs them, and says so (``cannot_place``).
+        return dict.fromkeys(self.ids(), "") if found is None else found
+
+    def request_total(self, executors: int) -> bool:
+        """Ask for a total of executors; fewer than there are ends none
+        (``SparkContext.requestTotalExecutors``).
+        """
+        # No wishes for hosts: state is sent to the executors wherever they have come up.
+        nothing = self._gateway.empty_map()
+        return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
+
+    def decommission(self, executors: Sequence[str]) -> None:
+        """Let executors end their running tasks and leave
+        (``CoarseGrainedSchedulerBackend.decommissionExecutors``).
+        """
+        information = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo(
+            _REASON, self._jvm.scala.Option.empty()
+        )
+        pair = self._jvm.scala.Tuple2
+        pairs = self._gateway.array(pair, [pair(executor, information) for executor in executors])
+        # Not the target (it was asked for before), and not on an executor's own request.
+        self._backend.decommissionExecutors(pairs, False, False)
+
+    def kill_idle(self, executors: Sequence[str]) -> None:
+        """End those of the executors that run no task at this moment
+        (``CoarseGrainedSchedulerBackend.killExecutors``, not forced).
+        """
+        # Neither the target nor the count of failures changes; not forced, so that busy ones stay.
+        self._backend.killExecutors(self._gateway.sequence(executors), False, False, False)
+
+    def kill(self, executors: Sequence[str]) -> None:
+        """End executors that were asked to leave and did not; their tasks are run again elsewhere
+        (``killExecutors``, forced).
+        """
+        self._backend.killExecutors(self._gateway.sequence(executors), False, False, True)

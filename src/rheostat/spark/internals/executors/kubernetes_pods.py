@@ -1,0 +1,163 @@
+"""The pods of the application's executors, asked for with the client that Spark's own scheduler
+has: the same address, the same rights, whatever way they were given.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from rheostat.spark.internals.gateway import ABSENT, Gateway
+from rheostat.spark.sensing.kubernetes.pods import Refused
+
+_RENEWED = "spark.kubernetes.authenticate.oauthTokenFile"
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+_BACKEND = "KubernetesClusterSchedulerBackend"
+_APPLICATION, _ROLE = "spark-app-selector", "spark-role"
+
+
+class KubernetesPods:
+    """What the API server says of the application's pods.
+
+    * Calls: the private field ``KubernetesClusterSchedulerBackend.kubernetesClient`` and the list,
+      and the creation for show (``dryRun``), of pods, the list of events, and ``raw`` with a
+      review of the driver's own rights, of that client; ``setOauthToken`` of its configuration.
+    * Without them: why executors do not come is not said, and what is refused is asked for by Spark
+      every second.
+    * Spark 3.5.7 and 4.3.0 tried.
+    """
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._configuration = gateway.context.getConf()
+        self.namespace = str(self._configuration.get("spark.kubernetes.namespace", "default"))
+        self._application = str(gateway.context.applicationId)
+        self._client = self._find()
+
+    @property
+    def available(self) -> bool:
+        """Whether this application runs on Kubernetes and its client can be had."""
+        return self._client is not None
+
+    def _find(self) -> Any:
+        try:
+            backend = self._gateway.scala_context.schedulerBackend()
+            if str(backend.getClass().getSimpleName()) != _BACKEND:
+                return None
+            return self._gateway.field(backend, "kubernetesClient")
+        except ABSENT:
+            return None
+
+    def executors(self) -> dict[str, Any]:
+        """Return the list of the executors' pods as Kubernetes has it; raises ``Refused``."""
+        return self._asked(
+            lambda: (
+                self._client.pods()
+                .inNamespace(self.namespace)
+                .withLabel(_APPLICATION, self._application)
+                # The driver's pod has the same application label.
+                .withLabel(_ROLE, "executor")
+                .list()
+            )
+        )
+
+    def events(self, pod: str) -> list[Any]:
+        """Return the events of a pod, which may be gone; raises ``Refused``."""
+        listed = self._asked(
+            lambda: (
+                self._client.v1()
+                .events()
+                .inNamespace(self.namespace)
+                .withField("involvedObject.name", pod)
+                .list()
+            )
+        )
+        return list(listed.get("items") or [])
+
+    def refusal(self, like: dict[str, Any]) -> str | None:
+        """Return why no other pod like one can be made now, as the API server says it; None if it
+        could. None is made.
+        """
+        text = json.dumps(_another(like))
+        try:
+            kind = self._gateway.class_named("io.fabric8.kubernetes.api.model.Pod")
+            pod = self._serialization().unmarshal(text, kind)
+            self._client.pods().inNamespace(self.namespace).resource(pod).dryRun(True).create()
+        # Before its base class: only what the API server has thrown is a refusal.
+        except Py4JJavaError as fault:
+            return str(_refused(fault))
+        except Py4JError:
+            return None
+        return None
+
+    def rights(self) -> dict[str, Any]:
+        """Return what the driver may do in its namespace, as a ``SelfSubjectRulesReview`` tells it;
+        raises ``Refused``.
+        """
+        kind, version = "SelfSubjectRulesReview", "authorization.k8s.io/v1"
+        asked = {"kind": kind, "apiVersion": version, "spec": {"namespace": self.namespace}}
+        try:
+            generic = self._gateway.class_named(
+                "io.fabric8.kubernetes.api.model.GenericKubernetesResource"
+            )
+            body = self._serialization().unmarshal(json.dumps(asked), generic)
+            told = json.loads(str(self._client.raw(_REVIEWS, "POST", body)))
+        except Py4JJavaError as fault:
+            raise _refused(fault) from None
+        except (*ABSENT, ValueError) as fault:
+            raise Refused(0, f"this Spark's client does not know the call: {fault}") from None
+        return dict(told.get("status") or {})
+
+    def renew_token(self) -> None:
+        """Give the client, which is Spark's own, the token that its file says now: Spark reads the
+        file once. Nothing where none is named, it cannot be read, or this client cannot be told.
+        """
+        file = self._configuration.get(_RENEWED, None)
+        if not file:
+            return
+        with suppress(OSError, *ABSENT):
+            token = Path(str(file)).read_text().strip()
+            self._client.getConfiguration().setOauthToken(token)
+
+    def _asked(self, call: Any) -> dict[str, Any]:
+        try:
+            return dict(json.loads(str(self._serialization().asJson(call()))))
+        except Py4JJavaError as fault:
+            raise _refused(fault) from None
+        except ABSENT as fault:
+            raise Refused(0, f"this Spark's client does not know the call: {fault}") from None
+
+    def _serialization(self) -> Any:
+        return self._gateway.jvm.io.fabric8.kubernetes.client.utils.Serialization
+
+
+def _another(like: dict[str, Any]) -> dict[str, Any]:
+    """Return a pod like another, under a name of its own and without what the server has added."""
+    pod = copy.deepcopy(like)
+    metadata = pod["metadata"]
+    kept = {name: metadata[name] for name in ("labels", "namespace") if name in metadata}
+    # A name for the server to complete: the pod's own is taken, and would be the reason to refuse.
+    pod["metadata"] = {**kept, "generateName": "rheostat-asks-"}
+    pod.pop("status", None)
+    # With a node in it the scheduler, and so a lack of room, would be passed by.
+    pod.get("spec", {}).pop("nodeName", None)
+    return pod
+
+
+def _refused(fault: Py4JJavaError) -> Refused:
+    """Return what the API server said, from the exception of the client."""
+    cause, code, said = fault.java_exception, 0, []
+    while cause is not None:
+        said.append(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}".splitlines()[0])
+        if str(cause.getClass().getName()).endswith(".KubernetesClientException"):
+            code = int(cause.getCode())
+            status = cause.getStatus()
+            if code > 0 and status is not None:
+                return Refused(code, str(status.getMessage())[:300])
+        cause = cause.getCause()
+    return Refused(max(0, code), said[-1][:300] if said else "no answer")

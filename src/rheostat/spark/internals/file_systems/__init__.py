@@ -1,0 +1,1 @@
+"""Files of any file system that Spark or Hadoop knows."""

@@ -1,0 +1,1 @@
+"""Running queries as the JVM knows them, and their plans."""

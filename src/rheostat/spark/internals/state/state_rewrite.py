@@ -1,0 +1,181 @@
+"""Jobs that read state byte for byte and write it into other partitions, with the compiled classes
+of ``java/executor/``.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.errors import RheostatError
+from rheostat.spark.internals.compiled_classes import CompiledClasses
+from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
+from rheostat.spark.internals.state.opened_stores import OpenStores, StateStores
+
+JOB = "rheostat rewrites state"
+"""What Spark's UI, and its event log, call these jobs."""
+
+_CLASSES = (
+    *(
+        "Hidden",
+        "Scratch",
+        "Tally",
+        "StateStores",
+        "Families",
+        "LinkedFiles",
+        "OpenedState",
+        "MergedState",
+        "NewState",
+    ),
+    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState", "ReadWays"),
+)
+_LOOK_S = 0.2
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a task tells of a partition: ``kind`` is counted, read or written."""
+
+    kind: str
+    operator: int
+    name: str
+    partition: int
+    rows: int
+    checksum: int
+    bytes: int
+    misplaced: int
+    id: str
+
+
+class StateRewrite:
+    """Runs jobs over the partitions of stores.
+
+    * Calls: ``RocksDBStateStoreProvider``, ``HDFSBackedStateStoreProvider`` and ``RocksDB`` by
+      reflection, ``StatePartitionKeyExtractorFactory``, ``HashPartitioning.partitionIdExpression``.
+    * Without them: RheostatError before anything is written.
+    * Spark 4.3.0 tried.
+    """
+
+    def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
+        self._gateway = gateway
+        self._jvm = gateway.jvm
+        self._classes = classes
+
+    @functools.cached_property
+    def stores(self) -> StateStores:
+        """What opens stores."""
+        return StateStores(self._gateway, lambda parts: self._made("StateStores", *parts))
+
+    @property
+    def slots(self) -> int:
+        """How many tasks run at once."""
+        return int(self._gateway.context.defaultParallelism)
+
+    def measure(
+        self,
+        stores: OpenStores,
+        parts: Sequence[tuple[int, int]],
+        partitions: int,
+        progress: Progress | None,
+    ) -> list[Told]:
+        """Count partitions of stores (number of the store, partition)."""
+        task = self._made("MeasureState", stores.java, partitions)
+        return self._told(self._rows(parts).mapPartitions(task), progress)
+
+    def rewrite(
+        self,
+        stores: OpenStores,
+        groups: Sequence[tuple[int, ...]],
+        batch: int,
+        notes: str,
+        progress: Progress | None,
+    ) -> list[Told]:
+        """Rewrite groups (store, old and new number of partitions, residue, divisor, slice of how
+        many), each slice in one task, which notes in the folder ``notes`` that it is done, if there
+        is such a folder.
+        """
+        task = self._made("RewriteState", stores.java, batch, notes)
+        return self._told(self._rows(groups).mapPartitions(task), progress)
+
+    def shuffle(
+        self,
+        stores: OpenStores,
+        parts: Sequence[tuple[int, int, int, int]],
+        partitions: int,
+        batch: int,
+        progress: Progress | None,
+    ) -> list[Told]:
+        """Rewrite all stores: old partitions (store, old and new number, partition) are split, and
+        the pieces go to the new ones by a shuffle.
+        """
+        last = len(stores.stores) * partitions
+        split = self._made("SplitState", stores.java, last)
+        merge = self._made("MergeState", stores.java, batch, partitions, last)
+        to_all = self._jvm.org.apache.spark.HashPartitioner(last + 1)
+        pieces = self._rows(parts).flatMapToPair(split).partitionBy(to_all)
+        return self._told(pieces.mapPartitionsWithIndex(merge, False), progress)
+
+    def read_otherwise(
+        self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
+    ) -> list[Told]:
+        """Read in the ways that are not taken, to measure them (``ReadWays``)."""
+        return self._told(
+            self._rows(parts).mapPartitions(self._made("ReadWays", stores.java)), None
+        )
+
+    def _made(self, name: str, *parts: Any) -> Any:
+        return self._constructors[name].newInstance(
+            self._gateway.array(self._jvm.java.lang.Object, parts)
+        )
+
+    def _rows(self, rows: Sequence[Sequence[int]]) -> Any:
+        made = [self._gateway.array(self._jvm.int, row) for row in rows]
+        return self._gateway.context._jsc.parallelize(self._gateway.listed(made), len(made))
+
+    def _told(self, job: Any, progress: Progress | None) -> list[Told]:
+        self._gateway.context.setJobGroup(JOB, JOB, interruptOnCancel=True)
+        running = job.collectAsync()
+        while not running.isDone():
+            time.sleep(_LOOK_S)
+            if progress is not None:
+                self._look(running, progress)
+        try:
+            return [parsed_line(str(line)) for line in running.get()]
+        except RAISED as fault:
+            raise RheostatError(f"a task failed: {said_by_java(fault)}") from None
+
+    def _look(self, running: Any, progress: Progress) -> None:
+        """Tell how many tasks of a job are done."""
+        tracker = self._gateway.context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in running.jobIds()]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+        known = [stage for stage in stages if stage is not None]
+        if known:
+            done = sum(stage.numCompletedTasks for stage in known)
+            progress(done, sum(stage.numTasks for stage in known))
+
+    @functools.cached_property
+    def _constructors(self) -> dict[str, Any]:
+        return self._classes.all_on_executors(_CLASSES)
+
+
+def parsed_line(line: str) -> Told:
+    """Return what a task tells in a line."""
+    kind, operator, name, *numbers, store_id = line.split("\t")
+    partition, rows, checksum, size, misplaced = map(int, numbers)
+    return Told(
+        kind=kind,
+        operator=int(operator),
+        name=name,
+        partition=partition,
+        rows=rows,
+        checksum=checksum,
+        bytes=size,
+        misplaced=misplaced,
+        id=store_id,
+    )

@@ -1,0 +1,1 @@
+"""Where an application's journal is, and the kill switches that are looked for beside it."""

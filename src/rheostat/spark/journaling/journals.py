@@ -1,0 +1,128 @@
+"""Where an application's journal is, and where its kill switches are looked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.journal.far import FarJournal
+from rheostat.journal.folder import FolderJournal, erase_old
+from rheostat.machine import folders
+from rheostat.spark.internals.file_systems.hadoop_folder import HadoopFolder, hadoop_folder
+from rheostat.spark.internals.internals import Internals
+from rheostat.spark.journaling.errands import Errands
+from rheostat.spark.journaling.kill_switches import KillSwitches
+from rheostat.spark.sensing.capabilities.capabilities import (
+    application_id,
+    is_connect,
+    is_in_cluster,
+)
+from rheostat.spark.settings.sizing_settings import Settings
+
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The journal of an application, and what is done for it beside the ticks."""
+
+    journal: FolderJournal
+    errands: Errands
+
+    def close(self) -> None:
+        """End the errands; what is left of the journal is brought away."""
+        self.errands.close()
+        if isinstance(self.journal, FarJournal):
+            self.journal.end()
+
+
+def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
+    """Return the journal of an application with its errands, which are not started.
+
+    Raises BadInput for a journal that cannot be reached.
+    """
+    journal = journal_of(spark, settings)
+    errands: dict[str, Callable[[], None]] = {}
+    if isinstance(journal, FarJournal):
+        errands[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
+    if internals is not None:
+        switches = KillSwitches(lambda: _checkpoints(spark, internals), _exists(spark))
+        journal.other_switch = switches.pulled
+        errands["the checkpoints cannot be looked at for a kill switch"] = switches.look
+    return Kept(journal, Errands(errands, settings.loop.interval_s))
+
+
+def journal_of(spark: Any, settings: Settings) -> FolderJournal:
+    """Open the journal; where it is one of ours among others, those that ended long ago go."""
+    options = settings.retention
+    if isinstance(settings.journal, Path):
+        return FolderJournal(settings.journal, options=options)
+    place = _place(spark)
+    erase_old(place, time.time() - options.journal_days * _DAY_S)
+    near = place / application_id(spark)
+    if settings.journal is None:
+        return FolderJournal(near, options=options)
+    return FarJournal(near, _far(spark, settings.journal), options)
+
+
+def _place(spark: Any) -> Path:
+    """Return where the journals of applications are that name none: in a driver's container its
+    work folder, which goes with it. A home is none there (YARN says ``/home/``).
+    """
+    in_container = not is_connect(spark) and is_in_cluster(spark)
+    return Path.cwd() / "rheostat-journal" if in_container else folders.state_folder() / "journal"
+
+
+def _far(spark: Any, uri: str) -> HadoopFolder:
+    if is_connect(spark):
+        raise BadInput(f"journal {uri}: a Spark Connect client has no file system; name a folder")
+    folder = hadoop_folder(spark, uri)
+    try:
+        folder.sizes()
+    except OSError as fault:
+        raise BadInput(f"the journal {uri} cannot be reached: {fault}") from None
+    return folder
+
+
+def _checkpoints(spark: Any, internals: Internals) -> list[str]:
+    if internals.gateway.stopped():
+        return []
+    states = [internals.queries.state_folder(query) for query in spark.streams.active]
+    return [state.removesuffix("/state") for state in states if state]
+
+
+def _exists(spark: Any) -> Callable[[str], bool]:
+    def exists(file: str) -> bool:
+        above, _, name = file.rpartition("/")
+        return hadoop_folder(spark, above).exists(name)
+
+    return exists
+
+
+def fate(spark: Any, settings: Settings, folder: Path) -> str:
+    """Return in words what becomes of the journal in a local folder when the driver has gone;
+    nothing where it stays.
+    """
+    if isinstance(settings.journal, str):
+        return f", kept in {settings.journal}"
+    if _dies_with_driver(spark, folder):
+        return (
+            ", which goes with this container (a folder of hdfs:// or s3a://, or one on a volume,"
+            " would stay)"
+        )
+    return ""
+
+
+def _dies_with_driver(spark: Any, folder: Path) -> bool:
+    """Tell whether a folder goes with the driver's container: on YARN each does, in a pod one that
+    is on no volume.
+    """
+    if is_connect(spark) or not is_in_cluster(spark):
+        return False
+    if str(spark.sparkContext.master).startswith("k8s"):
+        return folder.stat().st_dev == Path("/").stat().st_dev
+    return str(spark.sparkContext.master) == "yarn"

@@ -1,0 +1,1 @@
+"""An unchanged PySpark script, run with something around its applications."""

@@ -1,0 +1,185 @@
+"""Stands where a script makes its applications: asked for settings before each one starts, told of
+its first session after.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Protocol
+
+from rheostat.errors import RheostatError
+from rheostat.spark.launching.start_refusals import why_refused
+from rheostat.spark.sensing.capabilities.capabilities import application_id
+
+_log = logging.getLogger("rheostat")
+
+
+class Watching(Protocol):
+    """What watches an application, until it is told to stop."""
+
+    def stop(self) -> None:
+        """Stop; the application goes on."""
+        ...
+
+
+class Surroundings(Protocol):
+    """What a script's applications are to have around them."""
+
+    def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what to set for an application that is about to start, of which the script has
+        set ``own`` itself; raises RheostatError where it cannot start at all.
+        """
+        ...
+
+    def session(self, spark: Any) -> Watching | None:
+        """Take the first session of an application, and return what watches it."""
+        ...
+
+
+class SessionHook:
+    """Hands a script's applications to their ``surroundings``, one after the other.
+
+    What these raise at a session is logged, and the script goes on. ``fault`` is what they raised
+    before an application could start.
+    """
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.applications: list[str] = []
+        self.fault: RheostatError | None = None
+        self._surroundings = surroundings
+        self._made: dict[str, str] = {}
+        self._watching: Watching | None = None
+        self._building = False
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Stand there as long as this lasts; what watches then is stopped."""
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        context, session = SparkContext.__init__, SparkSession.__init__
+        builder = SparkSession.Builder.getOrCreate
+        SparkContext.__init__ = self._context(context)
+        SparkSession.__init__ = self._session(session)
+        SparkSession.Builder.getOrCreate = self._builder(builder)
+        try:
+            yield
+        finally:
+            SparkContext.__init__ = context
+            SparkSession.__init__ = session
+            SparkSession.Builder.getOrCreate = builder
+            self._stop()
+
+    def _context(self, original: Callable[..., None]) -> Callable[..., None]:
+        """Complete the settings of every context that starts its own application."""
+        signature = inspect.signature(original)
+
+        @wraps(original)
+        def begin(*positional: Any, **named: Any) -> None:
+            bound = signature.bind(*positional, **named)
+            if not bound.arguments.get("gateway") and not bound.arguments.get("jsc"):
+                master = bound.arguments.get("master")
+                bound.arguments["conf"] = self._completed(bound.arguments.get("conf"), master)
+            with _explained():
+                original(*bound.args, **bound.kwargs)
+
+        return begin
+
+    def _session(self, original: Callable[..., None]) -> Callable[..., None]:
+        """See a session that a script makes without the builder."""
+
+        @wraps(original)
+        def begin(session: Any, *positional: Any, **named: Any) -> None:
+            original(session, *positional, **named)
+            if not self._building:
+                self._found(session)
+
+        return begin
+
+    def _builder(self, original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """See a session when its builder has done all to it."""
+
+        @wraps(original)
+        def get_or_create(builder: Any) -> Any:
+            within, self._building = self._building, True
+            try:
+                session = original(builder)
+            finally:
+                self._building = within
+            self._found(session)
+            return session
+
+        return get_or_create
+
+    def _completed(self, conf: Any, master: str | None) -> Any:
+        """Return the script's settings and ours beside them.
+
+        A JVM that has run an application keeps what was set for it: what was ours there is not the
+        script's own now.
+        """
+        from pyspark import SparkConf
+
+        whole = SparkConf() if conf is None else SparkConf(loadDefaults=False)
+        for name, value in conf.getAll() if conf else ():
+            whole.set(name, value)
+        own = {name: value for name, value in whole.getAll() if self._made.get(name) != value}
+        for name, value in self._settings({**own, **({"spark.master": master} if master else {})}):
+            whole.set(name, value)
+        return whole
+
+    def _settings(self, own: Mapping[str, str]) -> list[tuple[str, str]]:
+        try:
+            made = dict(self._surroundings.settings(own))
+        except RheostatError as fault:
+            self.fault = fault
+            raise
+        except Exception as fault:
+            _log.warning(
+                "rheostat: nothing is set, the job runs as it is: %s: %s",
+                type(fault).__name__,
+                fault,
+            )
+            _log.debug("rheostat: where it failed", exc_info=True)
+            return []
+        self._made = made
+        return list(made.items())
+
+    def _found(self, session: Any) -> None:
+        application = application_id(session)
+        if application in self.applications:
+            return
+        self.applications.append(application)  # one that is made meanwhile is not watched
+        self._stop()
+        try:
+            self._watching = self._surroundings.session(session)
+        except RheostatError as fault:
+            _log.warning("rheostat: not attached, the job runs on as it is: %s", fault)
+        except Exception as fault:
+            _log.warning(
+                "rheostat: not attached, the job runs on as it is: %s: %s",
+                type(fault).__name__,
+                fault,
+            )
+            _log.debug("rheostat: where it failed", exc_info=True)
+
+    def _stop(self) -> None:
+        """End the watch over an application that is over."""
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.stop()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say in one line why a cluster manager takes no application; the script's own error stays."""
+    try:
+        yield
+    except Exception as fault:
+        why = why_refused(str(fault))
+        if why:
+            _log.warning("rheostat: %s", why)
+        raise

@@ -1,0 +1,1 @@
+"""What a session allows, told from its settings before anything is tried."""

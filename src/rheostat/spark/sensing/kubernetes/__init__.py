@@ -1,0 +1,1 @@
+"""What Kubernetes says of an application's pods, and what its driver may do with them."""

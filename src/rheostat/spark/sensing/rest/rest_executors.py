@@ -1,0 +1,98 @@
+"""The executors of an application, as its REST interface shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rheostat.spark.sensing.rest.rest_pages import Pages
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executor:
+    """One executor that was registered at the time of asking, or has gone."""
+
+    id: str
+    slots: int
+    active: bool
+    task_s: float
+    """Seconds of task time since its start; grows when a task ends."""
+
+    peak_memory_bytes: int | None
+    registered_s: str
+    removed_s: str | None
+    remove_reason: str | None = None
+    """Why it has gone, in Spark's words."""
+
+
+class ExecutorsEndpoint:
+    """Asks for ``executors``, ``allexecutors`` and ``jobs``."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    def registered(self) -> list[Executor] | None:
+        """Return the executors that are registered now; None where there is no answer."""
+        found = self._executors("executors")
+        return None if found is None else [executor for executor in found if executor.active]
+
+    def all(self) -> list[Executor] | None:
+        """Return the executors of the application's whole life."""
+        return self._executors("allexecutors")
+
+    def failed_tasks(self) -> int | None:
+        """Return the failed tasks of all jobs that Spark still remembers, those lost with their
+        executor included.
+        """
+        return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
+
+    def _executors(self, which: str) -> list[Executor] | None:
+        return self._ask(
+            # Spark lists the driver among the executors.
+            which,
+            lambda listed: [_executor(read) for read in listed if read["id"] != "driver"],
+        )
+
+    def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
+        listed = self._pages.get(what)
+        try:
+            return None if listed is None else read(listed)
+        except (KeyError, TypeError):
+            return None
+
+
+def _executor(read: Mapping[str, Any]) -> Executor:
+    peak = read.get("peakMemoryMetrics") or {}
+    heap, off_heap = peak.get("JVMHeapMemory"), peak.get("JVMOffHeapMemory")
+    return Executor(
+        id=read["id"],
+        slots=read["maxTasks"],
+        active=read["isActive"],
+        task_s=read["totalDuration"] / 1000,
+        # One part alone would pass for the whole, and a memory policy would size by it.
+        peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
+        registered_s=read["addTime"],
+        removed_s=read.get("removeTime"),
+        remove_reason=read.get("removeReason"),
+    )
+
+
+def busy_share(
+    executors: Sequence[Executor], before: tuple[float, dict[str, float]] | None, now: float
+) -> float | None:
+    """Return the share of slot time in tasks since the last tick; task time counts when a task
+    ends, so it is clipped to 1.
+    """
+    if before is None or now <= before[0]:
+        return None
+    # One that is new since has no earlier count to compare with.
+    known = [executor for executor in executors if executor.id in before[1]]
+    slot_s = sum(executor.slots for executor in known) * (now - before[0])
+    return (
+        min(1.0, sum(executor.task_s - before[1][executor.id] for executor in known) / slot_s)
+        if slot_s
+        else None
+    )

@@ -1,0 +1,228 @@
+"""The stages of a query's last batch, as the REST interface of the driver's UI shows them (public).
+
+Spark has no page for the last stages, and that of all holds a thousand (20 ms of the driver's CPU
+and more). But jobs are numbered one after the other, and name the query's run, the batch and their
+stages: the job of a batch is where the last one and the number of batches since let it be expected,
+2 ms a look.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from rheostat.model import Stage
+from rheostat.spark.sensing.rest.rest_pages import Pages
+from rheostat.spark.sensing.rest.stage_links import Page, linked
+
+Job: TypeAlias = Mapping[str, Any]
+_BATCH = re.compile(r"\bbatch = (\d+)")
+_LOOKS = 6
+"""How many jobs are looked at before all are asked for."""
+
+_LIST_EVERY = 30
+"""Batches between two times at which all jobs are asked for."""
+
+_MOST_TASKS = 64
+"""A stage of more tasks is not asked for its executors: the answer has every task."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStages:
+    """The stages of one batch, upstreams first, and what they used."""
+
+    batch_id: int
+    stages: tuple[Stage, ...]
+    cpu_s: float
+    """CPU seconds of the threads that ran its tasks; Python workers are not in it."""
+
+    rows_by_executor: Mapping[str, float] | None
+    """Rows that each executor read from the sources; None where that was not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a batch's last job was found, how many jobs lie from one batch to the next, and when
+    all jobs were asked for.
+    """
+
+    job: int
+    batch: int
+    per_batch: float
+    several: bool
+    listed: int
+
+    def moved_to(self, job: int, batch: int) -> _Place:
+        """Return the place with a newer batch's job, and what lies between the two."""
+        between = batch - self.batch
+        per_batch = (job - self.job) / between if between > 0 else self.per_batch
+        return replace(self, job=job, batch=batch, per_batch=per_batch)
+
+
+class StagesEndpoint:
+    """Finds the stages of a query's last batch."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._places: dict[str, _Place] = {}
+        """By run."""
+
+    def of_batch(
+        self,
+        run_id: str,
+        batch_id: int,
+        sources: Sequence[tuple[str, float]],
+        by_executor: bool = False,
+    ) -> BatchStages | None:
+        """Return the stages of the newest finished batch up to ``batch_id`` of the query's run;
+        None where they cannot be found.
+
+        ``sources`` are the query's sources with the rows that the batch read of each: they are the
+        upstreams of the stages that read them. ``by_executor`` asks for the rows of each executor,
+        too.
+        """
+        jobs = self._jobs(run_id, batch_id)
+        if not jobs:
+            return None
+        pages = [
+            page
+            for job in jobs
+            for stage_id in sorted(job["stageIds"])
+            if (page := self._stage(stage_id)) is not None
+        ]
+        if not pages:
+            return None
+        cpu_ns = sum(
+            # Spark counts the CPU time of reading the task itself apart.
+            page["executorCpuTime"] + page.get("executorDeserializeCpuTime", 0)
+            for page in pages
+        )
+        rows = self._rows_by_executor(pages) if by_executor else None
+        return BatchStages(
+            _batch_of(jobs[0], run_id) or 0,
+            linked([_read(page) for page in pages], pages, sources),
+            cpu_ns / 1e9,
+            rows,
+        )
+
+    def _jobs(self, run_id: str, batch_id: int) -> list[Job]:
+        """Return the finished jobs of the newest batch up to ``batch_id``, in their order."""
+        place = self._places.get(run_id)
+        job = self._expected(run_id, batch_id, place) if place else None
+        if place is not None and job is not None:
+            self._places[run_id] = place.moved_to(_number(job), _batch_of(job, run_id) or 0)
+            if not place.several:
+                return [job]
+            return [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
+        # The long list only now and then: it costs the driver ten times as much as all looks
+        # together.
+        if place is None or batch_id >= place.listed + _LIST_EVERY:
+            return self._of_all(run_id, batch_id)
+        return []
+
+    def _expected(self, run_id: str, batch_id: int, place: _Place) -> Job | None:
+        """Return a job of the batch, or of the newest before it that comes to light; None where
+        there is none near.
+        """
+        # Jobs are numbered over all queries; how many lie between two batches is nearly constant.
+        number, best = place.job + round((batch_id - place.batch) * place.per_batch), None
+        for _ in range(_LOOKS):
+            job = self._pages.get(f"jobs/{number}") or {}
+            batch = _batch_of(job, run_id)
+            if batch is None:  # not there yet, or another's
+                number -= 1
+                continue
+            if batch <= batch_id and (best is None or batch > (_batch_of(best, run_id) or 0)):
+                best = job
+            if batch == batch_id or number == (best or {}).get("jobId", number) - 1:
+                break
+            number += round((batch_id - batch) * place.per_batch) or (1 if batch < batch_id else -1)
+        return best
+
+    def _beside(self, job: Job, run_id: str, step: int) -> list[Job]:
+        """Return the jobs of the same batch before (``step`` -1) or after it, the nearest first."""
+        found: list[Job] = []
+        for n in range(1, _LOOKS):
+            other = self._pages.get(f"jobs/{job['jobId'] + n * step}") or {}
+            if _batch_of(other, run_id) != _batch_of(job, run_id):
+                break
+            found.append(other)
+        return found
+
+    def _of_all(self, run_id: str, batch_id: int) -> list[Job]:
+        """Ask for all jobs, and remember where those of the batch are."""
+        listed = self._pages.get("jobs?status=succeeded") or []
+        jobs = sorted(
+            (
+                job
+                for job in listed
+                if (batch := _batch_of(job, run_id)) is not None and batch <= batch_id
+            ),
+            key=_number,
+        )
+        if not jobs:
+            return []
+        first, newest = _batch_of(jobs[0], run_id) or 0, _batch_of(jobs[-1], run_id) or 0
+        found = [job for job in jobs if _batch_of(job, run_id) == newest]
+        per_batch = (
+            (_number(jobs[-1]) - _number(jobs[0])) / (newest - first)
+            if newest > first
+            else float(len(found))
+        )
+        self._places[run_id] = _Place(
+            _number(jobs[-1]), newest, per_batch, len(found) > 1, batch_id
+        )
+        return found
+
+    def _stage(self, stage_id: int) -> Page | None:
+        """Return the last attempt of a stage that has run; None for one that was skipped."""
+        attempts = self._pages.get(
+            f"stages/{stage_id}?details=false&withSummaries=true&quantiles=0.5,1.0"
+        )
+        run = [page for page in attempts or () if page["status"] == "COMPLETE"]
+        # The last attempt: an earlier one was lost with its executor and run again.
+        return run[-1] if run else None
+
+    def _rows_by_executor(self, pages: Sequence[Page]) -> dict[str, float] | None:
+        rows: dict[str, float] = {}
+        for page in pages:
+            # Stages behind a shuffle read no source.
+            if not page["inputRecords"]:
+                continue
+            if page["numTasks"] > _MOST_TASKS:
+                return None
+            attempts = self._pages.get(f"stages/{page['stageId']}?details=true")
+            if not attempts:
+                return None
+            for executor, used in attempts[-1].get("executorSummary", {}).items():
+                rows[executor] = rows.get(executor, 0.0) + used["inputRecords"]
+        return rows or None
+
+
+def _batch_of(job: Job, run_id: str) -> int | None:
+    """Return the batch of a finished job of the run; None for any other job."""
+    if job.get("jobGroup") != run_id or job.get("status") != "SUCCEEDED":
+        return None
+    found = _BATCH.search(job.get("description") or "")
+    return int(found[1]) if found else None
+
+
+def _number(job: Job) -> int:
+    return int(job["jobId"])
+
+
+def _read(page: Page) -> Stage:
+    distributions = page.get("taskMetricsDistributions") or {}
+    median_ms, most_ms = distributions.get("duration") or (None, None)
+    return Stage(
+        name=str(page["stageId"]),
+        rows_in=float(page["inputRecords"] + page["shuffleReadRecords"]),
+        # The last stage writes no shuffle, but to the sink.
+        rows_out=float(page["shuffleWriteRecords"] or page["outputRecords"]),
+        busy_s=page["executorRunTime"] / 1000,
+        tasks=page["numTasks"],
+        task_max_s=None if most_ms is None else most_ms / 1000,
+        task_median_s=None if median_ms is None else median_ms / 1000,
+    )

@@ -1,0 +1,190 @@
+"""What ``rheostat run`` sets for an application of which the user has set something already: a pure
+function of both.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rheostat.model import Limits
+from rheostat.spark.sensing.capabilities.capabilities import never_ends
+from rheostat.spark.settings import scaling_settings as scaling
+from rheostat.spark.settings.static_settings import Given, Merged, Wanted, merged
+
+_SERVICE = "spark.shuffle.service.enabled"
+_MIB = {"k": 1 / 1024, "": 1, "m": 1, "g": 1024, "t": 1024**2}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is set, within which limits the application is sized, and what the user is told.
+
+    ``said`` is a line each for what the user's settings change in what was asked of Rheostat;
+    ``forbidden`` for what they do not allow it, which a session that runs tells by itself.
+    """
+
+    rows: tuple[Merged, ...]
+    limits: Limits
+    said: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings to be made: none that is the user's."""
+        return {row.name: row.value for row in self.rows if row.sets}
+
+
+def planned(
+    limits: Limits,
+    given: Mapping[str, Given],
+    master: str,
+    beside: Mapping[str, Wanted] | None = None,
+    linger_s: float = scaling.LINGER_S,
+) -> Plan:
+    """Return what to set for an application on a ``master`` that is to have ``limits`` executors.
+
+    ``given`` are the user's settings: none of them is changed, except that a wanted value which
+    ``joins`` is put in front of it. ``beside`` is wanted, too. On a ``local`` master, which has no
+    executors, only that is set.
+    """
+    beside = beside or {}
+    if master.startswith("local") and not master.startswith("local-cluster"):
+        return Plan(merged(beside, given), limits)
+    standalone = master.startswith(("spark://", "local-cluster"))
+    cores = _count(given, scaling.CORES) or 1
+    fitting, clamped = _fitting(limits, given, cores if standalone else None)
+    initial = _initial(fitting, given)
+    moves, told = _allocation(fitting, initial, given, standalone)
+    wanted = {
+        **beside,
+        **(scaling.shape(cores) if standalone else {}),
+        **(scaling.ceiling(fitting.max_executors, cores) if standalone else scaling.failures()),
+        **scaling.beginning(initial),
+        **scaling.leaving(linger_s),
+        **moves,
+    }
+    said = (*clamped, *_too_many(fitting, given), *(told if moves else ()))
+    forbidden = (*(() if moves else told), *_abrupt(given))
+    return Plan(merged(wanted, given), fitting, said, forbidden)
+
+
+def executor_shape(given: Mapping[str, Given], least_mib: int) -> tuple[int, int]:
+    """Return the cores and the memory in MiB of an executor as the user has set them: 1 core, and
+    ``least_mib`` at least, where that is not set or not to be read.
+    """
+    memory = re.fullmatch(r"(\d+)([kmgt]?)b?", _value(given, "spark.executor.memory").lower())
+    mib = math.ceil(int(memory[1]) * _MIB[memory[2]]) if memory else 0
+    return _count(given, scaling.CORES) or 1, max(least_mib, mib)
+
+
+def _fitting(
+    limits: Limits, given: Mapping[str, Given], cores: int | None
+) -> tuple[Limits, tuple[str, ...]]:
+    """Return the limits within what the user allows, and the line that says so; ``cores`` are those
+    of an executor where their sum is bounded, on Standalone.
+    """
+    ceilings = list(_ceilings(given, cores))
+    room, why = min(ceilings, default=(limits.max_executors, ""))
+    floor = max(limits.min_executors, _count(given, scaling.LEAST) or 1)
+    most = max(1, min(limits.max_executors, room))
+    fitting = Limits.between(min(floor, most), most)
+    if fitting == limits:
+        return limits, ()
+    if room >= limits.max_executors:
+        why = _told(scaling.LEAST, given)
+    line = (
+        f"{why}: {fitting.min_executors} to {fitting.max_executors} executors, not"
+        f" {limits.min_executors} to {limits.max_executors}"
+    )
+    return fitting, (line,)
+
+
+def _ceilings(given: Mapping[str, Given], cores: int | None) -> Iterator[tuple[int, str]]:
+    total = _count(given, scaling.CORES_MAX)
+    if total is not None and cores:
+        room = total // cores
+        yield room, f"{_told(scaling.CORES_MAX, given)} has room for {room} executors of {cores}"
+    most = _count(given, scaling.MOST)
+    if most is not None and not _is_off(given):
+        yield most, _told(scaling.MOST, given)
+
+
+def _initial(limits: Limits, given: Mapping[str, Given]) -> int:
+    """Return with how many executors Spark starts: the user's number within the limits, else the
+    floor.
+    """
+    own = [_count(given, name) or 0 for name in (scaling.INITIAL, scaling.INSTANCES)]
+    return min(max(limits.min_executors, *own), limits.max_executors)
+
+
+def _allocation(
+    limits: Limits, initial: int, given: Mapping[str, Given], standalone: bool
+) -> tuple[dict[str, Wanted], tuple[str, ...]]:
+    """Return dynamic allocation, and what is said about it; nothing is wanted of it where the user
+    has made it move by itself, or has it off.
+    """
+    moving = [
+        name for name in scaling.MOVING if name in given and not never_ends(given[name].value)
+    ]
+    starts = "; the application starts with all executors that it may have" if standalone else ""
+    if not standalone and scaling.ENABLED not in given:
+        return {}, ()  # YARN and Kubernetes know the number to start with
+    if _is_off(given):
+        return {}, ((f"{_told(scaling.ENABLED, given)}{starts}",) if standalone else ())
+    if moving and scaling.ENABLED in given:
+        return {}, (f"{_told(moving[0], given)}: Spark itself changes the size, Rheostat does not",)
+    if moving:
+        return {}, (f"{_told(moving[0], given)}: dynamic allocation stays off{starts}",)
+    if _is_no(given, scaling.TRACKING) and not _is_yes(given, _SERVICE):
+        return {}, (f"{_told(scaling.TRACKING, given)}: dynamic allocation stays off{starts}",)
+    wanted = scaling.allocation(limits, initial)
+    least = _count(given, scaling.LEAST) or 0  # Spark refuses a floor above its ceiling
+    if least > limits.max_executors:
+        wanted[scaling.MOST] = replace(wanted[scaling.MOST], value=str(least))
+    if scaling.ENABLED not in given:
+        return wanted, ()
+    told = _told(scaling.ENABLED, given)
+    return wanted, (f"{told}: its time-outs are set to never, so that only Rheostat moves",)
+
+
+def _too_many(limits: Limits, given: Mapping[str, Given]) -> Iterator[str]:
+    for name in (scaling.INITIAL, scaling.INSTANCES):
+        if (_count(given, name) or 0) > limits.max_executors:
+            yield (
+                f"{_told(name, given)} is above the ceiling of {limits.max_executors} executors,"
+                " which holds as soon as the application is sized"
+            )
+
+
+def _abrupt(given: Mapping[str, Given]) -> Iterator[str]:
+    if _is_no(given, "spark.decommission.enabled"):
+        told = _told("spark.decommission.enabled", given)
+        yield f"{told}: executors leave only while idle between two batches"
+
+
+def _told(name: str, given: Mapping[str, Given]) -> str:
+    return f"{name}={given[name].value} ({given[name].origin})"
+
+
+def _count(given: Mapping[str, Given], name: str) -> int | None:
+    value = _value(given, name)
+    return int(value) if value.isdecimal() else None
+
+
+def _value(given: Mapping[str, Given], name: str) -> str:
+    return given[name].value.strip() if name in given else ""
+
+
+def _is_off(given: Mapping[str, Given]) -> bool:
+    return _is_no(given, scaling.ENABLED)
+
+
+def _is_no(given: Mapping[str, Given], name: str) -> bool:
+    return name in given and not _is_yes(given, name)
+
+
+def _is_yes(given: Mapping[str, Given], name: str) -> bool:
+    return _value(given, name).lower() == "true"

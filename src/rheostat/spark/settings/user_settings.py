@@ -1,0 +1,116 @@
+"""The settings of Spark that the user has made before a script runs, and where each comes from."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.machine.properties_file import properties
+from rheostat.spark.settings.static_settings import Given
+
+SUBMIT = "PYSPARK_SUBMIT_ARGS"
+"""What PySpark hands to ``spark-submit`` when it starts its JVM."""
+
+_VARIABLES = {
+    "MASTER": "spark.master",
+    "SPARK_EXECUTOR_CORES": "spark.executor.cores",
+    "SPARK_EXECUTOR_MEMORY": "spark.executor.memory",
+    "SPARK_DRIVER_MEMORY": "spark.driver.memory",
+}
+"""The variables that ``spark-submit`` takes for a setting that nobody has made (
+``SparkSubmitArguments.loadEnvironmentArguments``)."""
+
+_OPTIONS = {
+    "--master": "spark.master",
+    "--executor-cores": "spark.executor.cores",
+    "--total-executor-cores": "spark.cores.max",
+    "--num-executors": "spark.executor.instances",
+    "--executor-memory": "spark.executor.memory",
+    "--driver-memory": "spark.driver.memory",
+    "--driver-class-path": "spark.driver.extraClassPath",
+    "--driver-java-options": "spark.driver.extraJavaOptions",
+}
+_FILE = "--properties-file"
+_ITSELF = "pyspark-shell"
+
+
+def settings_of_user(environment: Mapping[str, str]) -> dict[str, Given]:
+    """Return the settings that a session gets from the user's surroundings: variables of the
+    environment, the file of defaults, ``PYSPARK_SUBMIT_ARGS``; the last of them counts.
+
+    ``spark-env.sh`` is a program and is not read. Raises BadInput for ``PYSPARK_SUBMIT_ARGS`` with
+    an open quotation.
+    """
+    words = list(_options(environment))
+    named = next((Path(value) for option, value in reversed(words) if option == _FILE), None)
+    return {
+        **_of_variables(environment),
+        **_of_file(named or defaults_file(environment)),
+        **_of_submit(words),
+    }
+
+
+def defaults_file(environment: Mapping[str, str]) -> Path:
+    """Return where ``spark-defaults.conf`` is looked for: ``SPARK_CONF_DIR``, else the folder
+    ``conf`` of ``SPARK_HOME``, else of the installed PySpark.
+    """
+    folder = environment.get("SPARK_CONF_DIR")
+    home = environment.get("SPARK_HOME") or _installed()
+    return (Path(folder) if folder else Path(home) / "conf") / "spark-defaults.conf"
+
+
+def with_master(given: str | None, master: str) -> str:
+    """Return ``PYSPARK_SUBMIT_ARGS`` with another master: the last option counts."""
+    words = shlex.split(given or _ITSELF)
+    end = [words.pop()] if words and words[-1] == _ITSELF else []
+    return shlex.join([*words, "--master", master, *end])
+
+
+def _of_variables(environment: Mapping[str, str]) -> dict[str, Given]:
+    return {
+        name: Given(environment[variable], f"the variable {variable}")
+        for variable, name in _VARIABLES.items()
+        if environment.get(variable)
+    }
+
+
+def _of_file(path: Path) -> dict[str, Given]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    return {
+        each.name: Given((each.value or "").strip(), str(path))
+        for each in properties(text)
+        if each.name.startswith("spark.")
+    }
+
+
+def _of_submit(options: Sequence[tuple[str, str]]) -> dict[str, Given]:
+    """An option such as ``--master`` goes before ``--conf``, wherever it stands."""
+    confs = [value.partition("=") for option, value in options if option in ("--conf", "-c")]
+    said = {name: value for name, _, value in confs}
+    said |= {_OPTIONS[option]: value for option, value in options if option in _OPTIONS}
+    return {name: Given(value, SUBMIT) for name, value in said.items()}
+
+
+def _options(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the options with a value, also those that are written ``--option=value``."""
+    try:
+        words = iter(shlex.split(environment.get(SUBMIT, "")))
+    except ValueError as fault:
+        raise BadInput(f"{SUBMIT} cannot be read: {str(fault).lower()}") from None
+    for word in words:
+        option, equals, value = word.partition("=")
+        if equals and option.startswith("--"):
+            yield option, value
+        elif word in (*_OPTIONS, _FILE, "--conf", "-c"):
+            yield word, next(words, "")
+
+
+def _installed() -> str:
+    found = importlib.util.find_spec("pyspark")
+    return next(iter((found and found.submodule_search_locations) or ()), "")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rheostat.spark.internals.executors.requested import requested_executors
+
+
+class Map:
+    """A map of Scala's, as py4j shows it."""
+
+    def __init__(self, *counts: int) -> None:
+        self.counts = list(counts)
+
+    def valuesIterator(self) -> Map:  # noqa: N802
+        return self
+
+    def hasNext(self) -> bool:  # noqa: N802
+        return bool(self.counts)
+
+    def next(self) -> int:
+        return self.counts.pop(0)
+
+
+class Kind:
+    """A class of Java's that has the field, or its superclass."""
+
+    def __init__(self, name: str, counts: Map | None = None, above: Kind | None = None) -> None:
+        self.getSimpleName = lambda: name
+        self.getSuperclass = lambda: above
+        self.getDeclaredField = lambda field: self
+        self.setAccessible = lambda accessible: None
+        self.get = lambda of: counts
+
+
+class Older:
+    """A scheduler backend of Spark before 4.3."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.getClass = lambda: kind
+
+
+class Newer:
+    """One of 4.3."""
+
+    def getRequestedTotalExecutors(self) -> Map:  # noqa: N802
+        return Map(2, 1)
+
+
+FIELD = Kind("CoarseGrainedSchedulerBackend", Map(3))
+
+
+@pytest.mark.parametrize(
+    ("backend", "executors"),
+    [
+        (Newer(), 3),
+        (Older(Kind("StandaloneSchedulerBackend", above=FIELD)), 3),
+        (Older(Kind("CoarseGrainedSchedulerBackend", Map())), None),
+        (Older(Kind("OwnBackend")), None),
+        (object(), None),
+    ],
+)
+def test_what_was_asked_for_is_told_where_it_can_be(backend: Any, executors: int | None) -> None:
+    assert requested_executors(backend) == executors

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import IllegalArgumentException
+
+from rheostat.errors import BadInput
+from rheostat.spark.internals.file_systems.files import Files
+
+
+class Hadoop:
+    """Hadoop's file system, on files of this computer."""
+
+    def __init__(self, name: str) -> None:
+        self.path = Path(name)
+
+    def getFileSystem(self, conf: str) -> Hadoop:  # noqa: N802 - Hadoop's name
+        assert conf == "the session's settings"
+        return self
+
+    def _there(self) -> Path:
+        if not self.path.exists():
+            raise Py4JError("java.io.FileNotFoundException")
+        return self.path
+
+    def listStatus(self, path: Hadoop) -> Any:  # noqa: N802 - Hadoop's name
+        return [_named(child.name) for child in sorted(path._there().iterdir())]
+
+    def getContentSummary(self, path: Hadoop) -> Any:  # noqa: N802 - Hadoop's name
+        size = sum(file.stat().st_size for file in path._there().rglob("*") if file.is_file())
+        return SimpleNamespace(getLength=lambda: size)
+
+    def open(self, path: Hadoop) -> Any:
+        return path._there().open(encoding="utf-8")
+
+
+def _named(name: str) -> Any:
+    return SimpleNamespace(getPath=lambda: SimpleNamespace(getName=lambda: name))
+
+
+@pytest.fixture
+def files(gateway: Callable[..., Any]) -> Files:
+    state = SimpleNamespace(newHadoopConf=lambda: "the session's settings")
+    made = gateway(session=SimpleNamespace(sessionState=lambda: state))
+    read = SimpleNamespace(IOUtils=SimpleNamespace(toString=lambda stream, _: stream.read()))
+    made.jvm.org = SimpleNamespace(
+        apache=SimpleNamespace(
+            hadoop=SimpleNamespace(fs=SimpleNamespace(Path=Hadoop)),
+            commons=SimpleNamespace(io=read),
+        )
+    )
+    return Files(made)
+
+
+@pytest.mark.parametrize("kind", [Py4JError, IllegalArgumentException])
+def test_a_folder_that_cannot_be_listed_is_one_line(
+    files: Files, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def unknown(self: Hadoop, path: Hadoop) -> None:
+        raise kind("java.net.UnknownHostException: nowhere.invalid\nat line 2")
+
+    monkeypatch.setattr(Hadoop, "listStatus", unknown)
+    said = "^hdfs://nowhere.invalid/a cannot be read: java.net.UnknownHostException: nowhere.*d$"
+    with pytest.raises(BadInput, match=said):
+        files.require("hdfs://nowhere.invalid/a")
+    assert files.listing("hdfs://nowhere.invalid/a") == []
+
+
+def test_a_checkpoint_is_read_wherever_it_is(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "0").mkdir()
+    (tmp_path / "0" / "metadata").write_text("v1\n{}", encoding="utf-8")
+    assert files.listing(str(tmp_path)) == ["0"]
+    assert files.text(str(tmp_path / "0" / "metadata")) == "v1\n{}"
+    assert files.bytes_in(str(tmp_path)) == 5
+
+
+def test_what_is_not_there_is_nothing_and_no_fault(files: Files, tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone")
+    assert (files.listing(gone), files.text(gone), files.bytes_in(gone)) == ([], None, None)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rheostat.signals.rhythm import BatchTime
+from rheostat.spark.internals.queries.stream_executions import Queries
+
+
+class Durations(dict[str, int]):
+    """A Java map."""
+
+    def containsKey(self, name: str) -> bool:  # noqa: N802 - Java's name
+        return name in self
+
+
+def progress(number: int, took_ms: int, has_batch: bool = True) -> Any:
+    parts = {"addBatch": 1} if has_batch else {}
+    durations = Durations(triggerExecution=took_ms, **parts)
+    return SimpleNamespace(
+        batchId=lambda: number,
+        timestamp=lambda: f"2026-01-01T00:00:{number:02d}.500Z",
+        durationMs=lambda: durations,
+    )
+
+
+def query(events: Any = (), planned: int | None = None, active: bool = False) -> Any:
+    """Return a query with these progress events and the plan of that batch."""
+    execution = None if planned is None else SimpleNamespace(currentBatchId=lambda: planned)
+    java = SimpleNamespace(
+        lastProgress=lambda: events[-1] if events else None,
+        recentProgress=lambda: list(events),
+        status=lambda: SimpleNamespace(isTriggerActive=lambda: active),
+        streamingQuery=lambda: SimpleNamespace(lastExecution=lambda: execution),
+    )
+    return SimpleNamespace(_jsq=java)
+
+
+@pytest.fixture
+def queries(gateway: Callable[..., Any]) -> Queries:
+    return Queries(gateway())
+
+
+def test_the_last_batch_is_told_by_its_number(queries: Queries) -> None:
+    assert queries.last_batch(query()) == -1
+    assert queries.last_batch(query([progress(6, 100), progress(7, 100)])) == 7
+
+
+def test_times_of_batches_leave_out_triggers_that_ran_none(queries: Queries) -> None:
+    events = [progress(1, 900), progress(2, 800), progress(3, 5, has_batch=False)]
+    seen = queries.batch_times(query(events), 2)
+    assert seen == [BatchTime(2, 1767225602.5, 0.8)]
+
+
+@pytest.mark.parametrize(
+    ("planned", "active", "after"),
+    [(7, False, 7), (7, True, None), (8, False, None), (None, False, None)],
+)
+def test_a_query_pauses_when_no_trigger_is_active_and_its_last_plan_has_ended(
+    queries: Queries, planned: int | None, active: bool, after: int | None
+) -> None:
+    assert queries.pauses_after(query([progress(7, 100)], planned, active)) == after
+
+
+def test_a_query_pauses_after_nothing_before_its_first_batch(queries: Queries) -> None:
+    assert queries.pauses_after(query([], 0)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "interval_s"), [("ProcessingTimeTrigger(5000)", 5.0), ("OneTimeTrigger", None)]
+)
+def test_only_a_trigger_by_processing_time_has_an_interval(
+    queries: Queries, told: Callable[[str], Any], text: str, interval_s: float | None
+) -> None:
+    trigger = SimpleNamespace(intervalMs=lambda: 5000, toString=lambda: text)
+    java = SimpleNamespace(streamingQuery=lambda: SimpleNamespace(trigger=lambda: trigger))
+    assert queries.trigger_s(SimpleNamespace(_jsq=java)) == interval_s
+
+
+def test_what_a_spark_does_not_tell_is_absent(queries: Queries, absent: Any) -> None:
+    unknown = SimpleNamespace(_jsq=absent)
+    assert queries.trigger_s(unknown) is None
+    assert queries.state_folder(unknown) is None
+
+
+def test_a_query_of_spark_connect_has_no_jvm_to_ask(queries: Queries) -> None:
+    assert queries.trigger_s(object()) is None
+    assert queries.state_folder(object()) is None

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from rheostat.spark.sensing.queries.state_stores import (
+    Operator,
+    operators,
+    read_metadata,
+    told_operators,
+)
+
+JOIN = (
+    "left-keyToNumValues",
+    "left-keyWithIndexToValue",
+    "right-keyToNumValues",
+    "right-keyWithIndexToValue",
+)
+
+
+class Folder:
+    """A checkpoint's files, by their path."""
+
+    def __init__(self, **files: str) -> None:
+        self.files = files
+
+    def listing(self, folder: str) -> list[str]:
+        return [
+            path.removeprefix(f"{folder}/").partition("/")[0]
+            for path in self.files
+            if path.startswith(f"{folder}/")
+        ]
+
+    def text(self, file: str) -> str | None:
+        return self.files.get(file)
+
+
+def progress(*names: str, partitions: int = 8) -> dict[str, Any]:
+    return {
+        "stateOperators": [
+            {"operatorName": name, "numShufflePartitions": partitions} for name in names
+        ]
+    }
+
+
+def metadata(number: int, partitions: int, *stores: str) -> str:
+    listed = [{"storeName": store, "numPartitions": partitions} for store in stores]
+    return "v1\n" + json.dumps({"operatorInfo": {"operatorId": number}, "stateStoreInfo": listed})
+
+
+def test_the_progress_tells_the_operators_from_the_sink_upwards():
+    told = told_operators(progress("stateStoreSave", "dedupeWithinWatermark"))
+    assert told == (Operator(0, 8, ("default",)), Operator(1, 8, ("default",)))
+    assert told_operators(progress("symmetricHashJoin")) == (Operator(0, 8, JOIN),)
+    assert told_operators(progress()) == ()
+
+
+def test_the_checkpoint_knows_better_where_it_says_anything():
+    folder = Folder(**{"file:/c/state/0/_metadata/metadata": metadata(0, 24, "default")})
+    assert operators(folder, "file:/c/state", progress("symmetricHashJoin")) == (
+        Operator(0, 24, ("default",)),
+    )
+    assert operators(Folder(), "file:/c/state", progress("symmetricHashJoin")) == (
+        Operator(0, 8, JOIN),
+    )
+
+
+def test_of_the_second_format_the_newest_file_counts():
+    files = {
+        f"s/0/_metadata/v2/{batch}": metadata(0, partitions, "default")
+        for batch, partitions in ((0, 8), (10, 24), (9, 16))
+    }
+    assert operators(Folder(**files), "s", progress("stateStoreSave")) == (
+        Operator(0, 24, ("default",)),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "v1", "v1\n{}", "v1\n{", 'v1\n{"operatorInfo": {"operatorId": 0}, "stateStoreInfo": []}'],
+)
+def test_metadata_that_cannot_be_read_is_none(text):
+    assert read_metadata(text) is None
+    assert operators(Folder(**{"s/0/_metadata/metadata": text}), "s", progress("dedupe")) == (
+        Operator(0, 8, ("default",)),
+    )

@@ -1,0 +1,143 @@
+"""``spark.rheostat.*`` in Spark's configuration: a mapping of texts becomes arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+
+import pytest
+
+import rheostat
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.errors import BadInput
+from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, keys, over
+from rheostat.spark.settings.sizing_settings import settings_of
+from rheostat.spark.warming import warm_start
+
+
+def conf(**settings: str) -> dict[str, str]:
+    named = {name.replace("__", "."): text for name, text in settings.items()}
+    return {"spark.executor.cores": "2", **{f"{PREFIX}{name}": named[name] for name in named}}
+
+
+def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
+    arguments = {*inspect.signature(settings_of).parameters}
+    assert {key.argument for key in keys()} == arguments
+    assert all(key.help for key in keys())
+    there = {key.name for key in keys()}
+    assert {f"guards.{each.name}" for each in dataclasses.fields(GuardOptions)} <= there
+
+
+def test_without_a_setting_nothing_is_said() -> None:
+    assert arguments_of({"spark.executor.cores": "2"}) == {}
+
+
+def test_what_a_session_that_rheostat_started_carries_is_no_setting_of_a_user() -> None:
+    assert arguments_of({warm_start.SETTING: "/somewhere"}) == {}
+
+
+def test_texts_become_the_arguments_of_a_call() -> None:
+    said = arguments_of(
+        conf(
+            policy="pid",
+            policy__kp="0.5",
+            slo="20",
+            limits__min="2",
+            limits__max="12",
+            kafka="broker:9092",
+            kafka__security__protocol="SSL",
+            journal="there",
+            loop__interval_s="2.5",
+            guards__undo="TRUE",
+            guards__step_out="3",
+            retention__journal_days="7",
+            placement="off",
+            standby="1",
+            free_nodes="false",
+        )
+    )
+    assert said == {
+        "policy": "pid",
+        "parameters": {"kp": "0.5"},
+        "slo": 20.0,
+        "limits": (2, 12),
+        "kafka": {"bootstrap.servers": "broker:9092", "security.protocol": "SSL"},
+        "journal": "there",
+        "loop": LoopOptions(interval_s=2.5),
+        "guards": GuardOptions(undo=True, step_out=3),
+        "retention": rheostat.JournalOptions(journal_days=7.0),
+        "placement": "off",
+        "standby": 1,
+        "free_nodes": False,
+    }
+    assert settings_of(**said).limits_given
+
+
+def test_a_floor_alone_lifts_the_ceiling() -> None:
+    assert arguments_of(conf(limits__min="10")) == {"limits": (10, 10)}
+
+
+def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
+    with pytest.raises(BadInput) as refused:
+        arguments_of(
+            conf(
+                guards__stepOut="2",
+                guards__step_in="-2",
+                loop__interval_s="0",
+                slo="ten",
+                free_nodes="maybe",
+                placement="on",
+                polcy="fixed",
+                policy="fixed",
+                policy__executors="x",
+                limits__min="4",
+                limits__max="2",
+            )
+        )
+    said = str(refused.value).splitlines()
+    assert len(said) == 9
+    text = "\n".join(said)
+    for expected in (
+        "guards.stepOut is no setting of Rheostat; did you mean spark.rheostat.guards.step_out?",
+        "polcy is no setting of Rheostat; did you mean spark.rheostat.policy?",
+        "guards.step_in: step limit in_ must be at least 1 executor, but it is -2",
+        "slo must be a finite number, but it is 'ten'",
+        "free_nodes must be true or false, but it is 'maybe'",
+        "placement: placement must be one of auto, force, off, but it is 'on'",
+        "limits: min executors (4) is above max executors (2)",
+        "policy: executors of policy fixed must be of type int, but it is 'x'",
+    ):
+        assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"policy": "no-such"}, "policy: unknown policy 'no-such'; there are "),
+        (
+            {"policy": "predictive", "policy__usable": "0.9"},
+            "^spark.rheostat.policy: policy predictive has no parameter 'usable'; it has slo, .*$",
+        ),
+        ({"policy__factor": "2"}, "policy.factor is a parameter of a policy, but spark.rheos"),
+        ({"nothing_like_it_at_all": "1"}, "nothing_like_it_at_all is no setting of Rheostat$"),
+        ({"kafka__security__protocol": "SSL"}, "kafka: kafka= needs 'bootstrap.servers'"),
+        ({"policy__": "SSL"}, "policy. is no setting"),
+    ],
+)
+def test_what_cannot_be_used_is_said(settings: dict[str, str], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        arguments_of(conf(**settings))
+
+
+def test_arguments_of_a_call_win_and_a_policy_takes_its_parameters_with_it() -> None:
+    said = {"policy": "pid", "parameters": {"kp": "1"}, "slo": 5.0}
+    assert over(said, {"policy": "fixed"}) == {"policy": "fixed", "slo": 5.0}
+    assert over(said, {"slo": 7}) == {**said, "slo": 7}
+
+
+def test_every_setting_with_its_default_as_text_is_what_holds_without_it() -> None:
+    usual = {key.name: key.default for key in keys() if not key.open and key.default != ""}
+    said = {f"{PREFIX}{name}": str(default).lower() for name, default in usual.items()}
+    assert settings_of(**arguments_of(said)) == dataclasses.replace(
+        settings_of(), limits_given=True
+    )

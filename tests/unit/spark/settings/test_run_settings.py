@@ -1,0 +1,191 @@
+"""What is set for an application of which the user has set something already."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.model import Limits
+from rheostat.spark.settings import scaling_settings as scaling
+from rheostat.spark.settings.run_settings import Plan, executor_shape, planned
+from rheostat.spark.settings.static_settings import Given, Wanted
+
+STANDALONE = "spark://a:1"
+PATH = "spark.executor.extraClassPath"
+_NUMBERS = st.integers(0, 40).map(str)
+_SWITCHES = st.sampled_from(["true", "false", "TRUE"])
+_TIMES = st.sampled_from(["1s", "60s", "1000000s", "nonsense"])
+_USER = st.fixed_dictionaries(
+    {},
+    optional={
+        scaling.CORES: _NUMBERS,
+        scaling.CORES_MAX: _NUMBERS,
+        scaling.INSTANCES: _NUMBERS,
+        scaling.ENABLED: _SWITCHES,
+        scaling.LEAST: _NUMBERS,
+        scaling.MOST: _NUMBERS | st.just("infinity"),
+        scaling.INITIAL: _NUMBERS,
+        scaling.TRACKING: _SWITCHES,
+        scaling.MOVING[0]: _TIMES,
+        scaling.MOVING[1]: _TIMES,
+        scaling.LINGER: _NUMBERS,
+        "spark.decommission.enabled": _SWITCHES,
+        "spark.shuffle.service.enabled": _SWITCHES,
+        PATH: st.text("ab:/", min_size=1),
+    },
+)
+_LIMITS = st.tuples(st.integers(1, 20), st.integers(0, 20)).map(
+    lambda two: Limits.between(two[0], two[0] + two[1])
+)
+_MASTERS = st.sampled_from([STANDALONE, "yarn", "k8s://a", "local[2]", "local-cluster[2,1,512]"])
+
+
+def plan(user: dict[str, str], limits: Limits | None = None, master: str = STANDALONE) -> Plan:
+    """Plan with what the user has set in a file."""
+    origin = {name: Given(value, "a file") for name, value in user.items()}
+    return planned(limits or Limits(), origin, master, {PATH: Wanted("/ours.jar", "", joins=":")})
+
+
+@given(_USER, _LIMITS, _MASTERS)
+def test_what_the_user_has_set_is_never_changed(
+    user: dict[str, str], limits: Limits, master: str
+) -> None:
+    made = plan(user, limits, master).settings
+    assert set(made) & set(user) <= {PATH}
+    if PATH in user:
+        assert made[PATH] == f"/ours.jar:{user[PATH]}"
+
+
+@given(_USER, _LIMITS, _MASTERS)
+def test_the_limits_are_within_what_was_asked_for_and_what_the_user_has_room_for(
+    user: dict[str, str], limits: Limits, master: str
+) -> None:
+    found = plan(user, limits, master)
+    assert 1 <= found.limits.min_executors <= found.limits.max_executors <= limits.max_executors
+    holds = user | found.settings
+    if scaling.CORES_MAX in holds and master == STANDALONE:
+        room = int(holds[scaling.CORES_MAX]) // max(1, int(holds[scaling.CORES]))
+        assert found.limits.max_executors <= max(1, room)
+
+
+@given(_USER, _LIMITS, _MASTERS)
+def test_what_narrows_the_limits_is_said_in_one_line(
+    user: dict[str, str], limits: Limits, master: str
+) -> None:
+    found = plan(user, limits, master)
+    assert (found.limits != limits) == any(" executors, not " in line for line in found.said)
+    assert not any("\n" in line for line in (*found.said, *found.forbidden))
+
+
+@given(_USER, _LIMITS, _MASTERS)
+def test_spark_does_not_refuse_what_it_would_have_taken_without_us(
+    user: dict[str, str], limits: Limits, master: str
+) -> None:
+    """A floor above the ceiling ends the session (``ExecutorAllocationManager``)."""
+    holds = user | plan(user, limits, master).settings
+    if holds.get(scaling.ENABLED, "false").lower() != "true":
+        return
+    low = int(holds.get(scaling.LEAST, "0"))
+    own = holds.get(scaling.MOST, "infinity")
+    allowed = scaling.LEAST not in user or scaling.MOST not in user
+    if own.isdecimal() and int(own) > 0 and allowed:
+        assert low <= int(own)
+
+
+@given(_USER, _LIMITS, _MASTERS)
+def test_dynamic_allocation_moves_only_where_the_user_lets_it(
+    user: dict[str, str], limits: Limits, master: str
+) -> None:
+    made = plan(user, limits, master).settings
+    if scaling.ENABLED in made:
+        moving = {name: (user | made)[name] for name in scaling.MOVING}
+        assert set(moving.values()) <= {"1000000s", "nonsense"}
+
+
+def test_the_ceiling_is_reckoned_with_the_users_own_cores() -> None:
+    assert plan({scaling.CORES: "4"}).settings[scaling.CORES_MAX] == "32"
+
+
+def test_room_for_two_is_said_and_held() -> None:
+    found = plan({scaling.CORES: "4", scaling.CORES_MAX: "8"})
+    assert found.limits == Limits.between(1, 2)
+    assert found.said == (
+        "spark.cores.max=8 (a file) has room for 2 executors of 4: 1 to 2 executors, not 1 to 8",
+    )
+
+
+def test_a_sum_of_cores_bounds_nothing_where_the_manager_does_not_know_it() -> None:
+    found = plan({scaling.CORES_MAX: "2"}, master="yarn")
+    assert found.limits == Limits()
+    assert scaling.CORES not in found.settings
+
+
+def test_nothing_is_set_without_executors() -> None:
+    assert list(plan({}, master="local[2]").settings) == [PATH]
+
+
+def test_the_users_number_of_executors_is_where_it_starts() -> None:
+    made = plan({scaling.INSTANCES: "3"}).settings
+    assert made[scaling.INITIAL] == made[scaling.LEAST] == "3"
+
+
+def test_a_number_of_executors_above_the_ceiling_is_said() -> None:
+    (line,) = plan({scaling.INSTANCES: "12"}).said
+    assert line.startswith("spark.executor.instances=12 (a file) is above the ceiling of 8")
+
+
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        (
+            {scaling.ENABLED: "false"},
+            "spark.dynamicAllocation.enabled=false (a file); the application starts with all"
+            " executors that it may have",
+        ),
+        (
+            {scaling.MOVING[1]: "60s"},
+            "spark.dynamicAllocation.executorIdleTimeout=60s (a file): dynamic allocation stays"
+            " off; the application starts with all executors that it may have",
+        ),
+        (
+            {scaling.ENABLED: "true", scaling.MOVING[1]: "60s"},
+            "spark.dynamicAllocation.executorIdleTimeout=60s (a file): Spark itself changes the"
+            " size, Rheostat does not",
+        ),
+        (
+            {scaling.TRACKING: "false"},
+            "spark.dynamicAllocation.shuffleTracking.enabled=false (a file): dynamic allocation"
+            " stays off; the application starts with all executors that it may have",
+        ),
+        (
+            {"spark.decommission.enabled": "false"},
+            "spark.decommission.enabled=false (a file): executors leave only while idle between"
+            " two batches",
+        ),
+    ],
+)
+def test_what_the_user_forbids_is_said_with_where(user: dict[str, str], said: str) -> None:
+    assert said in plan(user).forbidden
+
+
+def test_dynamic_allocation_of_the_users_is_held_still_and_said() -> None:
+    found = plan({scaling.ENABLED: "true"})
+    assert found.settings[scaling.MOVING[1]] == scaling.NEVER
+    assert "only Rheostat moves" in found.said[0]
+
+
+@pytest.mark.parametrize(
+    ("user", "shape"),
+    [
+        ({}, (1, 1024)),
+        ({scaling.CORES: "2", "spark.executor.memory": "3g"}, (2, 3072)),
+        ({"spark.executor.memory": "512m"}, (1, 1024)),
+        ({"spark.executor.memory": "2048"}, (1, 2048)),
+        ({scaling.CORES: "two", "spark.executor.memory": "much"}, (1, 1024)),
+    ],
+)
+def test_the_shape_of_an_executor_is_the_users(
+    user: dict[str, str], shape: tuple[int, int]
+) -> None:
+    assert executor_shape({name: Given(each, "") for name, each in user.items()}, 1024) == shape

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import inspect
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import rheostat
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.errors import BadInput
+from rheostat.guards import guard
+from rheostat.model import Decision, Limits, Observation, Slo, hold
+from rheostat.spark.settings.sizing_settings import Settings, settings_of
+
+
+class RemoteSession:
+    """A Spark Connect session, as far as it shows: queries, and nothing of a JVM."""
+
+    def __init__(self, **settings: str) -> None:
+        self.streams = SimpleNamespace(active=[])
+        self.conf = SimpleNamespace(getAll=settings)
+        self.is_stopped = False
+
+    @property
+    def sparkContext(self) -> Any:  # noqa: N802
+        raise AttributeError(
+            "[JVM_ATTRIBUTE_NOT_SUPPORTED] sparkContext is not supported in Spark Connect"
+        )
+
+
+RemoteSession.__module__ = "pyspark.sql.connect.session"
+
+
+class SessionOf35(RemoteSession):
+    """A session of PySpark 3.5, whose settings are named in SQL, where secrets are hidden."""
+
+    def __init__(self, **settings: str) -> None:
+        super().__init__()
+        self.conf = SimpleNamespace(get=settings.__getitem__)
+        self._names = list(settings)
+
+    def sql(self, text: str) -> Any:
+        assert text == "SET"
+        return SimpleNamespace(collect=lambda: [(name, "***(redacted)") for name in self._names])
+
+
+SessionOf35.__module__ = RemoteSession.__module__
+
+
+class Own:
+    def decide(self, observation, memory):
+        return Decision(target=1, reason="one"), memory
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [(rheostat.attach, "Spark Connect: "), (rheostat.shadow, "Spark Connect shows no executors: ")],
+)
+def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_path, caplog):
+    remote = RemoteSession()
+    with caplog.at_level(logging.WARNING, logger="rheostat"):
+        handle = way(remote, journal=tmp_path, loop=LoopOptions(interval_s=0.002))
+    assert [message.count(said) for message in caplog.messages if "Connect" in message] == [1]
+    assert not handle.capabilities.can_scale
+    assert handle.running
+    remote.is_stopped = True
+    handle._thread.join(timeout=60)
+    assert not handle.running
+    handle.stop()
+    assert handle.last is not None
+    assert handle.last.rescaling.phase == "idle"
+    assert not any("failed" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize("kind", [RemoteSession, SessionOf35])
+def test_what_a_running_session_was_told_holds_on_every_pyspark(kind, tmp_path):
+    own = {"spark.rheostat.journal": str(tmp_path / "told"), "spark.rheostat.slo": "20"}
+    handle = rheostat.shadow(kind(**own, **{"spark.sql.ansi.enabled": "true"}))
+    handle.stop()
+    assert handle.journal == tmp_path / "told"
+    with pytest.raises(BadInput, match=r"spark\.rheostat\.polcy is no setting of Rheostat"):
+        rheostat.shadow(kind(**{"spark.rheostat.polcy": "hpa"}))
+
+
+def test_numbers_and_texts_become_the_vocabulary():
+    made = settings_of(
+        slo=5,
+        limits=(2, 4),
+        journal="there",
+        policy="spark-batch-ratio",
+        parameters={"up_ratio": "0.8"},
+    )
+    assert (made.slo, made.limits, made.journal) == (
+        Slo(latency_s=5),
+        Limits(min_executors=2, max_executors=4),
+        Path("there"),
+    )
+    assert made.make_policy().up_ratio == 0.8  # type: ignore[attr-defined]
+    assert settings_of() == Settings()
+
+
+def test_the_guards_that_are_asked_for_stand_in_their_order():
+    made = settings_of(
+        guards=GuardOptions(undo=True, excluded="08:00-09:00"), loop=LoopOptions(cooldown_in_s=7.0)
+    )
+    assert [rule.name for rule in made.make_guards()] == [
+        "undo",
+        "stale_data",
+        "schedule",
+        "cooldown",
+        "receiver_room",
+        "bounds",
+    ]
+
+
+def test_a_policy_may_be_an_object():
+    own = Own()
+    made = settings_of(policy=own)
+    assert (made.make_policy(), made.policy_name) == (own, "Own")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"policy": "no-such"}, "unknown policy 'no-such'; there are "),
+        ({"parameters": {"no_such": 1}}, "has no parameter 'no_such'; it has "),
+        ({"limits": (4, 2)}, r"min executors \(4\) is above max executors \(2\)"),
+        ({"limits": (0, 2)}, "min executors must be at least 1, but it is 0"),
+        ({"slo": 0}, "must be above 0 seconds, but it is 0"),
+        (
+            {"guards": GuardOptions(step_out=-2)},
+            "step limit out must be at least 1 executor, but it is -2",
+        ),
+        ({"slo": "10"}, "must be a number of seconds, such as 10, but it is '10'"),
+        ({"slo": float("inf")}, "must be a number of seconds, such as 10, but it is inf"),
+        ({"slo": float("nan")}, "must be above 0 seconds, but it is nan"),
+        ({"slo": -3}, "must be above 0 seconds, but it is -3"),
+        ({"slo": True}, "must be a number of seconds, such as 10, but it is True"),
+        ({"limits": (1.5, 2)}, "min executors must be a whole number, but it is 1.5"),
+        ({"limits": 3}, r"limits= must be the least and the most .*, as \(1, 8\), but it is 3"),
+        ({"limits": (1, 2, 3)}, r"limits= must be .*, but it is \(1, 2, 3\)"),
+        ({"policy": object()}, r"with decide\(observation, memory\), but <object object at .* has"),
+        ({"policy": Own}, r"is the class Own; make one: policy=Own\(...\)"),
+        ({"policy": None}, "must be a name or an object with decide.*, but None has none"),
+        (
+            {"policy": Own(), "parameters": {"up": 1}},
+            r"parameters= \(up\) are for a policy by name",
+        ),
+        ({"parameters": [1]}, r"parameters= must be a mapping .*, but it is \[1\]"),
+        ({"loop": 5}, "loop= must be of type LoopOptions, but it is 5"),
+        ({"guards": {}}, r"guards= must be of type GuardOptions, but it is \{\}"),
+        ({"journal": 5}, "journal= must be a folder, but it is 5"),
+        ({"standby": 1.5}, "standby must be a whole number, but it is 1.5"),
+        ({"replace": 1}, "replace= must be of type bool, but it is 1"),
+        ({"kafka": 9092}, "kafka= must be 'host:port' or a mapping .*, but it is 9092"),
+        ({"kafka": ""}, "bootstrap.servers must be 'host:port', but it is ''"),
+        (
+            {"kafka": {"bootstrap.servers": "x:1", "secruity.protocol": "SSL"}},
+            'kafka= cannot be used: No such configuration property: "secruity.protocol"',
+        ),
+        ({"kafka": {"bootstrap": "x"}}, "kafka= needs 'bootstrap.servers', but it has bootstrap"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_anything_is_touched(given, said):
+    with pytest.raises(BadInput, match=said):
+        rheostat.attach(object(), **given)
+
+
+@pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
+@pytest.mark.parametrize("spark", [None, object(), RemoteSession])
+def test_what_is_no_session_is_refused(way, spark):
+    with pytest.raises(BadInput, match="a SparkSession is needed, but it is "):
+        way(spark)
+
+
+@pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
+def test_a_stopped_session_is_refused_and_nothing_is_written(way, tmp_path):
+    stopped = RemoteSession()
+    stopped.is_stopped = True
+    with pytest.raises(BadInput, match="this SparkSession has been stopped"):
+        way(stopped, journal=tmp_path / "journal")
+    assert not (tmp_path / "journal").exists()
+
+
+@pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
+def test_both_ways_show_what_they_take(way):
+    shown = list(inspect.signature(way).parameters)
+    assert shown == ["spark", *inspect.signature(settings_of).parameters]
+
+
+def test_a_broker_may_be_a_text():
+    assert settings_of(kafka="broker:9092").kafka == {"bootstrap.servers": "broker:9092"}
+
+
+def test_a_ceiling_that_was_not_given_follows_what_is_there():
+    twenty = Observation(t_s=0.0, executors=20)
+    for made, target in ((settings_of(), 20), (settings_of(limits=(1, 8)), 8)):
+        decided = guard(made.make_guards(), hold(twenty, "held"), twenty, {}, 0.0)
+        assert decided.decision.target == target
+
+
+def test_an_unknown_placement_is_said_in_one_line():
+    with pytest.raises(BadInput, match="placement must be one of auto, force, off, but it is 'on'"):
+        settings_of(placement="on")
+
+
+def test_a_negative_standby_is_said_in_one_line():
+    with pytest.raises(BadInput, match="standby must be at least 0 executors, but it is -1"):
+        settings_of(standby=-1)
+    assert settings_of(standby=2).state.standby == 2
+
+
+def test_a_call_is_completed_by_sparks_configuration_and_wins_over_it(tmp_path, caplog):
+    said = {
+        "spark.rheostat.slo": "25",
+        "spark.rheostat.loop.interval_s": "0.002",
+        "spark.rheostat.journal": str(tmp_path / "theirs"),
+    }
+    remote = RemoteSession(**said)
+    with caplog.at_level(logging.INFO, logger="rheostat"):
+        handle = rheostat.attach(remote, journal=tmp_path / "ours")
+    remote.is_stopped = True
+    handle.stop()
+    assert "objective 25 s, a decision every 0.002 s" in caplog.messages[0]
+    assert "rheostat halt" not in caplog.messages[1]  # a client looks at no checkpoint
+    assert handle.journal == tmp_path / "ours"
+
+
+def test_wrong_settings_in_sparks_configuration_are_refused_before_anything_is_touched():
+    remote = RemoteSession(**{"spark.rheostat.slow": "25"})
+    with pytest.raises(BadInput, match=r"slow is no setting of Rheostat; did you mean .*slo"):
+        rheostat.attach(remote)
