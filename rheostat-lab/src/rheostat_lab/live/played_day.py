@@ -60,6 +60,9 @@ def read_day(folder: Path, cell: Cell) -> PlayedDay | None:
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is no summary of a demo: {error}") from None
+    if not told["slot_hours"] > 0:
+        # It would be the cheapest of all.
+        raise BadInput(f"{path} has no slot-hours: nobody told its executors; play that day again")
     found = None
     if cell.policy == PREDICTS:
         kept = [record for _, record in records(folder / JOURNAL)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyspark
 
+from rheostat.errors import RheostatError
 from rheostat.lab.nexmark import nexmark_queries
 from rheostat.lab.report.finished_run import CommittedBatch, ExecutorLife
 from rheostat.local.local_session import start_session
@@ -27,7 +28,10 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 )
 from rheostat.spark.sensing.queries import progress
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
+
+_ANSWER_S = 120.0
+"""After a run nobody waits for the driver's answer but the report."""
 
 QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
 # The report tells every batch from its progress; by default Spark keeps the last 100 only.
@@ -199,10 +203,25 @@ class Pipeline:
 
 
 def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife], int]:
-    """Return the life of every executor of a session, and the tasks that failed on any."""
+    """Return the life of every executor of a session, and the tasks that failed on any; raises
+    RheostatError where its driver does not tell.
+    """
     context = spark.sparkContext
-    endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId))
-    found = endpoint.all() or []
+    return told_executors(Rest(context.uiWebUrl, context.applicationId, _ANSWER_S), records)
+
+
+def told_executors(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLife], int]:
+    """Return the lives and failed tasks that a driver's REST interface tells; raises RheostatError
+    where it does not.
+    """
+    endpoint = ExecutorsEndpoint(pages)
+    found, failed_tasks = endpoint.all(), endpoint.failed_tasks()
+    # Unknown is not none: a run without an executor would be the cheapest of all.
+    if not found or failed_tasks is None:
+        raise RheostatError(
+            "the driver does not tell which executors there were and which tasks failed, so the"
+            " run has no result; the computer may be too busy"
+        )
     lives = [
         ExecutorLife(
             executor.id,
@@ -212,7 +231,7 @@ def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife],
         )
         for executor in sorted(found, key=lambda executor: executor.registered_s)
     ]
-    return requested(lives, records), endpoint.failed_tasks() or 0
+    return requested(lives, records), failed_tasks
 
 
 def requested(lives: list[ExecutorLife], records: list[Record]) -> list[ExecutorLife]:

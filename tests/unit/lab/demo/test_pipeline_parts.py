@@ -1,6 +1,11 @@
 from __future__ import annotations
 
-from rheostat.lab.demo.pipeline import _unix_s, requested
+from typing import Any
+
+import pytest
+
+from rheostat.errors import RheostatError
+from rheostat.lab.demo.pipeline import _unix_s, requested, told_executors
 from rheostat.lab.report.finished_run import ExecutorLife
 from rheostat.model import Record, Rescaling
 
@@ -51,3 +56,40 @@ def test_the_life_of_an_executor_is_otherwise_as_it_was():
 
 def test_times_of_the_rest_interface_are_unix_times():
     assert _unix_s("2026-01-01T00:00:00.250GMT") == 1767225600.25
+
+
+class Told:
+    """The REST interface of a driver that tells some pages."""
+
+    def __init__(self, **pages: Any) -> None:
+        self._pages = pages
+
+    def get(self, page: str) -> Any:
+        return self._pages.get(page)
+
+
+EXECUTOR = {
+    "id": "0",
+    "maxTasks": 2,
+    "isActive": True,
+    "totalDuration": 1000,
+    "addTime": "1970-01-01T00:00:30.000GMT",
+}
+
+
+def test_executors_and_failed_tasks_are_what_the_driver_tells():
+    told = Told(allexecutors=[EXECUTOR], jobs=[{"numFailedTasks": 2}])
+    assert told_executors(told, []) == ([ExecutorLife("0", None, 30.0, None)], 2)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Told(jobs=[]),
+        Told(allexecutors=[], jobs=[]),
+        Told(allexecutors=[EXECUTOR]),
+    ],
+)
+def test_a_driver_that_does_not_answer_is_no_run_without_executors(told):
+    with pytest.raises(RheostatError, match="the driver does not tell which executors there were"):
+        told_executors(told, [])

@@ -84,6 +84,12 @@ def test_a_summary_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_day(folder, Cell("q1", "hpa", 3))
 
 
+def test_a_day_whose_executors_nobody_told_is_not_the_cheapest(tmp_path: Path) -> None:
+    folder = a_day(tmp_path / "q1-hpa-3", slot_hours=0.0)
+    with pytest.raises(BadInput, match="has no slot-hours"):
+        read_day(folder, Cell("q1", "hpa", 3))
+
+
 def test_the_command_of_a_day_is_one_that_the_command_line_takes(tmp_path: Path) -> None:
     spec = PoliciesSpec(
         experiment="policies", queries=("q11",), policies=("hpa",), seeds=(8,), seconds=60
