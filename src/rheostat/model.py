@@ -79,6 +79,9 @@ class Observation:
     target: int | None = None
     """The number of executors that is in force as the target."""
 
+    first_start_s: float | None = None
+    """Time that the application's first executor took to come, from the driver's own start."""
+
     input_rows_per_s: float | None = None
     """Arrival rate at the source: d(latest offset)/dt."""
 

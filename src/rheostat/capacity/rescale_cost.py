@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 Learnt: TypeAlias = Mapping[str, Any]
 
 _START_S, _START_SPREAD = 12.0, 0.7
-"""Before any start was seen: between Standalone's 3 s and a minute of YARN and Kubernetes."""
+"""Before any start is known: between Standalone's 3 s and a minute of YARN and Kubernetes. The
+spread stands until one was seen that was asked for."""
 
 _START_SHARE, _COLD_SHARE = 0.4, 0.3
 _COLD_S = 2.0
@@ -58,7 +59,7 @@ def rescale_cost(learnt: Learnt) -> RescaleCost:
     """Return what is known of the next change of size; executors that are still waited for have
     taken as long as that already.
     """
-    start_s = math.exp(learnt.get("start", math.log(_START_S)))
+    start_s = math.exp(_start(learnt))
     if asked := learnt.get("asked"):
         start_s = max(start_s, learnt["looked_s"] - asked[0][0])
     return RescaleCost(
@@ -111,6 +112,13 @@ def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[
     return found
 
 
+def with_first_start(learnt: Learnt, start_s: float) -> Learnt:
+    """Return what is known once the application's first executor has told how long it took: what
+    others are thought to take until one was seen.
+    """
+    return {**learnt, "first_s": start_s} if 0 < start_s < _LOST_S else learnt
+
+
 def with_cold_batch(learnt: Learnt, longer_s: float) -> dict[str, Any]:
     """Return what is known after the first batch on new executors, that lasted so much longer than
     the model says.
@@ -160,8 +168,13 @@ def _kept(since_s: float) -> float:
     return math.exp(-min(max(0.0, since_s), _HOUR_S) / _HOUR_S)
 
 
+def _start(learnt: Learnt) -> float:
+    """Return the logarithm of the median start."""
+    return float(learnt.get("start", math.log(learnt.get("first_s", _START_S))))
+
+
 def _with_start(learnt: dict[str, Any], least_s: float, most_s: float) -> dict[str, Any]:
-    before = learnt.get("start", math.log(_START_S))
+    before = _start(learnt)
     off = math.log(min(max(math.exp(before), least_s), most_s)) - before
     share = _START_SHARE if "start" in learnt else 0.8
     variance = learnt.get("variance", _START_SPREAD**2)

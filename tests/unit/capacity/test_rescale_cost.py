@@ -8,6 +8,7 @@ import pytest
 from rheostat.capacity.rescale_cost import (
     during_start,
     rescale_cost,
+    with_first_start,
     with_late,
     with_load,
     with_settled,
@@ -82,3 +83,17 @@ def test_what_changes_made_late_is_forgotten_within_hours() -> None:
     for hour in range(1, 9):
         known = with_sight(known, 1800.0 + 3600.0 * hour, 2, 2)
     assert rescale_cost(known).spent_late_s < 0.01
+
+
+def test_what_the_first_executor_took_is_what_others_are_thought_to_take() -> None:
+    assert rescale_cost(with_first_start({}, 60.0)).start_s == pytest.approx(60.0)
+    assert rescale_cost(with_first_start({}, 60.0)).spread == rescale_cost({}).spread
+
+
+def test_starts_that_were_asked_for_count_for_more_than_the_first_executors() -> None:
+    known = started(10.0, 3.0)
+    assert rescale_cost(with_first_start(known, 60.0)) == rescale_cost(known)
+
+
+def test_a_first_executor_that_a_full_cluster_kept_waiting_tells_nothing() -> None:
+    assert with_first_start({}, 900.0) == {} == with_first_start({}, 0.0)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from rheostat.spark.sensing.capabilities.query_shape import (
     checkpoint_files_class,
 )
 from rheostat.spark.sensing.queries import progress
-from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, unix_s
 from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
 
 _ANSWER_S = 120.0
@@ -226,8 +225,8 @@ def told_executors(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLi
         ExecutorLife(
             executor.id,
             None,
-            _unix_s(executor.registered_s),
-            _unix_s(executor.removed_s) if executor.removed_s else None,
+            unix_s(executor.registered_s),
+            unix_s(executor.removed_s) if executor.removed_s else None,
         )
         for executor in sorted(found, key=lambda executor: executor.registered_s)
     ]
@@ -252,7 +251,3 @@ def requested(lives: list[ExecutorLife], records: list[Record]) -> list[Executor
         )
         for life in lives
     ]
-
-
-def _unix_s(text: str) -> float:
-    return datetime.strptime(text.replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()

@@ -10,6 +10,7 @@ from rheostat.capacity.identify import identified, with_batch
 from rheostat.capacity.rescale_cost import (
     during_start,
     with_cold_batch,
+    with_first_start,
     with_late,
     with_load,
     with_settled,
@@ -91,9 +92,10 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
         ceiling = size
     if ceiling is not None and size > ceiling:
         ceiling = None
+    rescale = with_sight(memory.get("rescale", {}), now.t_s, size, executors)
     found = {
         "ceiling": ceiling,
-        "rescale": with_sight(memory.get("rescale", {}), now.t_s, size, executors),
+        "rescale": with_first_start(rescale, now.first_start_s or 0.0),
         "executors": executors,
     }
     began_s = now.t_s - now.in_flight.elapsed_s if now.in_flight else now.t_s

@@ -44,8 +44,10 @@ class SparkPlant:
         poisson: bool = False,
     ) -> None:
         # In this order for ever: a stream more comes last, or all seeds would mean something else.
-        arriving, tasks, batches, starts = streams(seed, 4)
+        arriving, tasks, batches, starts, first = streams(seed, 5)
         self.p = parameters
+        self.first_start_s = parameters.start_s * Noise(first, parameters.start_noise).take(1)[0]
+        """What the first of the executors of the start took to come."""
         self.events = Events(start_s)
         self.arrivals = Arrivals(
             workload, start_s=start_s, step_s=step_s, noise=arriving if poisson else None

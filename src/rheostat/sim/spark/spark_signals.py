@@ -24,6 +24,7 @@ class ShownQuery(Protocol):
     p: SparkParameters
     arrivals: Arrivals
     fleet: Fleet
+    first_start_s: float
     committed: float
     done_task_s: float
     running: SimulatedBatch | None
@@ -75,6 +76,7 @@ class PlantSensor:
             executors=len(plant.fleet.executors),
             slots_per_executor=p.slots_per_executor,
             target=plant.fleet.target,
+            first_start_s=plant.first_start_s,
             input_rows_per_s=rate,
             inputs=None if rate is None else {"kafka": rate},
             lag_rows=lag,

@@ -85,6 +85,7 @@ class SparkSensor:
         self.stateful = False
         """Whether a query that was seen last has state."""
         self._polled: Observation | None = None
+        self._first_start_s: float | None = None
         self._task_s: tuple[float, dict[str, float]] | None = None
         context = getattr(spark, "sparkContext", None) if endpoint is not None else None
         self._application = context.applicationId if context else None
@@ -135,6 +136,8 @@ class SparkSensor:
         executors = self._endpoint.registered() if self._endpoint else None
         if executors is None:
             return empty
+        if self._first_start_s is None and self._endpoint:
+            self._first_start_s = self._endpoint.first_start_s()
         before, self._task_s = (
             self._task_s,
             (
@@ -147,6 +150,7 @@ class SparkSensor:
             application=self._application,
             executors=len(executors),
             slots_per_executor=executors[0].slots if executors else None,
+            first_start_s=self._first_start_s,
             busy=busy_share(executors, before, now),
             memory_bytes=max(
                 (e.peak_memory_bytes for e in executors if e.peak_memory_bytes is not None),

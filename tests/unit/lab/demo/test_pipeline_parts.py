@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.lab.demo.pipeline import _unix_s, requested, told_executors
+from rheostat.lab.demo.pipeline import requested, told_executors
 from rheostat.lab.report.finished_run import ExecutorLife
 from rheostat.model import Record, Rescaling
 
@@ -52,10 +52,6 @@ def test_a_raise_after_a_tick_that_saw_nothing_is_one():
 def test_the_life_of_an_executor_is_otherwise_as_it_was():
     life = ExecutorLife("7", None, 30.0, 50.0)
     assert requested([life], [record(10, 1), record(20, 2)]) == [ExecutorLife("7", 20, 30.0, 50.0)]
-
-
-def test_times_of_the_rest_interface_are_unix_times():
-    assert _unix_s("2026-01-01T00:00:00.250GMT") == 1767225600.25
 
 
 class Told:

@@ -43,6 +43,10 @@ class Endpoint:
 
     def __init__(self, *answers: list[tuple[str, float]] | None) -> None:
         self.answers = list(answers)
+        self.first_starts_s: list[float | None] = [None]
+
+    def first_start_s(self) -> float | None:
+        return self.first_starts_s.pop(0) if self.first_starts_s else None
 
     def registered(self) -> list[Executor] | None:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -299,6 +303,14 @@ def test_an_endpoint_without_an_answer_leaves_the_executors_absent(batch):
         None,
     )
     assert seen.batch_rows == 50
+
+
+def test_what_the_first_executor_took_is_asked_for_until_it_is_known():
+    endpoint = Endpoint([("0", 0.0)])
+    endpoint.first_starts_s = [None, 5.25]
+    sensor = sensor_of(Session(Query()), endpoint)
+    seen = [sensor.observe(1000.0 + second)[0].first_start_s for second in (0, 20, 40)]
+    assert seen == [None, 5.25, 5.25]
 
 
 def test_how_busy_the_slots_were_is_task_time_over_slot_time():

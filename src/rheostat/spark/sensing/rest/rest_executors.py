@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from rheostat.spark.sensing.rest.rest_pages import Pages
@@ -43,6 +44,13 @@ class ExecutorsEndpoint:
         """Return the executors of the application's whole life."""
         return self._executors("allexecutors")
 
+    def first_start_s(self) -> float | None:
+        """Return the time that the first executor took to come: from the registration of the
+        driver, which asks for executors in the same second; None before one is there.
+        """
+        since = self._ask("allexecutors", _since_driver)
+        return min(since) if since else None
+
     def failed_tasks(self) -> int | None:
         """Return the failed tasks of all jobs that Spark still remembers, those lost with their
         executor included.
@@ -60,8 +68,15 @@ class ExecutorsEndpoint:
         listed = self._pages.get(what)
         try:
             return None if listed is None else read(listed)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError):
             return None
+
+
+def _since_driver(listed: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return for each executor how much later than the driver it was registered."""
+    added_s = {read["id"]: unix_s(read["addTime"]) for read in listed}
+    driver_s = added_s.pop("driver")
+    return [each_s - driver_s for each_s in added_s.values() if each_s > driver_s]
 
 
 def _executor(read: Mapping[str, Any]) -> Executor:
@@ -78,6 +93,13 @@ def _executor(read: Mapping[str, Any]) -> Executor:
         removed_s=read.get("removeTime"),
         remove_reason=read.get("removeReason"),
     )
+
+
+def unix_s(time: str) -> float:
+    """Return a time that the interface gives, in Unix seconds; raises ValueError for another
+    text.
+    """
+    return datetime.strptime(time.replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
 
 
 def busy_share(

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from rheostat.spark.sensing.rest.rest_executors import Executor, ExecutorsEndpoint
+from rheostat.spark.sensing.rest.rest_executors import Executor, ExecutorsEndpoint, unix_s
 from rheostat.spark.sensing.rest.rest_pages import Rest
 
 DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "addTime": "a"}
@@ -174,3 +174,27 @@ def test_a_ui_that_is_gone_is_an_absent_answer(mute):
     port = mute.getsockname()[1]
     mute.close()
     assert ExecutorsEndpoint(Rest(f"http://127.0.0.1:{port}", "app-1")).registered() is None
+
+
+def test_the_first_executor_took_from_the_drivers_registration_to_its_own(ui):
+    driver = {**DRIVER, "addTime": "2025-12-31T23:59:54.750GMT"}
+    later = {**FIRST, "id": "2", "addTime": "2026-01-01T00:09:00.000GMT"}
+    assert ui([driver, later, FIRST]).first_start_s() == 5.25
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [{**DRIVER, "addTime": FIRST["addTime"]}],
+        [FIRST],
+        [DRIVER, FIRST],
+        [{**DRIVER, "addTime": "2026-01-01T00:00:01.000GMT"}, FIRST],
+    ],
+    ids=["no executor", "no driver", "no time", "before the driver"],
+)
+def test_what_the_first_executor_took_is_absent_where_it_does_not_show(ui, listed):
+    assert ui(listed).first_start_s() is None
+
+
+def test_a_time_is_told_to_the_millisecond():
+    assert unix_s("2026-01-01T00:00:00.250GMT") == 1767225600.25
