@@ -23,8 +23,9 @@ class Policy(Protocol):
     remembered.
 
     It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``,
-    ``cpu`` and ``by_executor`` cost calls on a live job and are asked for only where the policy
-    names them. Another is ``stages_every_s``: how often it needs the stages, in seconds (10).
+    ``cpu``, ``by_executor`` and (where the sink does not count) ``output_rows_per_s`` cost calls on
+    a live job and are asked for only where the policy names them. Another is ``stages_every_s``:
+    how often it needs the stages, in seconds (10).
     """
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

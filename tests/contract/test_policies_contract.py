@@ -136,6 +136,8 @@ def test_what_a_policy_needs_of_a_live_job_are_fields_of_an_observation(policy):
         ("varga-v2", {}, set()),
         ("varga-v2", {"scope": "pod"}, {"by_executor"}),
         ("ds2", {}, {"stages"}),
+        ("dhalion-adapted", {}, {"cpu", "output_rows_per_s"}),
+        ("dhalion-adapted", {"throughput": "source"}, {"cpu"}),
     ],
 )
 def test_what_a_policy_needs_follows_its_parameters(name, parameters_given, needed):

@@ -56,8 +56,6 @@ class DhalionAdapted:
         monotone=True,
     )
 
-    live_signals: ClassVar[frozenset[str]] = frozenset({"cpu"})
-
     latency_threshold_s: float = field(
         default=5.0,
         metadata={"help": "rows that wait longer are late (Koper: 1, 5, 10)", "unit": "s"},
@@ -108,6 +106,11 @@ class DhalionAdapted:
             )
         if self.throughput not in ("sink", "source"):
             raise BadInput(f"throughput must be sink or source, but it is {self.throughput!r}")
+
+    @property
+    def live_signals(self) -> frozenset[str]:
+        """Return the signals that it reads beyond those of the job."""
+        return frozenset({"cpu"} | ({"output_rows_per_s"} if self.throughput == "sink" else set()))
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

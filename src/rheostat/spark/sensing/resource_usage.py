@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from rheostat.model import ExecutorSample, Observation
+from rheostat.model import ExecutorSample, Observation, Stage
 from rheostat.spark.sensing.local_processes import Used, load_per_core
 from rheostat.spark.sensing.queries.progress import ReportedBatch
 from rheostat.spark.sensing.rest.rest_executors import Executor
@@ -22,9 +22,9 @@ driver's CPU a page, four to ten pages a time."""
 # A page that fails once says nothing of the job; what it said a minute ago is no longer so.
 _KEPT_S = 60.0
 _LARGER = 1.5
-OF_STAGES = frozenset({"stages", "cpu", "by_executor"})
+OF_STAGES = frozenset({"stages", "cpu", "by_executor", "output_rows_per_s"})
 """The signals for which the stages are needed; ``cpu`` only where the executors do not run on this
-computer."""
+computer, ``output_rows_per_s`` only where the sink does not count: Kafka's does not."""
 
 
 class Processes(Protocol):
@@ -129,8 +129,8 @@ class StageUsage:
     def fill(
         self, seen: Observation, batch: ReportedBatch, last: LastStages, idle: bool = False
     ) -> Observation:
-        """Return the observation of a query with ``stages``, ``cpu`` and ``by_executor`` as far as
-        they are needed and known.
+        """Return the observation of a query with ``stages``, ``cpu``, ``by_executor`` and
+        ``output_rows_per_s`` as far as they are needed and known.
 
         The stages of an idle query have no rows and no busy time; those that were found last stay
         for a minute without an answer.
@@ -140,7 +140,10 @@ class StageUsage:
         )  # what the operating system says comes with the next look
         # Asked for only where a policy needs it: each answer costs the driver CPU that batches
         # need.
-        wanted = self._needed & OF_STAGES - ({"cpu"} if here else set())
+        known = {"cpu"} if here else set()
+        if seen.output_rows_per_s is not None:
+            known.add("output_rows_per_s")
+        wanted = self._needed & OF_STAGES - known
         if not wanted:
             return seen
         if idle:
@@ -166,6 +169,9 @@ class StageUsage:
             stages=last.found.stages if "stages" in wanted else None,
             cpu=last.cpu if "cpu" in wanted else seen.cpu,
             by_executor=_by_executor(seen, last) if "by_executor" in wanted else seen.by_executor,
+            output_rows_per_s=_output_rows_per_s(seen, last.found.stages)
+            if "output_rows_per_s" in wanted
+            else seen.output_rows_per_s,
         )
 
     def _is_due(self, now_s: float, batch: ReportedBatch, last: LastStages) -> bool:
@@ -202,6 +208,20 @@ class StageUsage:
 
 def _rows(batch: ReportedBatch) -> float:
     return sum(rows for _, rows in batch.rows_by_source)
+
+
+def _output_rows_per_s(seen: Observation, stages: Sequence[Stage]) -> float | None:
+    """Return the rows a second that the last stages gave out, for those that the batch read: the
+    stages may be those of a batch before.
+    """
+    upstream = {name for stage in stages for name in stage.upstream}
+    names = {stage.name for stage in stages}
+    read = sum(each.rows_in or 0.0 for each in stages if not names & set(each.upstream))
+    out = [stage.rows_out for stage in stages if stage.name not in upstream]
+    rows_out = sum(rows for rows in out if rows is not None)
+    if not read or None in out or seen.processed_rows_per_s is None:
+        return None
+    return seen.processed_rows_per_s * rows_out / read
 
 
 def _by_executor(seen: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:

@@ -130,6 +130,23 @@ def test_what_the_policy_needs_is_filled_in_and_nothing_else():
     }
 
 
+def test_where_the_sink_does_not_count_the_last_stages_tell_what_is_given_out():
+    read = Stage(name="stage 1", upstream=("bids",), rows_in=900.0, rows_out=300.0)
+    last = Stage(name="stage 2", upstream=("stage 1",), rows_in=300.0, rows_out=60.0)
+    usage = StageUsage(Finder(BatchStages(7, (read, last), 1.2, {})), {"output_rows_per_s"})
+    seen = replace(SEEN, processed_rows_per_s=1800.0)
+    assert usage.fill(seen, batch(), LastStages()) == replace(seen, output_rows_per_s=120.0)
+    counted = replace(seen, output_rows_per_s=7.0)
+    assert usage.fill(counted, batch(), LastStages()) == counted
+
+
+def test_stages_that_do_not_tell_their_rows_leave_what_is_given_out_absent():
+    for stage in (Stage(name="s", rows_in=9.0), Stage(name="s", rows_out=9.0)):
+        usage = StageUsage(Finder(BatchStages(7, (stage,), 1.2, {})), {"output_rows_per_s"})
+        seen = replace(SEEN, processed_rows_per_s=1800.0)
+        assert usage.fill(seen, batch(), LastStages()).output_rows_per_s is None
+
+
 def test_the_operating_systems_cpu_is_better_than_that_of_stages():
     finder = Finder(STAGES)
     for known in (
