@@ -34,7 +34,7 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.internals.tasks.placed_tasks import HOLDS, STARTS_PYTHON
 from rheostat.spark.internals.tasks.rehearsal import COMPUTES, READS
-from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.sensing.queries.rhythms import Rhythms
 from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.sensing.rest.rest_pages import Rest

@@ -23,11 +23,11 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
-from rheostat.rescaling.life import GOING, KEEPABLE
+from rheostat.rescaling.executors.life import GOING, KEEPABLE
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.warming.warmup import GROUP
 from rheostat_lab.rescale.rescale_ways import Scripted

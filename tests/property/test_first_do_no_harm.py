@@ -18,13 +18,13 @@ from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision, Limits, Memory, Observation, hold
 from rheostat.ports import Policy
-from rheostat.rescaling.life import GOING
+from rheostat.rescaling.executors.life import GOING
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import SparkActuator
-from rheostat.spark.resizing.locality_wait import LocalityWait
+from rheostat.spark.resizing.locality.locality_wait import LocalityWait
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.sensing.queries.state_stores import Operator
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from rheostat.capacity.receiver_cores import executors_holding
 from rheostat.rescaling.orders import Decommission, Request
-from rheostat.rescaling.receiver_moves import (
+from rheostat.rescaling.receivers.receiver_moves import (
     BALANCE_S,
     Move,
     ReceiverFacts,
     step,
 )
-from rheostat.rescaling.receivers import may_go, rebalanced, resized, without
+from rheostat.rescaling.receivers.receivers import may_go, rebalanced, resized, without
 
 CORES = 4
 THOUSAND = settings(max_examples=1000, deadline=None)

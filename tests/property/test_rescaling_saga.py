@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.rescaling.facts import Facts
-from rheostat.rescaling.life import GOING, STAYING
+from rheostat.rescaling.executors.facts import Facts
+from rheostat.rescaling.executors.life import GOING, STAYING
+from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.rescaling.executors.saga import Memory, Step, advance
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
-from rheostat.rescaling.phase_limits import Waits
-from rheostat.rescaling.saga import Memory, Step, advance
 from rheostat.state.assignment import Unit
 
 WAITS = Waits(warm_s=5, empty_s=30, hidden_s=20, leave_s=10, tries=3, rest_s=15, replace_s=40)

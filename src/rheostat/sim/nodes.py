@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.rescaling.executor_choice import choice_of
-from rheostat.rescaling.facts import Facts
-from rheostat.rescaling.memory import Life
-from rheostat.rescaling.phase_limits import Waits
-from rheostat.rescaling.roster import Roster
+from rheostat.rescaling.executors.executor_choice import choice_of
+from rheostat.rescaling.executors.facts import Facts
+from rheostat.rescaling.executors.memory import Life
+from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.rescaling.executors.roster import Roster
 
 
 @dataclass(frozen=True, slots=True)

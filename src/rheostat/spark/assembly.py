@@ -22,12 +22,12 @@ from rheostat.spark.journaling.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import Adviser, SparkActuator
-from rheostat.spark.resizing.locality_wait import LocalityWait
-from rheostat.spark.resizing.other_asker import OtherAsker
-from rheostat.spark.resizing.patient_executors import PatientExecutors
-from rheostat.spark.resizing.platform import Platform
+from rheostat.spark.resizing.executors.other_asker import OtherAsker
+from rheostat.spark.resizing.executors.patient_executors import PatientExecutors
+from rheostat.spark.resizing.executors.platform import Platform
+from rheostat.spark.resizing.locality.locality_wait import LocalityWait
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator

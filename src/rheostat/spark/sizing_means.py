@@ -11,7 +11,7 @@ from typing import Any
 from rheostat.spark.announcement import beyond_ceiling
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.internals.state.coordinator import Coordinator
-from rheostat.spark.resizing.placement_soaks import Verdict, verdict
+from rheostat.spark.resizing.state.placement_soaks import Verdict, verdict
 from rheostat.spark.sensing.capabilities.capabilities import Obstacles
 from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
 from rheostat.spark.settings.sizing_settings import Settings

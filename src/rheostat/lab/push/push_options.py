@@ -8,7 +8,7 @@ from pathlib import Path
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.lab.demo.demo_options import between
 from rheostat.model import Limits, Slo
-from rheostat.rescaling.fleet_size import FleetLimits
+from rheostat.rescaling.receivers.fleet_size import FleetLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.rescaling.orders import Decommission, Kill, Request
-from rheostat.rescaling.receiver_moves import ReceiverFacts, ReceiverOrder, step
+from rheostat.rescaling.receivers.receiver_moves import ReceiverFacts, ReceiverOrder, step
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.internals.receiver_tracker import Receiver
 

@@ -14,22 +14,23 @@ from typing import NamedTuple
 
 from rheostat.model import Memory as Kept
 from rheostat.model import Rescaling
-from rheostat.rescaling.awaited import awaits_boundary, has_rested, standing_by
-from rheostat.rescaling.facts import Facts
+from rheostat.rescaling.executors.awaited import awaits_boundary, has_rested, standing_by
+from rheostat.rescaling.executors.facts import Facts
+from rheostat.rescaling.executors.saga import Memory, advance
+from rheostat.rescaling.executors.undecided import harmless, undecided_size
 from rheostat.rescaling.orders import Assign, Order
-from rheostat.rescaling.saga import Memory, advance
-from rheostat.rescaling.undecided import harmless, undecided_size
 from rheostat.spark.resizing.batch_boundaries import Rounds
-from rheostat.spark.resizing.census import Census
-from rheostat.spark.resizing.executor_orders import ExecutorOrders
+from rheostat.spark.resizing.executors.census import Census
+from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
+from rheostat.spark.resizing.locality.source_hiding import SourceHiding
+from rheostat.spark.resizing.locality.task_hold import TaskHold
 from rheostat.spark.resizing.look_pace import Pace
 from rheostat.spark.resizing.look_thread import LookThread
-from rheostat.spark.resizing.pending_moves import PendingMoves
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.source_hiding import SourceHiding
-from rheostat.spark.resizing.state_loading import LoadRoom, StateLoading
-from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.resizing.state_watch import StateWatch
+from rheostat.spark.resizing.state.pending_moves import PendingMoves
+from rheostat.spark.resizing.state.state_loading import LoadRoom, StateLoading
+from rheostat.spark.resizing.state.state_placement import Placement
+from rheostat.spark.resizing.state.state_watch import StateWatch
 from rheostat.spark.resizing.steward_ports import (
     BlockManagers,
     Executors,
@@ -37,7 +38,6 @@ from rheostat.spark.resizing.steward_ports import (
     Queries,
     Warmth,
 )
-from rheostat.spark.resizing.task_hold import TaskHold
 from rheostat.state.units import Unit
 
 ASSERT_S = 1.0

@@ -117,9 +117,9 @@ def settings_of(
     kept.
 
     ``placement`` says whether state partitions move with the executors: ``auto`` where a soak has
-    allowed it (``spark/resizing/placement_soaks.py``), ``force`` wherever this Spark can, ``off``
-    never. ``shares`` is how they are shared out: ``count`` (even numbers), ``bytes`` (even bytes in
-    the checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``free_nodes``: of
+    allowed it (``placement_soaks.py``), ``force`` wherever this Spark can, ``off`` never.
+    ``shares`` is how they are shared out: ``count`` (even numbers), ``bytes`` (even bytes in the
+    checkpoint, for skewed state) or ``ranges`` (contiguous, Flink's rule). ``free_nodes``: of
     executors with as much state one on the node with the fewest executors leaves first, so that
     nodes become empty. ``standby`` executors are kept above the target, warm and without state,
     never beyond the ceiling, once all that was asked for is there. They take the state of a

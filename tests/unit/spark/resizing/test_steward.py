@@ -11,7 +11,7 @@ from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.batch_boundaries import FRESH_S
 from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, EAGER_S, POLL_S, SLOW_S, Pace
 from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.resizing.steward import RECONCILE_S, Steward
 from rheostat.spark.sensing.queries.state_stores import Operator
 

@@ -1,0 +1,213 @@
+"""Who leaves and where receivers run when an application with receivers changes its size
+(SPARK-12133): pure, a step at a time from facts and memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rheostat.capacity.receiver_cores import cores_needed, executors_holding
+from rheostat.model import Memory, Rescaling
+from rheostat.rescaling.orders import Decommission, Kill, Request
+from rheostat.rescaling.receivers.receivers import rebalanced
+
+BALANCE_S = 60.0
+"""Time between two rebalancings: the document's minute."""
+
+MOVE_S = 30.0
+"""A receiver that has not come up after so long is sent again; on a busy computer it took 1 to
+10 s."""
+
+LEAVE_S = 90.0
+"""An executor that has not left after so long is ended: its receivers have moved long before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Let a receiver stop where it runs and start on ``executor``."""
+
+    receiver: int
+    executor: str
+
+
+ReceiverOrder: TypeAlias = Request | Decommission | Kill | Move
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiverFacts:
+    """What is so: the executors that can be reached, oldest first, where each receiver runs (None
+    while it starts), the cores of an executor, and whether receivers may be moved (version 2).
+    """
+
+    executors: tuple[str, ...]
+    receivers: Mapping[int, str | None]
+    cores: int
+    moves: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Executors that stay, and how many receivers each has, those on their way included."""
+
+    staying: tuple[str, ...]
+    counts: Counter[str]
+
+    def least_loaded(self) -> str:
+        return min(self.staying, key=lambda executor: (self.counts[executor], executor))
+
+
+def step(
+    facts: ReceiverFacts, target: int | None, memory: Memory, now: float
+) -> tuple[list[ReceiverOrder], Rescaling]:
+    """Return what to do now, and where the change of size stands with what to remember.
+
+    ``target`` is asserted at each step; None where nobody has decided, and then executors stay as
+    they are. One executor leaves at a time and one receiver is rebalanced at a time. Memory holds
+    ``leaving`` (executor -> since), ``moving`` (receiver -> [executor, since]) and ``balanced_s``.
+    """
+    leaving = {
+        each: since for each, since in memory.get("leaving", {}).items() if each in facts.executors
+    }
+    # Before anything is ordered: a move that came to nothing leaves its receiver free to be sent.
+    moving = _still_moving(facts, memory.get("moving", {}), leaving, now)
+    orders: list[ReceiverOrder] = []
+    said = _resize(facts, target, leaving, orders, now)
+    orders += _moves_off(facts, leaving, moving, now)
+    balanced_s = memory.get("balanced_s", now)
+    # Not beside a change of size: that moves receivers itself, and balances them on the way.
+    if now - balanced_s >= BALANCE_S and not leaving and not moving:
+        orders += _rebalance(facts, moving, now)
+        balanced_s = now
+    kept = {"leaving": leaving, "moving": moving, "balanced_s": balanced_s}
+    phase, detail = said if not moving or leaving else ("balancing", _moving_text(moving))
+    return orders, Rescaling(phase=phase, detail=detail, memory=kept)
+
+
+def _still_moving(
+    facts: ReceiverFacts,
+    moving: Mapping[str, list[object]],
+    leaving: Mapping[str, float],
+    now: float,
+) -> dict[str, list[object]]:
+    """Return the moves that have neither arrived, nor taken too long, nor lost their goal."""
+    return {
+        receiver: [to, since]
+        for receiver, (to, since) in moving.items()
+        if facts.receivers.get(int(receiver)) != to
+        and now - float(str(since)) < MOVE_S
+        and to in facts.executors
+        and to not in leaving
+    }
+
+
+def _resize(
+    facts: ReceiverFacts,
+    target: int | None,
+    leaving: dict[str, float],
+    orders: list[ReceiverOrder],
+    now: float,
+) -> tuple[str, str]:
+    """Assert the target and choose who leaves; notes it in ``leaving`` and ``orders``."""
+    late = tuple(executor for executor, since in leaving.items() if now - since >= LEAVE_S)
+    if late:
+        orders.append(Kill(late))
+    staying = [executor for executor in facts.executors if executor not in leaving]
+    if target is None:
+        return "steady", "nobody has decided a size yet"
+    # The receivers' cores come before the decision: with fewer, a receiver or all batches stand
+    # still.
+    needed = executors_holding(len(facts.receivers), facts.cores)
+    total = max(target, needed)
+    orders.append(Request(total))
+    if len(staying) < total:
+        return "growing", f"{len(staying)} of {total} executors are there"
+    if leaving:
+        return "shrinking", f"executor {', '.join(leaving)} is leaving"
+    if len(staying) > total:
+        return _let_one_go(facts, staying, leaving, orders, now)
+    if target < needed:
+        return "blocked", _too_few(facts, needed, target)
+    return "steady", f"{total} executors"
+
+
+def _let_one_go(
+    facts: ReceiverFacts,
+    staying: list[str],
+    leaving: dict[str, float],
+    orders: list[ReceiverOrder],
+    now: float,
+) -> tuple[str, str]:
+    counts = Counter(executor for executor in facts.receivers.values() if executor)
+    # Where a receiver that starts will run is not known: the victim might be just there.
+    if None in facts.receivers.values():
+        return "blocked", "a receiver is starting: no executor leaves before it runs"
+    # The youngest of those with the fewest receivers: least is moved, and the oldest are warm.
+    victim = min(reversed(staying), key=lambda executor: counts[executor])
+    if counts[victim] and not facts.moves:
+        return "blocked", "each executor holds a receiver, and receivers stay where they are"
+    leaving[victim] = now
+    orders.append(Decommission((victim,)))
+    held = counts[victim]
+    return "shrinking", f"executor {victim} leaves{f', {held} receivers move' if held else ''}"
+
+
+def _moves_off(
+    facts: ReceiverFacts, leaving: Mapping[str, float], moving: dict[str, list[object]], now: float
+) -> list[ReceiverOrder]:
+    """Move what runs on executors that leave, each receiver to the least loaded of the others."""
+    place = _place(facts, leaving, moving)
+    orders: list[ReceiverOrder] = []
+    for receiver, executor in sorted(facts.receivers.items()):
+        if executor in leaving and str(receiver) not in moving and place.staying:
+            orders.append(_send(receiver, place, moving, now))
+    return orders
+
+
+def _rebalance(
+    facts: ReceiverFacts, moving: dict[str, list[object]], now: float
+) -> list[ReceiverOrder]:
+    """Move one receiver by the rule of 1 + N_avg, if it wants one moved and all of them run."""
+    if not facts.moves or len(facts.executors) < 2 or None in facts.receivers.values():
+        return []
+    place = _place(facts, {}, moving)
+    before = [place.counts[executor] for executor in place.staying]
+    after = rebalanced(before)
+    given = [n for n, (was, will) in enumerate(zip(before, after, strict=True)) if will < was]
+    if not given:
+        return []
+    # The rule moves one receiver a minute, so there is one giver.
+    giver = place.staying[given[0]]
+    receiver = min(each for each, executor in facts.receivers.items() if executor == giver)
+    return [_send(receiver, place, moving, now)]
+
+
+def _place(
+    facts: ReceiverFacts, leaving: Mapping[str, float], moving: Mapping[str, list[object]]
+) -> _Place:
+    staying = tuple(executor for executor in facts.executors if executor not in leaving)
+    # Receivers on their way count where they go, or two would be sent to the same executor.
+    goals = {int(receiver): str(to) for receiver, (to, _) in moving.items()}
+    where = {**facts.receivers, **goals}
+    return _Place(staying, Counter(executor for executor in where.values() if executor))
+
+
+def _send(
+    receiver: int, place: _Place, moving: dict[str, list[object]], now: float
+) -> ReceiverOrder:
+    to = place.least_loaded()
+    # Counted at once, so that several receivers of one executor spread over the others.
+    place.counts[to] += 1
+    moving[str(receiver)] = [to, now]
+    return Move(receiver, to)
+
+
+def _moving_text(moving: Mapping[str, list[object]]) -> str:
+    return ", ".join(f"receiver {receiver} moves to {to}" for receiver, (to, _) in moving.items())
+
+
+def _too_few(facts: ReceiverFacts, needed: int, target: int) -> str:
+    wanted = cores_needed(len(facts.receivers))
+    return f"{wanted}: {needed} executors of {facts.cores}, not {target}"

@@ -1,0 +1,74 @@
+"""How state that moves gets loaded: in the pauses between batches where they have room, else by the
+batches; and how much of it there is room for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from rheostat.spark.resizing.state.batch_slack import Loads
+from rheostat.spark.resizing.steward_ports import Preloading, Queries
+from rheostat.state.units import Unit
+
+
+class LoadRoom(NamedTuple):
+    """How long state may load, and what a unit takes, in seconds; None where it is not known yet.
+
+    ``in_pause`` tells whether it loads in the pauses or in the batches.
+    """
+
+    slack_s: float | None
+    load_s: float | None
+    in_pause: bool
+
+
+class StateLoading:
+    """Learns what loading takes, and has it done early; ``preload`` is None where batches load all
+    state.
+    """
+
+    def __init__(self, queries: Queries, preload: Preloading | None, slo_s: float) -> None:
+        self._queries = queries
+        self._preload = preload
+        self._slo_s = slo_s
+        self._loads = Loads()
+
+    def note(self, passed: Collection[str]) -> None:
+        """Learn from the batches of queries that have passed a boundary."""
+        for run_id in passed:
+            self._loads.note(run_id, self._queries.rhythm(run_id))
+
+    def keep(self, running: Collection[str]) -> None:
+        """Forget the runs that have ended."""
+        self._loads.keep(running)
+
+    def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:
+        """Let what was just sent be loaded; ``seasoned`` executors have loaded state before."""
+        # At once: the pause into which the load must fit is already running.
+        if self._preload:
+            self._preload.begin(sent)
+        for run_id in {unit[0] for unit in sent}:
+            units = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
+            # The batch that loads is no usual one, and would make the next slack look larger than
+            # it is.
+            self._queries.moves(run_id)
+            # Executors load side by side, so the one with the most units decides how long the batch
+            # lasts.
+            self._loads.sent(run_id, max(units.values()), cold=bool(units.keys() - set(seasoned)))
+
+    def room(self, runs: Collection[str], growing: bool, cold: bool) -> LoadRoom:
+        """Return the room for the state of these runs; ``cold``: an executor waits for its first.
+
+        The room of a batch depends on whether the application is ``growing``.
+        """
+        in_pauses = self._preload.room(self._pauses_s(runs)) if self._preload else None
+        if in_pauses:
+            return LoadRoom(*in_pauses, in_pause=True)
+        slack_s, load_s = self._loads.slack_and_load_s(self._slo_s, growing, cold)
+        return LoadRoom(slack_s, load_s, in_pause=False)
+
+    def _pauses_s(self, runs: Collection[str]) -> dict[str, float]:
+        usual = {run_id: self._queries.rhythm(run_id).usual_pause_s for run_id in runs}
+        return {run_id: pause_s for run_id, pause_s in usual.items() if pause_s is not None}

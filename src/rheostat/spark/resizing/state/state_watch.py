@@ -1,0 +1,88 @@
+"""Where the state is, as the steward has last seen it; there is none where state is not placed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from rheostat.spark.resizing.state.state_placement import Placement
+from rheostat.spark.resizing.steward_ports import Queries
+from rheostat.state.units import Unit
+
+
+class StateWatch:
+    """Watches the places of the state partitions; ``placement`` is None where state is not to be
+    placed, or cannot be.
+    """
+
+    def __init__(self, placement: Placement | None) -> None:
+        self._placement = placement
+        self._glanced: Mapping[Unit, str | None] = {}
+        self.holders: Mapping[Unit, str | None] = {}
+        """The executor of each unit at the last look; None: unknown, or on several."""
+        self.weights: Mapping[Unit, float] | None = None
+        """The bytes of each unit when it was last weighed; None: all count the same."""
+
+    @property
+    def places(self) -> bool:
+        """Whether state is placed at all."""
+        return self._placement is not None
+
+    @property
+    def ranges(self) -> bool:
+        """Whether each executor is to have a contiguous range of every query's partitions."""
+        return self._placement is not None and self._placement.ranges
+
+    @property
+    def units(self) -> Collection[Unit]:
+        """The units that are known."""
+        return self._placement.units if self._placement else ()
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs of queries whose units are known."""
+        return {unit[0] for unit in self.units}
+
+    def learn(self, queries: Queries, running: Collection[str]) -> bool:
+        """Take the stores of new runs of queries and forget those that have ended; tell whether
+        there are new ones.
+        """
+        if self._placement is None:
+            return False
+        self._placement.forget(running)
+        found = False
+        for run_id in set(running) - self.runs:
+            state = queries.state(run_id)
+            if state:
+                self._placement.learn(run_id, *state)
+                found = True
+        return found
+
+    def weigh(self) -> None:
+        """Read the bytes of each unit, where state is shared out by them: before a change."""
+        if self._placement:
+            self.weights = self._placement.weights()
+
+    def look(self) -> None:
+        """Look where all stores are."""
+        if self._placement:
+            before, self.holders = self.holders, self._placement.holders()
+            # What was glanced at before a move of ours is no measure for the time after it.
+            self._glanced = self._glanced if self.holders == before else {}
+
+    def glance(self) -> bool:
+        """Look where one store of each unit is, and tell whether some have wandered.
+
+        A difference that stays is told once: the stores of a partition may lie on several executors
+        for long.
+        """
+        if self._placement is None:
+            return False
+        before, self._glanced = self._glanced, self._placement.glance()
+        # A glance sees one store of a unit, a look all: where a unit is split the two differ for
+        # good.
+        return self._glanced not in (before, self.holders)
+
+    def send(self, units: Mapping[Unit, str], hosts: Mapping[str, str]) -> None:
+        """Send units to executors."""
+        if self._placement:
+            self._placement.assign(units, hosts)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.model import Memory
+from rheostat.rescaling.receivers.fleet_size import (
+    HOLD_S,
+    FleetFacts,
+    FleetLimits,
+    Start,
+    Stop,
+    asked_receivers,
+    fleet_step,
+    measured_ceiling,
+)
+from rheostat.rescaling.receivers.receiver_moves import BALANCE_S
+
+LIMITS = FleetLimits(least=1, most=6)
+
+
+class Fleet:
+    """A fleet whose receivers serve one tick after their start."""
+
+    def __init__(self, executors: str, cores: int = 2) -> None:
+        self.executors, self.cores = list(executors), cores
+        self.leaving: set[str] = set()
+        self.receivers: dict[int, str] = {}
+        self.running: set[int] = set()
+        self.rate: float | None = None
+        self.memory: Memory = {}
+        self.now = 0.0
+        self.started = 0
+        self.fewest = 99
+
+    def tick(self, after_s: float = 1.0) -> list[object]:
+        self.now += after_s
+        facts = FleetFacts(
+            executors=tuple(each for each in self.executors if each not in self.leaving),
+            leaving=frozenset(self.leaving),
+            cores=self.cores,
+            receivers=dict(self.receivers),
+            running=frozenset(self.running),
+            rows_per_s=self.rate,
+            ceiling=100.0,
+        )
+        orders, self.memory = fleet_step(facts, LIMITS, self.memory, self.now)
+        self.running |= self.receivers.keys()
+        for order in orders:
+            if isinstance(order, Start):
+                self.receivers[self.started] = order.executor
+                self.started += 1
+            else:
+                del self.receivers[order.receiver]
+                self.running.discard(order.receiver)
+        self.fewest = min(self.fewest, len(self.running))
+        return list(orders)
+
+    def settle(self) -> Fleet:
+        for _ in range(6):
+            self.tick()
+        self.fewest = 99
+        return self
+
+    @property
+    def counts(self) -> list[int]:
+        held = Counter(self.receivers.values())
+        return [held[each] for each in self.executors]
+
+
+def test_a_fleet_begins_with_the_least_that_is_allowed():
+    fleet = Fleet("ab")
+    assert fleet.tick() == [Start("a")]
+    assert fleet.tick() == []
+
+
+def test_receivers_are_added_at_once_and_spread():
+    fleet = Fleet("abc").settle()
+    fleet.rate = 200.0
+    assert fleet.tick() == [Start("b"), Start("c")]
+
+
+def test_one_less_after_a_minute_and_one_at_a_time():
+    fleet = Fleet("abc")
+    fleet.rate = 200.0
+    fleet.settle()
+    assert fleet.counts == [1, 1, 1]
+    fleet.rate = 10.0
+    assert [fleet.tick(HOLD_S / 4) for _ in range(5)] == [[], [], [], [], [Stop(2)]]
+    assert fleet.tick() == []
+
+
+def test_between_the_two_shares_nothing_changes():
+    fleet = Fleet("abc")
+    fleet.rate = 139.0
+    fleet.settle()
+    assert len(fleet.receivers) == 2
+    fleet.rate = 101.0
+    assert [fleet.tick(HOLD_S) for _ in range(9)] == [[]] * 9
+
+
+@pytest.mark.parametrize(("rate", "ceiling"), [(None, 100.0), (900.0, None)])
+def test_what_is_unknown_changes_nothing(rate, ceiling):
+    receivers = {0: "a", 1: "b"}
+    facts = FleetFacts(
+        executors=("a", "b"), cores=4, receivers=receivers, rows_per_s=rate, ceiling=ceiling
+    )
+    assert asked_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
+
+
+def test_a_core_is_left_for_the_batches():
+    fleet = Fleet("ab", cores=2).settle()
+    fleet.rate = 1e6
+    fleet.settle()
+    assert sum(fleet.counts) == 3
+
+
+def test_what_the_load_asks_for_is_told_though_the_cores_do_not_hold_it():
+    facts = FleetFacts(
+        executors=("a",), cores=2, receivers={0: "a"}, rows_per_s=220.0, ceiling=100.0
+    )
+    _, kept = fleet_step(facts, LIMITS, {}, 0.0)
+    assert (kept["asked"], kept["wanted"]) == (4, 1)
+
+
+def test_receivers_of_an_executor_that_leaves_are_replaced_before_they_stop():
+    fleet = Fleet("abc")
+    fleet.rate = 200.0
+    fleet.settle()
+    fleet.leaving = {"a"}
+    assert fleet.tick() == [Start("b")]
+    assert fleet.tick() == []
+    assert fleet.tick() == [Stop(0)]
+    assert fleet.fewest >= 3
+    assert fleet.counts == [0, 2, 1]
+
+
+def test_a_receiver_that_died_with_its_executor_is_replaced_at_once():
+    fleet = Fleet("abc")
+    fleet.rate = 200.0
+    fleet.settle()
+    fleet.executors = ["b", "c"]
+    assert fleet.tick() == [Stop(0), Start("b")]
+
+
+def test_the_rule_of_a_minute_moves_one_receiver_and_keeps_the_number():
+    fleet = Fleet("ab", cores=4)
+    fleet.rate = 340.0
+    fleet.settle()
+    fleet.executors = ["a", "b", "c"]
+    assert fleet.counts == [3, 2, 0]
+    assert fleet.tick(BALANCE_S) == [Start("c")]
+    assert fleet.counts == [3, 2, 1]
+    fleet.settle()
+    assert fleet.counts == [2, 2, 1]
+    assert fleet.tick(BALANCE_S) == []
+
+
+def test_the_ceiling_is_told_by_those_who_are_busy():
+    samples = [(50.0, 0.5), (90.0, 1.0), (1.0, 0.01), (120.0, 1.2)]
+    assert measured_ceiling(samples) == 100.0
+    assert measured_ceiling([(1.0, 0.01)]) is None
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 1), (3, 2), (True, 2), (1, 2.5)])
+def test_wrong_limits_are_refused(least, most):
+    with pytest.raises(BadInput):
+        FleetLimits(least=least, most=most)

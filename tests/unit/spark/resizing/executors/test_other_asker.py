@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from rheostat.spark.resizing.executors.other_asker import OtherAsker
+from rheostat.spark.resizing.executors.patient_executors import PatientExecutors
+
+
+class Manager:
+    """A cluster manager: what it was asked for last, and how often by us."""
+
+    def __init__(self) -> None:
+        self.total: int | None = None
+        self.asked = 0
+
+    def request_total(self, executors: int) -> bool:
+        self.total, self.asked = executors, self.asked + 1
+        return True
+
+
+def at_work(manager: Manager) -> tuple[PatientExecutors, OtherAsker]:
+    other = OtherAsker(lambda: manager.total)
+    return PatientExecutors(manager, lambda wanted: wanted, other), other  # type: ignore[arg-type]
+
+
+def test_who_overwrites_the_total_again_and_again_is_told_once_and_rheostat_asks_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    manager = Manager()
+    executors, other = at_work(manager)
+    said = []
+    with caplog.at_level(logging.WARNING, logger="rheostat"):
+        for second in range(60):
+            executors.request_total(6)
+            said.append(other.words(float(second)))
+            if second % 15 == 14:  # as an HPA would
+                manager.total = 2
+    assert said[:45] == [""] * 45
+    assert "3 times within 120 s, at last for 2, where Rheostat asks for 6" in said[45]
+    assert "requestTotalExecutors" in said[45]
+    assert set(said[45:]) == {said[45]}
+    assert [each.getMessage() for each in caplog.records] == [f"rheostat: {said[45]}"]
+    executors.request_total(6)
+    assert (manager.total, manager.asked) == (6, 61)
+
+
+def test_our_own_changes_and_a_total_that_nobody_knows_are_no_other_hand() -> None:
+    manager = Manager()
+    manager.total = 8  # what it was asked for before us
+    executors, other = at_work(manager)
+    for size in (2, 3, 4, 5, 4, 3):
+        executors.request_total(size)
+    for _ in range(5):
+        manager.total = None  # an application master that was started again
+        executors.request_total(3)
+    assert other.words(1.0) == ""
+
+
+def test_a_total_that_is_limited_by_a_refusal_is_our_own() -> None:
+    manager = Manager()
+    other = OtherAsker(lambda: manager.total)
+    executors = PatientExecutors(manager, lambda wanted: min(wanted, 3), other)  # type: ignore[arg-type]
+    for _ in range(5):
+        executors.request_total(8)
+    assert other.words(1.0) == ""

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from rheostat.spark.resizing.locality.locality_wait import COLD_S, SHORT, LocalityWait
+
+
+class Waits:
+    """What ``spark.locality.wait`` was set to, one after the other; None is the application's
+    own."""
+
+    def __init__(self) -> None:
+        self.said: list[str | None] = []
+
+    def set(self, wait: str | None) -> bool:
+        self.said.append(wait)
+        return True
+
+
+def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
+    waits = Waits()
+    locality_wait = LocalityWait(waits.set, stateful=lambda: False)
+    for now, changing in (
+        (0.0, False),
+        (5.0, True),
+        (10.0, True),
+        (10.0 + COLD_S - 1, False),
+        (10.0 + COLD_S, False),
+        (90.0, False),
+    ):
+        locality_wait.tick(changing, now)
+        assert waits.said[-1:] == ([] if now == 0 else [SHORT] if now < 10 + COLD_S else [None])
+    assert waits.said == [SHORT, None]
+
+
+def test_with_state_tasks_wait_as_long_as_the_application_wants():
+    waits = Waits()
+    LocalityWait(waits.set, stateful=lambda: True).tick(True, 5.0)
+    assert waits.said == []
+
+
+def test_state_that_appears_ends_the_short_wait():
+    waits, stateful = Waits(), [False]
+    locality_wait = LocalityWait(waits.set, stateful=lambda: stateful[0])
+    locality_wait.tick(True, 5.0)
+    stateful[0] = True
+    locality_wait.tick(True, 6.0)
+    assert waits.said == [SHORT, None]
+
+
+@pytest.mark.parametrize(("changing", "said"), [(True, [SHORT, None]), (False, [])])
+def test_at_the_end_the_application_has_its_own_wait_back(changing, said):
+    waits = Waits()
+    locality_wait = LocalityWait(waits.set, stateful=lambda: False)
+    locality_wait.tick(changing, 5.0)
+    locality_wait.restore()
+    locality_wait.restore()
+    assert waits.said == said

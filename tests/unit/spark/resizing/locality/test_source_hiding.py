@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rheostat.spark.resizing.locality.source_hiding import SourceHiding
+
+
+class Cluster:
+    """Executors that a source may prefer, as long as they are not hidden."""
+
+    def __init__(self, *executors: str, can: bool = True) -> None:
+        self.shown, self.can = list(executors), can
+        self.newcomers: list[bool] = []
+        self.asked = 0
+
+    def preferred(self) -> list[str]:
+        self.asked += 1
+        return list(self.shown)
+
+    def hide(self, executors: list[str]) -> bool:
+        if self.can:
+            self.shown = [executor for executor in self.shown if executor not in executors]
+        return self.can
+
+    def hide_newcomers(self, hides: bool) -> bool:
+        self.newcomers.append(hides)
+        return self.can
+
+
+def hiding(cluster: Any, works: bool = True) -> SourceHiding:
+    return SourceHiding(cluster, works)
+
+
+def test_cold_executors_are_hidden_first_and_the_others_when_none_is_cold():
+    cluster = Cluster("1", "2", "3")
+    one = hiding(cluster)
+    one.hide({"3"})
+    assert cluster.shown == ["1", "2"]
+    one.hide(set())
+    assert cluster.shown == []
+
+
+def test_newcomers_are_hidden_until_the_end_and_that_is_asked_for_once():
+    cluster = Cluster()
+    one = hiding(cluster)
+    one.hide_newcomers()
+    one.hide_newcomers()
+    one.end()
+    assert cluster.newcomers == [True, False]
+
+
+def test_where_newcomers_cannot_be_hidden_nothing_is_to_be_ended():
+    cluster = Cluster(can=False)
+    one = hiding(cluster)
+    one.hide_newcomers()
+    one.end()
+    assert cluster.newcomers == [True]
+
+
+def test_after_a_refusal_nothing_more_is_tried():
+    cluster = Cluster("1", can=False)
+    one = hiding(cluster)
+    one.hide({"1"})
+    one.hide({"1"})
+    assert not one.works
+    assert cluster.asked == 1
+
+
+def test_where_none_may_be_hidden_nothing_is():
+    cluster = Cluster("1")
+    one = hiding(cluster, works=False)
+    one.hide_newcomers()
+    one.hide({"1"})
+    one.end()
+    assert (cluster.shown, cluster.newcomers) == (["1"], [])

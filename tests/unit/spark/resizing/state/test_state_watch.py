@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rheostat.spark.resizing.state.state_placement import Placement
+from rheostat.spark.resizing.state.state_watch import StateWatch
+from rheostat.spark.sensing.queries.state_stores import Operator
+
+
+class World:
+    """A query with two partitions of state, and a coordinator that knows where they are."""
+
+    def __init__(self) -> None:
+        self.where: dict[tuple[str, int, str], str] = {}
+        self.stateful = {"q"}
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
+        return ("folder", (Operator(0, 2, ("a", "b")),)) if run_id in self.stateful else None
+
+    def store(
+        self, state_folder: str, run_id: str, operator: int, partition: int, name: str
+    ) -> Any:
+        return run_id, partition, name
+
+    def location(self, store: Any) -> str | None:
+        return self.where.get(store)
+
+    def report(self, store: Any, host: str, executor: str) -> None:
+        self.where[store] = executor
+
+
+def watching(world: Any) -> StateWatch:
+    watch = StateWatch(Placement(world))
+    assert watch.learn(world, ["q"])
+    watch.send({("q", 0): "1", ("q", 1): "1"}, {"1": "host"})
+    watch.look()
+    assert watch.holders == {("q", 0): "1", ("q", 1): "1"}
+    return watch
+
+
+def test_the_stores_of_a_run_are_learnt_once_and_forgotten_with_it():
+    world: Any = World()
+    watch = watching(world)
+    assert not watch.learn(world, ["q", "stateless"])
+    assert watch.runs == {"q"}
+    world.stateful = {"again"}
+    assert watch.learn(world, ["again"])
+    assert watch.runs == {"again"}
+
+
+def test_state_that_wanders_is_seen_at_a_glance_and_told_once():
+    world = World()
+    watch = watching(world)
+    assert not watch.glance()
+    world.where["q", 1, "a"] = "2"
+    assert [watch.glance(), watch.glance()] == [True, False]
+    watch.look()
+    assert watch.holders["q", 1] is None
+    assert watch.glance()
+
+
+def test_where_state_is_not_placed_there_is_none():
+    watch = StateWatch(None)
+    assert not watch.learn(World(), ["q"])  # type: ignore[arg-type]
+    watch.weigh()
+    watch.look()
+    watch.send({("q", 0): "1"}, {"1": "host"})
+    assert not watch.glance()
+    assert (watch.places, watch.ranges, watch.holders, watch.weights) == (False, False, {}, None)
+    assert not watch.units
