@@ -10,26 +10,14 @@ from typing import Annotated
 import typer
 
 import rheostat
-from rheostat.cli import (
-    calibrate,
-    cluster,
-    connect_server,
-    demo,
-    doctor,
-    explain,
-    halt,
-    kafka,
-    lab,
-    operator,
-    policies,
-    replay,
-    restart,
-    run_app,
-    simulate,
-    state,
-    whatif,
-)
+from rheostat.cli import doctor, explain, halt, lab, policies, restart
+from rheostat.cli.demo import demo
 from rheostat.cli.extensions import extend
+from rheostat.cli.recordings import calibrate, replay, whatif
+from rheostat.cli.run import run_app
+from rheostat.cli.services import cluster, connect_server, kafka, operator
+from rheostat.cli.simulate import simulate
+from rheostat.cli.state import state
 from rheostat.errors import RheostatError
 from rheostat.machine.missing_module import advice
 

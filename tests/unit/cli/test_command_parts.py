@@ -10,11 +10,11 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.cli.name_value_pairs import pairs
+from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.cli.output import tell
-from rheostat.cli.replay_decisions import show_decisions
-from rheostat.cli.seed_means import mean_cell
-from rheostat.cli.simulate_demand_input import default_rates, plant_of, rates_of
+from rheostat.cli.recordings.replay_decisions import show_decisions
+from rheostat.cli.simulate.seed_means import mean_cell
+from rheostat.cli.simulate.simulate_demand_input import default_rates, plant_of, rates_of
 from rheostat.errors import BadInput
 from rheostat.model import Decision
 from rheostat.replay.replayer import Decided

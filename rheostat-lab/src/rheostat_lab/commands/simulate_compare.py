@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.output import out_option, plain_table, write_out
-from rheostat.cli.seed_means import MEANS, UNDER_OVER, mean_cell
-from rheostat.cli.simulate_sweep import run_cells
+from rheostat.cli.simulate.seed_means import MEANS, UNDER_OVER, mean_cell
+from rheostat.cli.simulate.simulate_sweep import run_cells
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:

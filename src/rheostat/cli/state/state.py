@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rheostat.cli import state_inspect, state_plan, state_repair, state_rescale, state_undo
+from rheostat.cli.state import state_inspect, state_plan, state_repair, state_rescale, state_undo
 
 app = typer.Typer(
     help="The state of a stopped query: what is in its checkpoint, and another number of"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import typer
 
-from rheostat.cli import run_app
 from rheostat.cli.app import app
-from rheostat.cli.run_sizing import Line
+from rheostat.cli.run import run_app
+from rheostat.cli.run.run_sizing import Line
 from rheostat.config import LoopOptions
 from rheostat.errors import BadInput
 from rheostat.model import Limits

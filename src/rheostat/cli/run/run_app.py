@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.options import said, takes
-from rheostat.cli.run_options import Place, Sizing, Telling
+from rheostat.cli.options.options import said, takes
+from rheostat.cli.run.run_options import Place, Sizing, Telling
 from rheostat.config import (
     AgentOptions,
     GuardOptions,
@@ -21,7 +21,7 @@ from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
-    from rheostat.cli.run_sizing import Line
+    from rheostat.cli.run.run_sizing import Line
     from rheostat.local.app_run import Request
 
 
@@ -66,7 +66,7 @@ def run(
 
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
-    from rheostat.cli.run_sizing import Line
+    from rheostat.cli.run.run_sizing import Line
 
     line = Line(
         script=script,
@@ -81,7 +81,7 @@ def run(
     )
     request = request_of(line)
     if restarts.actuator == "restart" and not telling.show_settings:
-        from rheostat.cli.supervised_run import run_supervised
+        from rheostat.cli.run.supervised_run import run_supervised
 
         return run_supervised(request, arguments or [], restarts, telling)
     return go(request, arguments or [], telling)
@@ -90,7 +90,7 @@ def run(
 def go(request: Request, arguments: list[str], telling: Telling) -> int:
     """Run what is asked for, or show what would be set, and return the exit code."""
     if telling.show_settings:
-        from rheostat.cli.shown_settings import show
+        from rheostat.cli.run.shown_settings import show
 
         show(request, telling.as_json, telling.out)
         return 0
@@ -122,7 +122,7 @@ def request_of(line: Line) -> Request:
 
 
 def _run(request: Request, arguments: list[str], telling: Telling) -> int:
-    from rheostat.cli.run_report import hand_out
+    from rheostat.cli.run.run_report import hand_out
     from rheostat.local.app_run import AppRun
     from rheostat.spark.launching.launch import run_script
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rheostat.cli import simulate_bench, simulate_demand, simulate_queue, simulate_sweep
+from rheostat.cli.simulate import simulate_bench, simulate_demand, simulate_queue, simulate_sweep
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state_rescale import StoppedCheckpoint, shown_phases, told_of
+from rheostat.cli.state.state_rescale import StoppedCheckpoint, shown_phases, told_of
 
 
 def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None) -> None:

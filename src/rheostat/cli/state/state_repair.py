@@ -7,7 +7,7 @@ from dataclasses import asdict
 import typer
 
 from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state_rescale import Sink, StoppedCheckpoint
+from rheostat.cli.state.state_rescale import Sink, StoppedCheckpoint
 
 
 def repair(

@@ -15,7 +15,7 @@ from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
-    from rheostat.cli.run_options import Telling
+    from rheostat.cli.run.run_options import Telling
     from rheostat.config import RestartOptions
     from rheostat.local.app_run import Request
 
@@ -48,7 +48,7 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
 
 
 def _job(request: Request, arguments: list[str], telling: Telling, folder: Path) -> int:
-    from rheostat.cli.run_report import hand_out
+    from rheostat.cli.run.run_report import hand_out
     from rheostat.journal.restart_mail import Mail
     from rheostat.local.app_run import AppRun
     from rheostat.spark.launching.launch import run_script

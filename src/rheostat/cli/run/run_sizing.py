@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from rheostat.cli.name_value_pairs import pairs
-from rheostat.cli.policy_choice import beside
-from rheostat.cli.run_options import Place, Sizing
+from rheostat.cli.options.name_value_pairs import pairs
+from rheostat.cli.options.policy_choice import beside
+from rheostat.cli.run.run_options import Place, Sizing
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 from rheostat.kafka.client_config import client_config
 from rheostat.model import Limits

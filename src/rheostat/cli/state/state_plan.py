@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rheostat.cli.output import AsJson, Out, tell, working
-from rheostat.cli.state_inspect import CheckpointName, Rows
+from rheostat.cli.state.state_inspect import CheckpointName, Rows
 
 if TYPE_CHECKING:
     from rheostat.repartition.plan import RepartitionPlan

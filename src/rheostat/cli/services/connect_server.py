@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli import run_app
-from rheostat.cli.options import said, takes
-from rheostat.cli.run_options import Place, Sizing, Telling
+from rheostat.cli.options.options import said, takes
+from rheostat.cli.run import run_app
+from rheostat.cli.run.run_options import Place, Sizing, Telling
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 
 
@@ -46,7 +46,7 @@ def connect_server(
 
     Example: rheostat connect-server 15002 --master spark://host:7077 --min 1 --max 8
     """
-    from rheostat.cli.run_sizing import Line
+    from rheostat.cli.run.run_sizing import Line
     from rheostat.spark.connect.address import SCRIPT, Address
 
     line = Line(

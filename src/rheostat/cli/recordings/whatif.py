@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.arguments import Floor, Interval, Parameters, PolicyName
+from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
+from rheostat.cli.options.policy_choice import chosen, look_into
 from rheostat.cli.output import Out, tell, working
-from rheostat.cli.policy_choice import chosen, look_into
-from rheostat.cli.whatif_answer import show_answer
+from rheostat.cli.recordings.whatif_answer import show_answer
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.output import out_option, plain_table, progress, tell
-from rheostat.cli.seed_means import MEANS, UNDER_OVER, mean_cell
+from rheostat.cli.simulate.seed_means import MEANS, UNDER_OVER, mean_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.demo_operator import demo_operator
-from rheostat.cli.demo_receivers import demo_receivers
-from rheostat.cli.options import takes
+from rheostat.cli.demo.demo_operator import demo_operator
+from rheostat.cli.demo.demo_receivers import demo_receivers
+from rheostat.cli.options.options import takes
 from rheostat.config import GuardOptions
 from rheostat.policies.default_policy import DEFAULT_POLICY
 

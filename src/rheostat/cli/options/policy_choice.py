@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from rheostat.cli.name_value_pairs import pairs
+from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import create

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.arguments import Floor, Interval, Parameters, PolicyName
-from rheostat.cli.options import takes
+from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
+from rheostat.cli.options.options import takes
+from rheostat.cli.options.policy_choice import chosen, look_into
 from rheostat.cli.output import out_option, watched, working, write_out
-from rheostat.cli.policy_choice import chosen, look_into
-from rheostat.cli.replay_decisions import show_decisions
+from rheostat.cli.recordings.replay_decisions import show_decisions
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.name_value_pairs import pairs
+from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.cli.output import AsJson, Out, plain_table, tell, watched
-from rheostat.cli.simulate_demand_input import default_rates, plant_of, rates_of
+from rheostat.cli.simulate.simulate_demand_input import default_rates, plant_of, rates_of
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 

@@ -1,0 +1,1 @@
+"""``rheostat demo``: the main job, and its forms with an operator and with receivers."""

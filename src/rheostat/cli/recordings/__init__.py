@@ -1,0 +1,1 @@
+"""Commands on a recorded run: ``replay``, ``whatif`` and ``calibrate``."""

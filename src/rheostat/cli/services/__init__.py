@@ -1,0 +1,1 @@
+"""Commands that start what stays: a cluster, a broker, a Connect server, the operator."""

@@ -1,0 +1,1 @@
+"""``rheostat simulate``: one command a file, and what they are asked for."""

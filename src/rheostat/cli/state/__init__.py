@@ -1,0 +1,1 @@
+"""``rheostat state``: one command a file."""
