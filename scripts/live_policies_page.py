@@ -2,7 +2,6 @@
 
 Run: rheostat lab run experiments/live-policies.yaml
      python scripts/live_policies_page.py out/lab/live-policies
-     python scripts/live_policies_page.py out/lab/live-policies out/q1-1 out/q1-2    # demos, too
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rheostat.lab.demo.demo_options import QUERIES
 from rheostat_lab.experiment_file import spec_of, values_of
-from rheostat_lab.live.played_day import PREDICTS, PlayedDay, read_day
+from rheostat_lab.live.played_day import PlayedDay
 from rheostat_lab.live.policies_run import read_days
-from rheostat_lab.live.policies_spec import Cell, PoliciesSpec
+from rheostat_lab.live.policies_spec import PoliciesSpec
 from rheostat_lab.live.policy_table import said, table
 from rheostat_lab.live.prediction_table import prediction_table
 
@@ -39,22 +37,11 @@ def parts(spec: PoliciesSpec, days: Sequence[PlayedDay]) -> dict[str, str]:
     return {"claim": "\n".join([claim[0], "", *claim[1:]]), **told}
 
 
-def demos(folders: Sequence[Path]) -> str:
-    """Return how far batch times were off in demos of ``predictive``, folders QUERY-RUN."""
-    cells = [(folder, *folder.name.split("-")) for folder in folders]
-    days = [read_day(folder, Cell(query, PREDICTS, int(run))) for folder, query, run in cells]
-    queries = sorted({query for _, query, _ in cells}, key=QUERIES.index)
-    return "\n".join(prediction_table([day for day in days if day], queries, "run"))
-
-
-def main(folder: Path, demo_folders: Sequence[Path]) -> None:
-    """Put each part between its marks; that of demos only where there are any."""
+def main(folder: Path) -> None:
+    """Put each part between its marks."""
     spec = spec_of(PoliciesSpec, SPEC, values_of(SPEC))
     text = PAGE.read_text(encoding="utf-8")
-    told = parts(spec, read_days(spec, folder))
-    if demo_folders:
-        told["demos"] = demos(demo_folders)
-    for name, part in told.items():
+    for name, part in parts(spec, read_days(spec, folder)).items():
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}"
@@ -62,4 +49,4 @@ def main(folder: Path, demo_folders: Sequence[Path]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(each) for each in sys.argv[2:]])
+    main(Path(sys.argv[1]))

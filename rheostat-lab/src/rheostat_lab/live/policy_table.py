@@ -70,7 +70,7 @@ def said(days: Days, policies: Sequence[str]) -> list[str]:
     lacks = [*_missed(ours), *_dearer(compared), *_attained_elsewhere(days, ours, others)]
     told = [f"`{first}` attained on {_count(ours, lambda day: day.attained)} seeds."]
     if fewer:
-        names = ", ".join(f"`{each}` ({_compared(compared[each])})" for each in fewer)
+        names = "; ".join(f"`{each}`: {_compared(compared[each])}" for each in fewer)
         told.append(f"Where both attained it took fewer slot-hours than {names}.")
     if never := [each for each in others if of(days, each) and not _any_attained(days, each)]:
         told.append(f"Attained on no seed: {', '.join(f'`{each}`' for each in never)}.")
@@ -93,7 +93,7 @@ def _missed(ours: Days) -> list[str]:
 
 def _dearer(compared: dict[str, list[float]]) -> list[str]:
     return [
-        f"fewer slot-hours than `{other}` ({_compared(found)})"
+        f"fewer slot-hours than `{other}`: {_compared(found)}"
         for other, found in compared.items()
         if found and mean(found) >= 0
     ]

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from rheostat_lab.live.batch_prediction import Prediction, size, together
 from rheostat_lab.live.policy_table import Days, row
 
-_ERRORS = (
+HEAD = (
+    "query",
+    "seed",
     "batches",
     "median",
     "90 %",
@@ -17,16 +19,15 @@ _ERRORS = (
 )
 
 
-def prediction_table(days: Days, queries: Sequence[str], each_is: str = "seed") -> list[str]:
+def prediction_table(days: Days, queries: Sequence[str]) -> list[str]:
     """Return the errors of the days that have them; no lines where none has."""
-    head = ("query", each_is, *_ERRORS)
     lines = []
     for query in queries:
         found = {day.seed: day.prediction for day in days if day.query == query and day.prediction}
         lines += [row(query, str(seed), *_cells(each)) for seed, each in found.items()]
         if len(found) > 1:
             lines.append(row(query, "all", *_cells(together(found.values()))))
-    return [row(*head), row(*["---"] * len(head)), *lines] if lines else []
+    return [row(*HEAD), row(*["---"] * len(HEAD)), *lines] if lines else []
 
 
 def _cells(found: Prediction) -> list[str]:

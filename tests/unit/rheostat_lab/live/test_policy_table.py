@@ -45,9 +45,9 @@ def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
     others = [day("hpa", 7, 0.4), day("drs", 7, 0.2), day("drs", 9, 0.3), day("pid", 7, 0.1, False)]
     assert said([*OURS, *others], ["predictive", "hpa", "drs", "pid", "ds2"]) == [
         "`predictive` attained on 2 of 3 seeds.",
-        "Where both attained it took fewer slot-hours than `hpa` (-25 %, n 1).",
+        "Where both attained it took fewer slot-hours than `hpa`: -25 %, n 1.",
         "Attained on no seed: `pid`.",
-        "It lacks: the objective on seed 9; fewer slot-hours than `drs` (+50 %, n 1);"
+        "It lacks: the objective on seed 9; fewer slot-hours than `drs`: +50 %, n 1;"
         " `drs` attained on seed 9, which it missed.",
         "Not played: `ds2`.",
     ]
@@ -55,7 +55,7 @@ def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
 
 def test_a_policy_that_is_as_dear_is_not_called_cheaper() -> None:
     told = said([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
-    assert told[1:] == ["It lacks: fewer slot-hours than `hpa` (+0 %, n 1)."]
+    assert told[1:] == ["It lacks: fewer slot-hours than `hpa`: +0 %, n 1."]
 
 
 def test_nothing_is_claimed_before_the_first_policy_has_played() -> None:
