@@ -6,6 +6,7 @@ Connect has no JVM to call.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -52,11 +53,11 @@ class Gateway:
     def sequence(self, items: Iterable[Any]) -> Any:
         """Return a Scala sequence."""
         # Spark's own helper, because Scala 2.12 and 2.13 convert collections by different classes.
-        return self.jvm.PythonUtils.toSeq(self.listed(items))
+        return self._conversions.toSeq(self.listed(items))
 
     def listed(self, items: Iterable[Any]) -> Any:
         """Return a Java list."""
-        made = self.jvm.java.util.ArrayList()
+        made = self._array_list()
         for item in items:
             made.add(item)
         return made
@@ -68,9 +69,19 @@ class Gateway:
             made[i] = item
         return made
 
+    @functools.cached_property
     def empty_map(self) -> Any:
-        """Return an empty Scala map."""
-        return self.jvm.PythonUtils.toScalaMap(self.jvm.java.util.HashMap())
+        """An empty Scala map, which nobody can change."""
+        return self._conversions.toScalaMap(self.jvm.java.util.HashMap())
+
+    # Kept: py4j asks the JVM for every part of a name, and `java` alone costs it a millisecond.
+    @functools.cached_property
+    def _conversions(self) -> Any:
+        return self.jvm.PythonUtils
+
+    @functools.cached_property
+    def _array_list(self) -> Any:
+        return self.jvm.java.util.ArrayList
 
     def class_named(self, name: str) -> Any:
         """Return a Java class; raises Py4JError where there is none."""

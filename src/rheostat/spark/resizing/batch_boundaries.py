@@ -16,13 +16,14 @@ FRESH_S = 0.3
 already."""
 
 IDLE_S = 1.0
-"""A query in which no batch has run for so long may be at rest."""
+"""A query in which no batch has run for so long may be at rest; it is asked so often."""
 
 
 @dataclass(slots=True)
 class _Beat:
     batch: int
     since_s: float
+    asked_s: float
     needed: int = 1
     """Boundaries that this query must still pass before the round is over."""
 
@@ -45,7 +46,7 @@ class Rounds:
         boundary now.
 
         ``idle`` tells of a query, and of the seconds since its last boundary, whether it is at
-        rest: that is a boundary too. It is asked only after a second.
+        rest: that is a boundary too. It is asked once a second.
         """
         for run_id in self._beats.keys() - batches.keys():
             del self._beats[run_id]
@@ -78,17 +79,20 @@ class Rounds:
         beat = self._beats.get(run_id)
         if beat is None:
             # The batch that is seen first may have ended long ago, so this is no boundary yet.
-            self._beats[run_id] = _Beat(batch, now)
+            self._beats[run_id] = _Beat(batch, now, now)
             return False
         if not fresh:
             # After too long a pause between two looks, nobody knows how old the end of this batch
             # is.
             beat.batch, beat.since_s = batch, now
             return False
-        quiet_s = now - beat.since_s
-        # The cheap test comes first: whether a query rests is asked of Spark's JVM.
-        if batch == beat.batch and (quiet_s < IDLE_S or not idle(run_id, quiet_s)):
-            return False
+        if batch == beat.batch:
+            # Whether a query rests is asked of Spark's JVM: too dear for every look at a batch.
+            if now - max(beat.since_s, beat.asked_s) < IDLE_S:
+                return False
+            beat.asked_s = now
+            if not idle(run_id, now - beat.since_s):
+                return False
         # A quick query passes several boundaries in one round of a slow one, so its need stops at
         # 0.
         beat.batch, beat.since_s, beat.needed = batch, now, max(0, beat.needed - 1)

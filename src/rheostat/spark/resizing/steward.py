@@ -266,7 +266,8 @@ class Steward:
         self._hiding.hide_newcomers()
         arriving = self._census.arriving(self._memory.lives)
         if arriving:
-            self._hiding.hide(arriving & self._orders.cold(self._census.fresh))
+            cold = arriving & self._orders.cold(self._census.fresh)
+            self._hiding.hide(cold, self._census.hosts.keys())
 
     def _learn(self) -> None:
         """Find new queries and their stores, and forget those that have ended."""

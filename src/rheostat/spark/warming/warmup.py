@@ -134,7 +134,8 @@ class Warmup:
     @property
     def available(self) -> bool:
         """Whether executors are warmed before they get state: a query has run a batch."""
-        return not self._closed and self._way == "auto" and bool(self._begun())
+        # The steward asks at every look, so the JVM is asked only until there is such a query.
+        return not self._closed and self._way == "auto" and bool(self._known or self._begun())
 
     def begin(self, executor: str, host: str) -> None:
         """Start to warm an executor; an executor is warmed once."""

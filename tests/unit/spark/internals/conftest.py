@@ -28,6 +28,9 @@ class Sequence(tuple[Any, ...]):
     def apply(self, i: int) -> Any:
         return self[i]
 
+    def mkString(self, between: str) -> str:  # noqa: N802 - Scala's name
+        return between.join(map(str, self))
+
 
 class Told(str):
     """A Java object of which only its text is read."""

@@ -58,9 +58,17 @@ def test_a_query_that_rests_is_at_a_boundary_every_second():
     assert min(asked) >= IDLE_S
 
 
-def test_a_long_batch_is_no_rest():
+def test_a_long_batch_is_no_rest_and_that_is_asked_once_a_second():
     watch = Watch()
-    assert [watch.see(a=4) for _ in range(40)] == [[]] * 40
+    asked = []
+
+    def idle(run_id: str, quiet_s: float) -> bool:
+        asked.append(quiet_s)
+        return False
+
+    looks = 40
+    assert [watch.see(idle, a=4) for _ in range(looks)] == [[]] * looks
+    assert 3 <= len(asked) <= looks * FRESH_S / 2 / IDLE_S
 
 
 def test_a_round_is_over_when_every_query_has_passed_a_boundary():

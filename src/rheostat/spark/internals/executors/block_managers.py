@@ -42,7 +42,7 @@ class BlockManagers:
         """
         try:
             # As text in one call: walking the Scala map would cost several calls for each executor.
-            return hosts_in(self._master().getMemoryStatus().toString())
+            return hosts_in(self._master.getMemoryStatus().toString())
         except ABSENT:
             return None
 
@@ -51,7 +51,7 @@ class BlockManagers:
         (``BlockManagerMaster.getPeers``); none where that cannot be told.
         """
         try:
-            return list(hosts_in(self._master().getPeers(self._driver).toString()))
+            return list(hosts_in(self._master.getPeers(self._driver).toString()))
         except ABSENT:
             return []
 
@@ -63,7 +63,7 @@ class BlockManagers:
         for it. False where this Spark has no such call: that batch is then late, nothing else.
         """
         try:
-            self._master().decommissionBlockManagers(self._gateway.sequence(executors))
+            self._master.decommissionBlockManagers(self._gateway.sequence(executors))
         except ABSENT:
             return False
         return True
@@ -83,6 +83,7 @@ class BlockManagers:
             return False
         return True
 
+    @functools.cached_property
     def _master(self) -> Any:
         return self._of_driver.master()
 
@@ -93,7 +94,7 @@ class BlockManagers:
     @functools.cached_property
     def _listener(self) -> Any:
         """Return the listener that hides executors as they come; it runs in the driver."""
-        arguments = self._gateway.array(self._gateway.jvm.java.lang.Object, (self._master(),))
+        arguments = self._gateway.array(self._gateway.jvm.java.lang.Object, (self._master,))
         return self._classes.in_driver("HideNewcomers").newInstance(arguments)
 
     @functools.cached_property

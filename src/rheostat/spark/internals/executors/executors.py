@@ -41,8 +41,9 @@ class Executors:
 
     def ids(self) -> list[str]:
         """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""
-        found = self._scala_context.getExecutorIds()
-        return oldest_first(str(found.apply(i)) for i in range(found.size()))
+        # As text: the ids one by one would be a call each.
+        found = str(self._scala_context.getExecutorIds().mkString(","))
+        return oldest_first(filter(None, found.split(",")))
 
     def registered(self) -> int:
         """Return the number of registered executors (``SparkContext.getExecutorIds``), in one
@@ -79,7 +80,7 @@ class Executors:
         (``SparkContext.requestTotalExecutors``).
         """
         # No wishes for hosts: state is sent to the executors wherever they have come up.
-        nothing = self._gateway.empty_map()
+        nothing = self._gateway.empty_map
         return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
 
     def decommission(self, executors: Sequence[str]) -> None:

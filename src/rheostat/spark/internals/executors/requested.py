@@ -18,14 +18,11 @@ def requested_executors(backend: Any) -> int | None:
     allocation.
     """
     try:
-        found = _requested(backend)
-        counts = found.valuesIterator()
-        total = 0
-        while counts.hasNext():
-            total += int(counts.next())
+        # As text: the counts one by one would be two calls each.
+        counts = str(_requested(backend).valuesIterator().mkString(","))
     except (Py4JError, TypeError, AttributeError):
         return None
-    return total or None
+    return sum(int(count) for count in counts.split(",") if count) or None
 
 
 def _requested(backend: Any) -> Any:

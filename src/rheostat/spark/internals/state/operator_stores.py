@@ -100,7 +100,7 @@ class OperatorStores:
             schemas=self._jvm.scala.Option.empty(),
             families=shared,
             multiple=False,
-            settings=state.StateStoreConf(settings, self._gateway.empty_map()),
+            settings=state.StateStoreConf(settings, self._gateway.empty_map),
         )
 
     def _of_side(

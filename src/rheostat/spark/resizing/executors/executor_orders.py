@@ -43,7 +43,7 @@ class ExecutorOrders:
         """Return those of the executors that are not warm yet; none where none can be warmed."""
         # Whoever can never become warm must not count as cold, or the protocol would wait out its
         # limit.
-        if self._warmth is None or not self._warmth.available:
+        if not executors or self._warmth is None or not self._warmth.available:
             return set()
         return set(executors) - self._warmth.ready()
 

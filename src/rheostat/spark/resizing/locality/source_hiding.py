@@ -19,6 +19,7 @@ class SourceHiding:
 
     def __init__(self, block_managers: BlockManagers, works: bool) -> None:
         self._block_managers = block_managers
+        self._asked: tuple[Collection[str], Collection[str]] | None = None
         self._newcomers: bool | None = None
         """Whether executors are hidden as they come; None before that was asked for."""
         self.works = works
@@ -28,12 +29,15 @@ class SourceHiding:
         if self.works and self._newcomers is None:
             self._newcomers = self._block_managers.hide_newcomers(True)
 
-    def hide(self, cold: Collection[str]) -> None:
-        """Hide the ``cold`` executors, and all others where none is: as long as the source prefers
-        the others, the cold ones are spared its tasks.
+    def hide(self, cold: Collection[str], there: Collection[str]) -> None:
+        """Hide the ``cold`` executors of those that are ``there``, and all others where none is: as
+        long as the source prefers the others, the cold ones are spared its tasks.
         """
-        if not self.works:
+        asked = set(cold), set(there)
+        # What was hidden stays hidden, so the same question would be answered with nobody.
+        if not self.works or asked == self._asked:
             return
+        self._asked = asked
         preferred = self._block_managers.preferred()
         # The source prefers nobody once all are hidden; while one is cold, the warm ones serve it
         # better.

@@ -11,16 +11,13 @@ class Map:
     """A map of Scala's, as py4j shows it."""
 
     def __init__(self, *counts: int) -> None:
-        self.counts = list(counts)
+        self.counts = counts
 
     def valuesIterator(self) -> Map:  # noqa: N802
         return self
 
-    def hasNext(self) -> bool:  # noqa: N802
-        return bool(self.counts)
-
-    def next(self) -> int:
-        return self.counts.pop(0)
+    def mkString(self, between: str) -> str:  # noqa: N802
+        return between.join(map(str, self.counts))
 
 
 class Kind:
