@@ -27,7 +27,7 @@ getThreadMXBean
 """
 JANINO_HADOOP_SCALA = """
 setParentClassLoader getBytecodes getFileSystem getPath getLength ClassTag valuesIterator hasNext
-mkString
+mkString replaceAll asInterfaceInstance MethodHandleProxies
 """
 PYSPARK = (
     "sparkContext applicationId getConf getAll setJobGroup selectExpr PythonUtils toSeq toScalaMap"

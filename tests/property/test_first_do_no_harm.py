@@ -160,8 +160,8 @@ class Application:
     ) -> int:
         return partition
 
-    def location(self, store: int) -> str | None:
-        return self.places.get(store)
+    def locations(self, stores: tuple[int, ...]) -> list[str | None]:
+        return [self.places.get(store) for store in stores]
 
     def report(self, store: int, host: str, executor: str) -> None:
         self.places[store] = executor

@@ -69,6 +69,17 @@ class Rhythm:
         """The longest pause that one of the recent batches has left; 0 without an interval."""
         return max(0.0, self.trigger_s - self.shortest_batch_s)
 
+    @property
+    def next_commit_s(self) -> float:
+        """When the next batch may end at the earliest, in Unix seconds: it begins when it is due,
+        and takes half of the shortest of the recent ones; minus infinity before the first.
+        """
+        if self.last is None:
+            return -math.inf
+        begun_s, ended_s = self.last.start_s, self.last.start_s + self.last.duration_s
+        due_s = next_trigger_s(begun_s, ended_s, self.trigger_s) if self.trigger_s else ended_s
+        return due_s + self.shortest_batch_s / 2
+
     def pause_left_s(self, now: float) -> float:
         """Return for how long no batch will begin after the last one, from ``now`` in Unix seconds;
         0 where one is about to, or there is no interval.

@@ -49,6 +49,18 @@ def test_before_the_first_batch_none_is_the_shortest():
 
 
 @pytest.mark.parametrize(
+    ("trigger_s", "duration_s", "next_commit_s"),
+    [(3.0, 1.0, 1002.5), (3.0, 4.0, 1006.0), (0.0, 1.0, 1001.5)],
+)
+def test_the_next_batch_begins_when_it_is_due_and_takes_half_of_the_shortest_at_least(
+    trigger_s, duration_s, next_commit_s
+):
+    rhythm = Rhythm(trigger_s=trigger_s)
+    assert rhythm.next_commit_s == -math.inf
+    assert rhythm.after(BatchTime(7, 1000.0, duration_s)).next_commit_s == next_commit_s
+
+
+@pytest.mark.parametrize(
     ("start_s", "commit_s", "now", "left_s"),
     [
         (1002.0, 1003.5, 1003.6, 1.4),

@@ -9,7 +9,8 @@ POLL_S, COUNT_S, CALM_S = 0.025, 0.1, 1.0
 and while nothing is under way."""
 
 EAGER_S, SLOW_S = 60.0, 0.2
-"""Where nothing has changed for ``EAGER_S``, a boundary is looked for every ``SLOW_S``.
+"""Where nothing has changed for ``EAGER_S``, and as long as no batch is likely to end, a boundary
+is looked for every ``SLOW_S``.
 
 More seldom, none would be fresh when it is seen (``rounds.FRESH_S``).
 """
@@ -29,12 +30,15 @@ class Pace:
         if facts != self._seen:
             self._seen, self._changed_s = facts, now
 
-    def pause_s(self, busy: bool, phase: str, now: float) -> float:
-        """Return how long to wait; ``busy``: a batch boundary is waited for; ``phase``: that of the
-        change of size.
+    def pause_s(
+        self, busy: bool, phase: str, now: float, next_end_s: float = float("-inf")
+    ) -> float:
+        """Return how long to wait; ``busy``: a batch boundary is waited for, and before
+        ``next_end_s`` none is likely; ``phase``: that of the change of size.
         """
         if busy:
-            return POLL_S if self._eager(now) else SLOW_S
+            # At most: a batch that ends sooner than any of the last must be met as well.
+            return min(SLOW_S, max(POLL_S, next_end_s - now)) if self._eager(now) else SLOW_S
         return COUNT_S if self.changes(phase, now) else CALM_S
 
     def changes(self, phase: str, now: float) -> bool:

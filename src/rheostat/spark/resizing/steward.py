@@ -119,7 +119,9 @@ class Steward:
 
     def pause_s(self, now: float) -> float:
         """Return how long to wait until the next look."""
-        return self._pace.pause_s(self._busy or self._census.coming, self._rescaling.phase, now)
+        coming = self._census.coming
+        next_end_s = float("-inf") if coming else self._loading.next_end_s()
+        return self._pace.pause_s(self._busy or coming, self._rescaling.phase, now, next_end_s)
 
     def ask(
         self, target: int, replace: Collection[str], now: float, decided: bool = True
@@ -192,7 +194,7 @@ class Steward:
 
     def _advance(self, asked: Asked, over: bool, now: float) -> tuple[Order, ...]:
         """Go a step of the protocol and return its orders; ``over``: a round has just ended."""
-        # A look is one call for each store, so it is left out while nothing is under way.
+        # A look asks for every store, so it is left out while nothing is under way.
         if over or self._busy:
             self._state.look()
             self._census.note_holders(self._state.holders.values())
@@ -282,4 +284,4 @@ class Steward:
         has rested long enough.
         """
         self._glanced_s = now
-        self._alert |= self._state.glance() or has_rested(self._memory, now)
+        self._alert |= self._state.look() or has_rested(self._memory, now)

@@ -138,9 +138,9 @@ class World:
     def store(self, state_folder, run_id, operator, partition, name):
         return run_id, partition
 
-    def location(self, store):
-        self.calls["location"] += 1
-        return self.where.get(store)
+    def locations(self, stores):
+        self.calls["locations"] += 1
+        return [self.where.get(store) for store in stores]
 
     def report(self, store, host, executor):
         assert host == self.hosts_of[executor]
@@ -338,7 +338,7 @@ def test_while_nothing_is_under_way_it_hardly_looks():
     world.run(20, target=2)
     assert world.steward.pause_s(world.now) == CALM_S
     assert world.calls["batches"] <= 20 / 2 + 2
-    assert world.calls["location"] <= 3 * world.partitions
+    assert world.calls["locations"] <= 3
 
 
 @pytest.mark.parametrize(("graceful", "word"), [(True, "decommission"), (False, "kill idle")])
@@ -557,6 +557,16 @@ def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_
     assert SLOW_S < FRESH_S
 
 
+def test_before_a_batch_is_likely_to_end_it_is_looked_at_more_seldom():
+    pace = Pace()
+    pace.note("as it is", 10.0)
+    assert [pace.pause_s(True, "growing", now, 11.0) for now in (10.0, 10.9, 12.0)] == [
+        SLOW_S,
+        pytest.approx(0.1),
+        POLL_S,
+    ]
+
+
 def test_executors_are_counted_eagerly_for_a_minute_only():
     pace = Pace()
     pace.note("as it is", 0.0)
@@ -566,16 +576,3 @@ def test_executors_are_counted_eagerly_for_a_minute_only():
         CALM_S,
     ]
     assert pace.pause_s(False, "growing", EAGER_S) == CALM_S
-
-
-def test_stores_of_a_partition_that_stay_apart_are_looked_into_once():
-    class Apart(Placement):
-        def glance(self):
-            return dict.fromkeys(self.units, "elsewhere")
-
-    world = World(executors=2)
-    world.steward = Steward(world, world, world, Apart(world), None, Terms())
-    world.run(2 * RECONCILE_S, target=2)
-    world.calls.clear()
-    world.run(60, target=2)
-    assert world.calls["batches"] <= 60 / 2 + 2

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from rheostat.spark.internals.executors.block_managers import BlockManagers
 from rheostat.spark.internals.gateway import ABSENT, Gateway
+
+_STORE = "org.apache.spark.sql.execution.streaming.state.StateStoreProviderId"
 
 
 class Coordinator:
@@ -13,16 +16,20 @@ class Coordinator:
 
     * Calls: ``StreamingQueryManager.stateStoreCoordinator``,
       ``StateStoreCoordinatorRef.getLocation``, ``StateStoreCoordinatorRef.reportActiveInstance``;
-      told by their names on the object.
+      told by their names on the object. Java's method handles, to ask for many stores at once;
+      without them each is asked for.
     * Without them: state stays where Spark puts it, and ``cannot_place`` says so.
     * Spark 3.5 to 4.3 (3.5.7 and 4.3.0 tried).
     """
 
     def __init__(self, gateway: Gateway, block_managers: BlockManagers) -> None:
-        self._jvm = gateway.jvm
+        self._gateway, self._jvm = gateway, gateway.jvm
         self._block_managers = block_managers
         self._coordinator = _coordinator_of(gateway.spark)
         self._nothing = gateway.sequence(())
+        self._asked: tuple[Any, ...] = ()
+        self._listed: Any = None
+        """The stores that were asked for last, as a list of Java's."""
 
     def cannot_place(self) -> str | None:
         """Return why state cannot be placed in this Spark, in one line; None if it can."""
@@ -45,17 +52,29 @@ class Coordinator:
     def store(
         self, state_folder: str, run_id: str, operator: int, partition: int, name: str
     ) -> Any:
-        """Return Spark's name of one state store of a running query, for ``location`` and
-        ``report`` (``StateStoreProviderId``).
+        """Return Spark's name of one state store of a running query, for ``locations``
+        and ``report`` (``StateStoreProviderId``).
         """
-        state = self._jvm.org.apache.spark.sql.execution.streaming.state
-        store = state.StateStoreId(state_folder, operator, partition, name)
-        return state.StateStoreProviderId(store, self._jvm.java.util.UUID.fromString(run_id))
+        store_id, provider_id, uuid = self._names
+        store = store_id(state_folder, operator, partition, name)
+        return provider_id(store, uuid.fromString(run_id))
 
-    def location(self, store: Any) -> str | None:
-        """Return the executor that holds a store; None if none is known."""
-        place = self.place(store)
-        return None if place is None else executor_at(place)
+    def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
+        """Return the executor that holds each of the stores; None for those of which none is
+        known.
+        """
+        places = self._places(stores)
+        return [None if place is None else executor_at(place) for place in places]
+
+    def _places(self, stores: tuple[Any, ...]) -> list[str | None]:
+        if self._look_up is None:
+            return [self.place(store) for store in stores]
+        if self._asked != stores:
+            self._asked, self._listed = stores, self._gateway.listed(stores)
+        # A list of Java's asks for all of its stores: from here it would be two calls for each.
+        places = self._listed.clone()
+        places.replaceAll(self._look_up)
+        return [value_of(place) for place in str(places.toString())[1:-1].split(", ") if place]
 
     def place(self, store: Any) -> str | None:
         """Return where a store is as tasks prefer it, ``executor_<host>_<id>``; None if that is not
@@ -72,6 +91,28 @@ class Coordinator:
         until it has one, so the executor hears it with its own next report.
         """
         self._coordinator.reportActiveInstance(store, host, executor, self._nothing)
+
+    @functools.cached_property
+    def _names(self) -> tuple[Any, Any, Any]:
+        # Kept: py4j asks the JVM for every part of a name.
+        state = self._jvm.org.apache.spark.sql.execution.streaming.state
+        return state.StateStoreId, state.StateStoreProviderId, self._jvm.java.util.UUID
+
+    @functools.cached_property
+    def _look_up(self) -> Any:
+        """``getLocation`` as a function that a list of Java's can call; None where there is none of
+        that type.
+        """
+        named = self._gateway.class_named
+        try:
+            invoke = self._jvm.java.lang.invoke
+            returning = invoke.MethodType.methodType(named("scala.Option"), named(_STORE))
+            lookup = invoke.MethodHandles.publicLookup()
+            handle = lookup.bind(self._coordinator, "getLocation", returning)
+            function = named("java.util.function.UnaryOperator")
+            return invoke.MethodHandleProxies.asInterfaceInstance(function, handle)
+        except ABSENT:
+            return None
 
 
 def _coordinator_of(spark: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from rheostat.rescaling.executors.life import ARRIVING
 from rheostat.rescaling.executors.memory import Life
-from rheostat.spark.resizing.look_pace import COUNT_S, POLL_S
+from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
 from rheostat.spark.resizing.steward_ports import Executors
 
 
@@ -30,13 +30,14 @@ class Census:
 
     def count(self, round_number: int | None, phase: str, busy: bool, now: float) -> bool:
         """Count, but not at every poll while a boundary is waited for (``busy``), and tell whether
-        executors have come or gone.
+        executors have come or gone: within a tenth of a second where some are to come.
 
         Only in the ``phase`` growing those are asked for that are still coming.
         """
         # Counting asks Spark's JVM: too dear for each of the 40 looks a second that wait for a
         # boundary.
-        if busy and now - self._counted_s < (POLL_S if self.coming else COUNT_S):
+        eager_s = POLL_S if self.coming else COUNT_S
+        if busy and now - self._counted_s < (eager_s if phase == "growing" else CALM_S):
             return False
         before, self.hosts, self._counted_s = self.hosts, self._executors.hosts(), now
         self.coming = phase == "growing" and self._executors.registered() > len(self.hosts)

@@ -44,6 +44,10 @@ class StateLoading:
         """Forget the runs that have ended."""
         self._loads.keep(running)
 
+    def next_end_s(self) -> float:
+        """Return when a batch may end at the earliest, in Unix seconds."""
+        return self._loads.next_end_s()
+
     def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:
         """Let what was just sent be loaded; ``seasoned`` executors have loaded state before."""
         # At once: the pause into which the load must fit is already running.

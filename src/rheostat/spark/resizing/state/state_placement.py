@@ -8,6 +8,7 @@ state from the checkpoint. The old holder forgets it at its next maintenance.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
@@ -24,8 +25,8 @@ class Coordinator(Protocol):
         """Name a store."""
         ...
 
-    def location(self, store: Any) -> str | None:
-        """Return its executor, None if none is known."""
+    def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
+        """Return the executor of each of the stores, None where none is known."""
         ...
 
     def report(self, store: Any, host: str, executor: str) -> None:
@@ -51,6 +52,7 @@ class Placement:
         self._bytes_in = bytes_in
         self.ranges = ranges
         self._stores: dict[Unit, tuple[Any, ...]] = {}
+        self._all: tuple[Any, ...] = ()
         self._folders: dict[Unit, list[str]] = {}
 
     @property
@@ -71,13 +73,13 @@ class Placement:
                     for name in operator.stores
                 )
                 stores.setdefault((run_id, partition), []).extend(named)
-        self._stores.update({unit: tuple(found) for unit, found in stores.items()})
+        self._keep(self._stores | {unit: tuple(found) for unit, found in stores.items()})
 
     def forget(self, running: Collection[str]) -> None:
         """Drop the runs that have ended: a query that is started again has a new run and no
         places.
         """
-        self._stores = {unit: stores for unit, stores in self._stores.items() if unit[0] in running}
+        self._keep({unit: stores for unit, stores in self._stores.items() if unit[0] in running})
         self._folders = {
             unit: folders for unit, folders in self._folders.items() if unit[0] in running
         }
@@ -86,7 +88,11 @@ class Placement:
         """Return the executor of each unit; None where none is known, or where its stores are not
         all on the same.
         """
-        return {unit: self._common(stores) for unit, stores in self._stores.items()}
+        # All in one question: it is asked every second while state moves.
+        found = iter(self._coordinator.locations(self._all))
+        return {
+            unit: _common({next(found) for _ in stores}) for unit, stores in self._stores.items()
+        }
 
     def weights(self) -> dict[Unit, float] | None:
         """Return the bytes of each unit in its checkpoint, all kept versions together; None where
@@ -107,14 +113,6 @@ class Placement:
             if None not in found
         }
 
-    def glance(self) -> dict[Unit, str | None]:
-        """Return the executor of one store of each unit: what a look costs that is taken every few
-        seconds.
-        """
-        return {
-            unit: self._coordinator.location(stores[0]) for unit, stores in self._stores.items()
-        }
-
     def assign(self, assignment: Mapping[Unit, str], hosts: Mapping[str, str]) -> int:
         """Send units to executors and return how many; units and executors that have gone meanwhile
         are left out.
@@ -129,7 +127,11 @@ class Placement:
                 sent += 1
         return sent
 
-    def _common(self, stores: tuple[Any, ...]) -> str | None:
-        # While the stores disagree, the next batch may run the partition on any of their executors.
-        found = {self._coordinator.location(store) for store in stores}
-        return found.pop() if len(found) == 1 else None
+    def _keep(self, stores: dict[Unit, tuple[Any, ...]]) -> None:
+        self._stores = stores
+        self._all = tuple(itertools.chain.from_iterable(stores.values()))
+
+
+def _common(holders: set[str | None]) -> str | None:
+    # While the stores disagree, the next batch may run the partition on any of their executors.
+    return holders.pop() if len(holders) == 1 else None

@@ -16,7 +16,6 @@ class StateWatch:
 
     def __init__(self, placement: Placement | None) -> None:
         self._placement = placement
-        self._glanced: Mapping[Unit, str | None] = {}
         self.holders: Mapping[Unit, str | None] = {}
         """The executor of each unit at the last look; None: unknown, or on several."""
         self.weights: Mapping[Unit, float] | None = None
@@ -62,25 +61,12 @@ class StateWatch:
         if self._placement:
             self.weights = self._placement.weights()
 
-    def look(self) -> None:
-        """Look where all stores are."""
-        if self._placement:
-            before, self.holders = self.holders, self._placement.holders()
-            # What was glanced at before a move of ours is no measure for the time after it.
-            self._glanced = self._glanced if self.holders == before else {}
-
-    def glance(self) -> bool:
-        """Look where one store of each unit is, and tell whether some have wandered.
-
-        A difference that stays is told once: the stores of a partition may lie on several executors
-        for long.
-        """
+    def look(self) -> bool:
+        """Look where all stores are, and tell whether some are elsewhere than at the last look."""
         if self._placement is None:
             return False
-        before, self._glanced = self._glanced, self._placement.glance()
-        # A glance sees one store of a unit, a look all: where a unit is split the two differ for
-        # good.
-        return self._glanced not in (before, self.holders)
+        before, self.holders = self.holders, self._placement.holders()
+        return self.holders != before
 
     def send(self, units: Mapping[Unit, str], hosts: Mapping[str, str]) -> None:
         """Send units to executors."""

@@ -41,10 +41,45 @@ def test_a_store_is_where_the_coordinator_says_and_a_report_sends_it_elsewhere(
 ) -> None:
     places = Places(told)
     coordinator = made(places)
-    assert (coordinator.place("held"), coordinator.location("held")) == ("executor_node_b_3", "3")
-    assert (coordinator.place("lost"), coordinator.location("lost")) == (None, None)
+    assert [coordinator.place(store) for store in ("held", "lost")] == ["executor_node_b_3", None]
+    assert coordinator.locations(("held", "lost")) == ["3", None]
+    assert coordinator.locations(()) == []
     coordinator.report("held", "a", "4")
     assert places.reports == [("held", "a", "4", ())]
+
+
+def test_many_stores_are_asked_for_in_one_call_where_java_finds_the_method(
+    gateway: Callable[..., Any], told: Callable[[str], Any]
+) -> None:
+    """Java's list applies a function to all that it has; each copy of it is asked anew."""
+
+    class Stores(list[Any]):
+        add = list.append
+
+        def clone(self) -> Stores:
+            return Stores(self)
+
+        def replaceAll(self, function: Callable[[Any], Any]) -> None:  # noqa: N802 - Java's name
+            self[:] = [function(store) for store in self]
+
+        def toString(self) -> str:  # noqa: N802 - Java's name
+            return f"[{', '.join(map(str, self))}]"
+
+    made = gateway(session=session(Places(told)))
+    made.jvm.java.util.ArrayList = Stores
+    handles = SimpleNamespace(
+        publicLookup=lambda: SimpleNamespace(bind=lambda of, name, _: getattr(of, name))
+    )
+    made.jvm.java.lang.invoke = SimpleNamespace(
+        MethodType=SimpleNamespace(methodType=lambda *_: None),
+        MethodHandles=handles,
+        MethodHandleProxies=SimpleNamespace(asInterfaceInstance=lambda _, handle: handle),
+    )
+    managers: Any = SimpleNamespace(reachable=dict)
+    coordinator = Coordinator(made, managers)
+    assert coordinator.locations(("held", "lost")) == ["3", None]
+    assert coordinator.locations(("lost", "held", "held")) == [None, "3", "3"]
+    assert coordinator.locations(()) == []
 
 
 def test_why_state_cannot_be_placed_is_said_in_one_line(

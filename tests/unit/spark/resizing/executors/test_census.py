@@ -4,7 +4,7 @@ from typing import Any
 
 from rheostat.rescaling.executors.memory import Life
 from rheostat.spark.resizing.executors.census import Census
-from rheostat.spark.resizing.look_pace import COUNT_S, POLL_S
+from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
 
 
 class Cluster:
@@ -42,6 +42,14 @@ def test_while_a_boundary_is_waited_for_not_every_poll_counts():
     for now in (COUNT_S / 2, COUNT_S):
         census.count(0, "growing", busy=True, now=now)
     assert cluster.asked == 2
+
+
+def test_where_none_is_to_come_and_a_boundary_is_waited_for_it_counts_once_a_second():
+    cluster = Cluster("1")
+    census = counted(cluster)
+    for tenths in range(1, 21):
+        census.count(0, "shrinking", busy=True, now=tenths / 10)
+    assert cluster.asked == 1 + 2 / CALM_S
 
 
 def test_for_an_executor_that_is_coming_it_counts_at_every_poll():

@@ -12,14 +12,12 @@ class Places:
     def __init__(self) -> None:
         self.where: dict[tuple[str, str, int, int, str], str] = {}
         self.hosts: set[tuple[str, str]] = set()
-        self.asked = 0
 
     def store(self, state_folder, run_id, operator, partition, name):
         return (state_folder, run_id, operator, partition, name)
 
-    def location(self, store):
-        self.asked += 1
-        return self.where.get(store)
+    def locations(self, stores):
+        return [self.where.get(store) for store in stores]
 
     def report(self, store, host, executor):
         self.where[store] = executor
@@ -54,14 +52,6 @@ def test_a_unit_whose_stores_lie_apart_has_no_holder():
     placement.assign({("run", 0): "1"}, HOSTS)
     places.where["s3://c/state", "run", 1, 0, "right"] = "2"
     assert placement.holders()["run", 0] is None
-
-
-def test_a_glance_asks_for_one_store_of_each_unit():
-    placement, places = join_and_window()
-    placement.assign({("run", 1): "2"}, HOSTS)
-    places.asked = 0
-    assert placement.glance() == {("run", 0): None, ("run", 1): "2", ("run", 2): None}
-    assert places.asked == 3
 
 
 def test_what_has_gone_meanwhile_is_left_out():

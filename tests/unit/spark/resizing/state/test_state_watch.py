@@ -22,8 +22,8 @@ class World:
     ) -> Any:
         return run_id, partition, name
 
-    def location(self, store: Any) -> str | None:
-        return self.where.get(store)
+    def locations(self, stores: Any) -> list[str | None]:
+        return [self.where.get(store) for store in stores]
 
     def report(self, store: Any, host: str, executor: str) -> None:
         self.where[store] = executor
@@ -48,23 +48,20 @@ def test_the_stores_of_a_run_are_learnt_once_and_forgotten_with_it():
     assert watch.runs == {"again"}
 
 
-def test_state_that_wanders_is_seen_at_a_glance_and_told_once():
+def test_state_that_wanders_is_told_once():
     world = World()
     watch = watching(world)
-    assert not watch.glance()
+    assert not watch.look()
     world.where["q", 1, "a"] = "2"
-    assert [watch.glance(), watch.glance()] == [True, False]
-    watch.look()
+    assert [watch.look(), watch.look()] == [True, False]
     assert watch.holders["q", 1] is None
-    assert watch.glance()
 
 
 def test_where_state_is_not_placed_there_is_none():
     watch = StateWatch(None)
     assert not watch.learn(World(), ["q"])  # type: ignore[arg-type]
     watch.weigh()
-    watch.look()
     watch.send({("q", 0): "1"}, {"1": "host"})
-    assert not watch.glance()
+    assert not watch.look()
     assert (watch.places, watch.ranges, watch.holders, watch.weights) == (False, False, {}, None)
     assert not watch.units
