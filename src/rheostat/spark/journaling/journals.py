@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -96,9 +97,11 @@ def _checkpoints(spark: Any, internals: Internals) -> list[str]:
 
 
 def _exists(spark: Any) -> Callable[[str], bool]:
+    folder = functools.cache(functools.partial(hadoop_folder, spark))
+
     def exists(file: str) -> bool:
         above, _, name = file.rpartition("/")
-        return hadoop_folder(spark, above).exists(name)
+        return folder(above).exists(name)
 
     return exists
 

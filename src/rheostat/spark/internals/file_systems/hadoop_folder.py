@@ -28,6 +28,7 @@ class HadoopFolder:
     def __init__(self, jvm: Any, uri: str, configuration: Any) -> None:
         self.uri = uri.rstrip("/")
         self._jvm = jvm
+        self._hadoop_path = jvm.org.apache.hadoop.fs.Path
         self._configuration = configuration
         self._name, self._stream, self._whole = "", None, ""
         self._streams: bool | None = None
@@ -138,7 +139,7 @@ class HadoopFolder:
         return path.getFileSystem(self._configuration).create(path, True)
 
     def _path(self, name: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(f"{self.uri}/{name}" if name else self.uri)
+        return self._hadoop_path(f"{self.uri}/{name}" if name else self.uri)
 
 
 def hadoop_folder(spark: Any, uri: str) -> HadoopFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import datetime
 from typing import Any
 
@@ -77,7 +78,7 @@ class Queries:
         """
         try:
             root = query._jsq.streamingQuery().resolvedCheckpointRoot()
-            return str(self._jvm.org.apache.hadoop.fs.Path(root, "state").toString())
+            return str(self._path(root, "state").toString())
         except ABSENT:
             return None
 
@@ -90,6 +91,11 @@ class Queries:
         except ABSENT:
             return None
         return named[len(_FILES) : -1] if named.startswith(_FILES) else None
+
+    @functools.cached_property
+    def _path(self) -> Any:
+        # Kept: py4j asks the JVM for every part of a name.
+        return self._jvm.org.apache.hadoop.fs.Path
 
 
 def _unix_s(timestamp: Any) -> float:
