@@ -70,12 +70,12 @@ class Rhythm:
         return max(0.0, self.trigger_s - self.shortest_batch_s)
 
     @property
-    def next_commit_s(self) -> float:
+    def next_commit_s(self) -> float | None:
         """When the next batch may end at the earliest, in Unix seconds: it begins when it is due,
-        and takes half of the shortest of the recent ones; minus infinity before the first.
+        and takes half of the shortest of the recent ones; None before the first.
         """
         if self.last is None:
-            return -math.inf
+            return None
         begun_s, ended_s = self.last.start_s, self.last.start_s + self.last.duration_s
         due_s = next_trigger_s(begun_s, ended_s, self.trigger_s) if self.trigger_s else ended_s
         return due_s + self.shortest_batch_s / 2

@@ -56,7 +56,7 @@ def test_the_next_batch_begins_when_it_is_due_and_takes_half_of_the_shortest_at_
     trigger_s, duration_s, next_commit_s
 ):
     rhythm = Rhythm(trigger_s=trigger_s)
-    assert rhythm.next_commit_s == -math.inf
+    assert rhythm.next_commit_s is None
     assert rhythm.after(BatchTime(7, 1000.0, duration_s)).next_commit_s == next_commit_s
 
 

@@ -14,6 +14,8 @@ is looked for every ``SLOW_S``.
 
 More seldom, none would be fresh when it is seen (``rounds.FRESH_S``).
 """
+OVERDUE_SHARE = 0.05
+"""How late the end of a batch may be seen, as a share of the time since it was likely first."""
 
 
 class Pace:
@@ -30,16 +32,21 @@ class Pace:
         if facts != self._seen:
             self._seen, self._changed_s = facts, now
 
-    def pause_s(
-        self, busy: bool, phase: str, now: float, next_end_s: float = float("-inf")
-    ) -> float:
+    def pause_s(self, busy: bool, phase: str, now: float, next_end_s: float | None = None) -> float:
         """Return how long to wait; ``busy``: a batch boundary is waited for, and before
         ``next_end_s`` none is likely; ``phase``: that of the change of size.
         """
-        if busy:
-            # At most: a batch that ends sooner than any of the last must be met as well.
-            return min(SLOW_S, max(POLL_S, next_end_s - now)) if self._eager(now) else SLOW_S
-        return COUNT_S if self.changes(phase, now) else CALM_S
+        if not busy:
+            return COUNT_S if self.changes(phase, now) else CALM_S
+        if not self._eager(now):
+            return SLOW_S
+        if next_end_s is None:
+            return POLL_S
+        if now < next_end_s:
+            # A batch that ends sooner than any of the last must be met as well.
+            return min(SLOW_S, max(POLL_S, next_end_s - now))
+        # After a long batch comes another, which reads for longer before it needs its state.
+        return min(COUNT_S, max(POLL_S, OVERDUE_SHARE * (now - next_end_s)))
 
     def changes(self, phase: str, now: float) -> bool:
         """Tell whether a change of size is under way and something has come of it within

@@ -120,7 +120,7 @@ class Steward:
     def pause_s(self, now: float) -> float:
         """Return how long to wait until the next look."""
         coming = self._census.coming
-        next_end_s = float("-inf") if coming else self._loading.next_end_s()
+        next_end_s = None if coming else self._loading.next_end_s()
         return self._pace.pause_s(self._busy or coming, self._rescaling.phase, now, next_end_s)
 
     def ask(

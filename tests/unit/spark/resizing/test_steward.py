@@ -557,14 +557,11 @@ def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_
     assert SLOW_S < FRESH_S
 
 
-def test_before_a_batch_is_likely_to_end_it_is_looked_at_more_seldom():
+def test_before_a_batch_is_likely_to_end_it_is_looked_at_more_seldom_and_when_it_is_overdue():
     pace = Pace()
     pace.note("as it is", 10.0)
-    assert [pace.pause_s(True, "growing", now, 11.0) for now in (10.0, 10.9, 12.0)] == [
-        SLOW_S,
-        pytest.approx(0.1),
-        POLL_S,
-    ]
+    pauses_s = [pace.pause_s(True, "growing", now, 11.0) for now in (10.0, 10.9, 11.1, 12.0, 20.0)]
+    assert pauses_s == [SLOW_S, pytest.approx(0.1), POLL_S, pytest.approx(0.05), COUNT_S]
 
 
 def test_executors_are_counted_eagerly_for_a_minute_only():

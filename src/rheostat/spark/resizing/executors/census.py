@@ -17,7 +17,7 @@ class Census:
 
     def __init__(self, executors: Executors) -> None:
         self._executors = executors
-        self._counted_s = float("-inf")
+        self._counted_s = self._reached_s = float("-inf")
         self._joined: dict[str, int | None] = {}
         """The round in which each executor was first seen."""
         self.hosts: Mapping[str, str] = {}
@@ -39,8 +39,14 @@ class Census:
         eager_s = POLL_S if self.coming else COUNT_S
         if busy and now - self._counted_s < (eager_s if phase == "growing" else CALM_S):
             return False
-        before, self.hosts, self._counted_s = self.hosts, self._executors.hosts(), now
-        self.coming = phase == "growing" and self._executors.registered() > len(self.hosts)
+        self._counted_s = now
+        registered = self._executors.registered() if phase == "growing" else None
+        # Who can be reached is the dearer question; whoever comes is registered before.
+        if registered == len(self.hosts) and now - self._reached_s < CALM_S:
+            self.coming = False
+            return False
+        before, self.hosts, self._reached_s = self.hosts, self._executors.hosts(), now
+        self.coming = registered is not None and registered > len(self.hosts)
         # Spark gives no number twice, so those that have gone need not be remembered.
         self._joined = {
             executor: self._joined.get(executor, round_number) for executor in self.hosts

@@ -64,13 +64,13 @@ class Loads:
             for run_id in known.keys() - set(running):
                 del known[run_id]
 
-    def next_end_s(self) -> float:
-        """Return when a batch of any query may end at the earliest, in Unix seconds; minus infinity
-        where nobody knows.
+    def next_end_s(self) -> float | None:
+        """Return when a batch of any query may end at the earliest, in Unix seconds; None where
+        nobody knows.
         """
         # A copy, because the thread that waits asks this while another may take a rhythm.
         ends_s = [rhythm.next_commit_s for rhythm in list(self._rhythms.values())]
-        return min(ends_s, default=float("-inf"))
+        return min((end_s for end_s in ends_s if end_s is not None), default=None)
 
     def slack_and_load_s(
         self, slo_s: float, growing: bool, cold: bool

@@ -44,8 +44,8 @@ class StateLoading:
         """Forget the runs that have ended."""
         self._loads.keep(running)
 
-    def next_end_s(self) -> float:
-        """Return when a batch may end at the earliest, in Unix seconds."""
+    def next_end_s(self) -> float | None:
+        """Return when a batch may end at the earliest, in Unix seconds; None where nobody knows."""
         return self._loads.next_end_s()
 
     def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:

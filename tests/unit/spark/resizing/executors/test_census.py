@@ -36,12 +36,23 @@ def test_it_tells_whether_executors_have_come_or_gone():
     assert census.hosts == {"2": "host-2", "3": "host-3"}
 
 
-def test_while_a_boundary_is_waited_for_not_every_poll_counts():
+def test_while_executors_are_to_come_the_registered_are_counted_and_then_who_is_reached():
     cluster = Cluster("1")
     census = counted(cluster)
-    for now in (COUNT_S / 2, COUNT_S):
-        census.count(0, "growing", busy=True, now=now)
-    assert cluster.asked == 2
+    assert not census.count(0, "growing", busy=True, now=COUNT_S)
+    assert cluster.asked == 1
+    cluster.executors.append("2")
+    assert not census.count(0, "growing", busy=True, now=1.5 * COUNT_S), "not at every poll"
+    assert census.count(0, "growing", busy=True, now=2 * COUNT_S)
+    assert (cluster.asked, list(census.hosts)) == (2, ["1", "2"])
+
+
+def test_who_is_reached_is_looked_at_once_a_second_all_the_same():
+    cluster = Cluster("1")
+    census = counted(cluster)
+    cluster.executors = ["2"]
+    assert not census.count(0, "growing", busy=False, now=CALM_S / 2)
+    assert census.count(0, "growing", busy=False, now=CALM_S)
 
 
 def test_where_none_is_to_come_and_a_boundary_is_waited_for_it_counts_once_a_second():
