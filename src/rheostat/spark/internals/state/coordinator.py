@@ -27,7 +27,7 @@ class Coordinator:
         self._block_managers = block_managers
         self._coordinator = _coordinator_of(gateway.spark)
         self._nothing = gateway.sequence(())
-        self._asked: tuple[Any, ...] = ()
+        self._asked: tuple[Any, ...] | None = None
         self._listed: Any = None
         """The stores that were asked for last, as a list of Java's."""
 

@@ -77,9 +77,9 @@ def test_many_stores_are_asked_for_in_one_call_where_java_finds_the_method(
     )
     managers: Any = SimpleNamespace(reachable=dict)
     coordinator = Coordinator(made, managers)
-    assert coordinator.locations(("held", "lost")) == ["3", None]
-    assert coordinator.locations(("lost", "held", "held")) == [None, "3", "3"]
-    assert coordinator.locations(()) == []
+    asked: tuple[tuple[str, ...], ...] = ((), ("held", "lost"), ("lost", "held", "held"), ())
+    found = [coordinator.locations(stores) for stores in asked]
+    assert found == [[], ["3", None], [None, "3", "3"], []]
 
 
 def test_why_state_cannot_be_placed_is_said_in_one_line(
