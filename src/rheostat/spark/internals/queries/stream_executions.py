@@ -54,8 +54,11 @@ class Queries:
         It runs none if no trigger is active and the progress of its last plan is known
         (``StreamExecution.lastExecution``).
         """
+        # First of all: it is asked many times in the middle of a batch.
+        if query._jsq.status().isTriggerActive():
+            return None
         execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
-        if execution is None or progress is None or query._jsq.status().isTriggerActive():
+        if execution is None or progress is None:
             return None
         number = int(execution.currentBatchId())
         return number if number == int(progress.batchId()) else None
