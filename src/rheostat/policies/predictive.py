@@ -44,14 +44,15 @@ class Predictive:
     """executors = the fewest with which no row is late on the path of rates to come.
 
     A batch model is learnt from the run time of tasks (without stages: from batch times), a
-    forecast from the history, and the time that executors take to come from their coming. Batches
-    are then rolled out. Up, just in time: if rows would be late on the 90 % path before executors
-    that are asked for at the next look could help, the cheapest size with which they are not on the
-    median path: what comes above it can still be met (while a load is young: on the 99 % path). Up
-    too, for a reserve: if the rate may surge, as it did in the past when it was like now, and more
-    rows would be late until executors come than may be. Down, if neither would be so with fewer
-    until another change would pay: to the size that saves most until more are needed; where cold
-    executors make rows late, only as often as changes may make half of the late rows.
+    forecast from the history, and the time that executors take to come from their coming, at first
+    from that of the application's first one. Batches are then rolled out. Up, just in time: if rows
+    would be late on the 90 % path before executors that are asked for at the next look could help,
+    the cheapest size with which they are not on the median path: what comes above it can still be
+    met (while a load is young: on the 99 % path). Up too, for a reserve: if the rate may surge, as
+    it did in the past when it was like now, and more rows would be late until executors come than
+    may be. Down, if neither would be so with fewer until another change would pay: to the size that
+    saves most until more are needed; where cold executors make rows late, only as often as changes
+    may make half of the late rows.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
     that do not come are not counted on. Before the model has foretold five batches, and where five
