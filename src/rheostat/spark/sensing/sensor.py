@@ -136,7 +136,7 @@ class SparkSensor:
         executors = self._endpoint.registered() if self._endpoint else None
         if executors is None:
             return empty
-        if self._first_start_s is None and self._endpoint:
+        if executors and self._first_start_s is None and self._endpoint:
             self._first_start_s = self._endpoint.first_start_s()
         before, self._task_s = (
             self._task_s,
