@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = "src/rheostat/policies/registry.py"
-POLICY = "src/rheostat/policies/arrival_rate.py"
-TEST = "tests/unit/policies/test_arrival_rate.py"
+POLICY = "src/rheostat/policies/rates/arrival_rate.py"
+TEST = "tests/unit/policies/rates/test_arrival_rate.py"
 CONTRACT = "tests/contract/test_policies_contract.py"
 
 

@@ -20,7 +20,7 @@ POLICY = """
 import os
 from pathlib import Path
 from rheostat.model import Decision
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 
 class Told(Fixed):
     def decide(self, observation, memory):

@@ -26,7 +26,7 @@ from rheostat.local.kubernetes.control_plane import ControlPlane
 from rheostat.loop import Loop
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Capabilities, Decision, Limits, Observation, Rescaling
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-a-test"

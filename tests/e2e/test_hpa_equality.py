@@ -27,8 +27,8 @@ from rheostat.machine.free_ports import free_port
 from rheostat.model import Observation
 from rheostat.operator.metrics_server import certificate, context, serve
 from rheostat.operator.schema import definition
-from rheostat.policies.hpa import Hpa, parse_metrics
-from rheostat.policies.varga import VargaV1, VargaV2
+from rheostat.policies.rules.hpa import Hpa, parse_metrics
+from rheostat.policies.rules.varga import VargaV1, VargaV2
 from rheostat.replay.recording import packaged, read
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]

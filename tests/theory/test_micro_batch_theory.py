@@ -5,7 +5,7 @@ import pytest
 
 from rheostat.guards import standard_guards
 from rheostat.model import Limits, Slo
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 from rheostat.sim.engine import simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.plant import Ledger

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from rheostat.config import MetricOptions
 from rheostat.model import Memory, Observation
-from rheostat.policies.varga import VargaV1, VargaV2
+from rheostat.policies.rules.varga import VargaV1, VargaV2
 from rheostat.signals.lag import queued_rows
 
 PREFIX = "rheostat_"

@@ -8,28 +8,28 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Slo
-from rheostat.policies.catch_up import CatchUp
-from rheostat.policies.chameleon import Chameleon
-from rheostat.policies.conttune import ContTune
-from rheostat.policies.daedalus import Daedalus
-from rheostat.policies.dhalion import Dhalion
-from rheostat.policies.dhalion_adapted import DhalionAdapted
-from rheostat.policies.drs import Drs
-from rheostat.policies.ds2 import Ds2
-from rheostat.policies.ds2_modern import Ds2Modern, Ds2ModernAdapted
-from rheostat.policies.fixed import Fixed
-from rheostat.policies.flink import Flink
-from rheostat.policies.hpa import Hpa
-from rheostat.policies.measured_throughput import MeasuredThroughput
+from rheostat.policies.forecasts.chameleon import Chameleon
+from rheostat.policies.forecasts.daedalus import Daedalus
+from rheostat.policies.forecasts.pascal import Pascal
+from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.forecasts.stochastic_mpc import StochasticMpc
 from rheostat.policies.parameters import parameters, values
-from rheostat.policies.pascal import Pascal
-from rheostat.policies.pid import Pid
-from rheostat.policies.predictive import Predictive
-from rheostat.policies.spark_batch_ratio import SparkBatchRatio
-from rheostat.policies.stochastic_mpc import StochasticMpc
+from rheostat.policies.rates.catch_up import CatchUp
+from rheostat.policies.rates.conttune import ContTune
+from rheostat.policies.rates.drs import Drs
+from rheostat.policies.rates.ds2 import Ds2
+from rheostat.policies.rates.ds2_modern import Ds2Modern, Ds2ModernAdapted
+from rheostat.policies.rates.flink import Flink
+from rheostat.policies.rates.measured_throughput import MeasuredThroughput
+from rheostat.policies.rules.dhalion import Dhalion
+from rheostat.policies.rules.dhalion_adapted import DhalionAdapted
+from rheostat.policies.rules.fixed import Fixed
+from rheostat.policies.rules.hpa import Hpa
+from rheostat.policies.rules.pid import Pid
+from rheostat.policies.rules.spark_batch_ratio import SparkBatchRatio
+from rheostat.policies.rules.threshold import Threshold
+from rheostat.policies.rules.varga import VargaV1, VargaV2
 from rheostat.policies.third_party import third_party
-from rheostat.policies.threshold import Threshold
-from rheostat.policies.varga import VargaV1, VargaV2
 from rheostat.ports import Policy
 
 POLICIES: dict[str, type[Policy]] = {

@@ -14,7 +14,7 @@ from rheostat.guards import Bounds, ReceiverRoom, guards_of
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits, Observation
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 

@@ -12,7 +12,7 @@ from rheostat.agent.server import Server
 from rheostat.agent.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, Observation, Record, Rescaling
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 
 
 class Nothing:

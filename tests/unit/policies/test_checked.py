@@ -7,7 +7,7 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Observation
 from rheostat.policies.checked import Checked
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 
 SEEN = Observation(t_s=12.5, executors=3)
 

@@ -4,8 +4,8 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Slo
-from rheostat.policies.measured_throughput import MeasuredThroughput
 from rheostat.policies.parameters import parameters, parsed
+from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.policies.registry import POLICIES, create, find
 
 
@@ -48,7 +48,9 @@ def test_yes_may_be_written_as_text(text):
 
 
 def test_a_policy_of_the_user_is_named_by_its_module():
-    assert find("rheostat.policies.measured_throughput:MeasuredThroughput") is MeasuredThroughput
+    assert (
+        find("rheostat.policies.rates.measured_throughput:MeasuredThroughput") is MeasuredThroughput
+    )
 
 
 def test_a_parameter_without_a_default_is_taken_as_it_is():

@@ -8,8 +8,8 @@ from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
 from rheostat.journal.folder import FolderJournal, MemoryJournal
 from rheostat.model import Limits
-from rheostat.policies.fixed import Fixed
-from rheostat.policies.threshold import Threshold
+from rheostat.policies.rules.fixed import Fixed
+from rheostat.policies.rules.threshold import Threshold
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant

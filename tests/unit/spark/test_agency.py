@@ -6,7 +6,7 @@ from rheostat.config import AgentOptions
 from rheostat.errors import BadInput
 from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 from rheostat.spark.agency import drain, made_of
 from rheostat.spark.settings.sizing_settings import settings_of
 

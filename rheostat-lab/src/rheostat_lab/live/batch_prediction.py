@@ -16,7 +16,7 @@ import numpy as np
 
 from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation, Record
-from rheostat.policies.predictive import Predictive
+from rheostat.policies.forecasts.predictive import Predictive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
 from rheostat.model import Limits, Slo
-from rheostat.policies.fixed import Fixed
+from rheostat.policies.rules.fixed import Fixed
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.plant import Floats, Plant, Steps

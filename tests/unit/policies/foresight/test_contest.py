@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from rheostat.model import Memory
-from rheostat.policies.predictive import Predictive
+from rheostat.policies.forecasts.predictive import Predictive
 
 STEADY = replace(
     Predictive.about.steady, slots_per_executor=1, latency_s=1.0, executors=12, batch_s=0.2

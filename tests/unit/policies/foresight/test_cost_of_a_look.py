@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.model import Memory, Observation
+from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.situation import situation
-from rheostat.policies.predictive import Predictive
 from rheostat.signals.forecasts.rate_history import Rates
 
 STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)

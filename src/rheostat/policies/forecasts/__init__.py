@@ -1,0 +1,1 @@
+"""Policies that look ahead: they size by the load to come."""

@@ -1,0 +1,325 @@
+"""Rheostat's own policy: what a batch costs, how long an executor takes to come, and what the load
+does next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from rheostat.capacity.binding import Bound, binding
+from rheostat.capacity.identify import Identified, identified, of_throughput
+from rheostat.capacity.rollout import Arrivals
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
+from rheostat.policies.foresight.contest import contested, winner
+from rheostat.policies.foresight.courses import bearable, course, risk
+from rheostat.policies.foresight.gain import begun
+from rheostat.policies.foresight.late_rows import WINDOW_S, counted
+from rheostat.policies.foresight.learning import learnt
+from rheostat.policies.foresight.situation import Situation, situation
+from rheostat.policies.foresight.told import told
+from rheostat.policies.rates.measured_throughput import MeasuredThroughput
+from rheostat.policies.sample_order import in_order
+
+_INVALID = math.log(1.5)
+"""Where five batches are off by more in the median, the model decides nothing."""
+
+_LATE_S = 0.1
+"""Late rows of a rollout, in seconds of arrivals, that do not count: the model is no better."""
+
+_UNEASY = 2.0
+"""Times the risk that a size may be left with, at which more are asked for: between the two the
+size stands."""
+
+_GAIN = 0.05
+"""A reserve that leaves more than the rest of the late rows is no use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predictive:
+    """executors = the fewest with which no row is late on the path of rates to come.
+
+    A batch model is learnt from the run time of tasks (without stages: from batch times), a
+    forecast from the history, and the time that executors take to come from their coming, at first
+    from that of the application's first one. Batches are then rolled out. Up, just in time: if rows
+    would be late on the 90 % path before executors that are asked for at the next look could help,
+    the cheapest size with which they are not on the median path: what comes above it can still be
+    met (while a load is young: on the 99 % path). Up too, for a reserve: if the rate may surge, as
+    it did in the past when it was like now, and more rows would be late until executors come than
+    may be. Down, if neither would be so with fewer until another change would pay: to the size that
+    saves most until more are needed; where cold executors make rows late, only as often as changes
+    may make half of the late rows.
+
+    Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
+    that do not come are not counted on. Before the model has foretold five batches, and where five
+    are off by half, ``measured-throughput`` decides. A step that gained less than 30 % of what the
+    model promised is taken back, and not tried again for a while. Where a fixed size or
+    ``measured-throughput`` was better by a tenth for a day, by the model, it decides until another
+    way is, or it makes more rows late than may be. Where the source tells no offsets, what waits is
+    taken for what came since the batch began.
+    """
+
+    about: ClassVar[About] = About(
+        formula=(
+            "batch_s = F + sum over stages of max((f N + w rows) / (N / ceil(N / slots)), k (f + w"
+            " rows / N))\nexecutors = min q: no row of the batches to come, at the forecast rates,"
+            " is older than slo\nneeded = W rate / (1 - 2 F / slo), or W rate"
+            " trigger_s / (min(trigger_s, slo - trigger_s) - F)"
+        ),
+        source=(
+            "ours; ski-rental: Karlin et al., Competitive snoopy caching (1988); quantiles: Vovk et"
+            " al., Algorithmic Learning in a Random World (2005)"
+        ),
+        fails_when=(
+            "the load jumps for the first time, and executors take longer to come than the"
+            " objective bears; rows become dearer from one batch to the next"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            trigger_s=1.0,
+            batch_s=0.9,
+            batch_rows=3000,
+            processed_rows_per_s=3333.0,
+            input_rows_per_s=3000.0,
+            lag_rows=1500.0,
+            lag_s=0.5,
+        ),
+    )
+    live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+    stages_every_s: ClassVar[float] = 30.0  # what a row costs drifts slowly; batch times are seen
+
+    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
+    rescale_cost: float = field(
+        default=30.0, metadata={"help": "what a change of size costs", "unit": "slot-s"}
+    )
+    margin: float = field(
+        default=0.5, metadata={"help": "reserve, in spreads of a batch time", "unit": "1"}
+    )
+    period_s: float = field(
+        default=0.0,
+        metadata={"help": "after which the load repeats itself; 0: it is looked for", "unit": "s"},
+    )
+    foresees: bool = field(
+        default=True,
+        metadata={"help": "forecasts the rate; no: it is taken to stay as it is", "unit": "yes/no"},
+    )
+    models: bool = field(
+        default=True,
+        metadata={"help": "learns a batch model; no: rows per slot-second only", "unit": "yes/no"},
+    )
+
+    waits: bool = field(
+        default=True,
+        metadata={"help": "takes sizes that last until a change pays; no: any", "unit": "yes/no"},
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("slo", "rescale_cost"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not 0 <= self.period_s < math.inf:
+            raise BadInput(f"period_s must be 0 or more seconds, but it is {self.period_s}")
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size and the numbers it was computed from."""
+        seen, rates = learnt(observation, memory, self.slo, self.period_s)
+        seen["late"] = counted(observation, memory, self.slo)
+        simple = MeasuredThroughput(slo=self.slo)
+        other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))
+        if observation.input_rows_per_s is None or not observation.executors:
+            return hold(observation, "size kept: arrival rate or executors are unknown"), seen
+        model = self._model(seen)
+        doubt = _doubt(model)
+        if model is None or doubt is not None:
+            limit = seen.get("rows_limit")
+            if limit and (observation.batch_s or math.inf) < (observation.trigger_s or 0.0):
+                other = hold(observation, _limited(limit))
+            seen |= {"bound": None, "asked": [observation.size, other.target]}
+            return replace(other, reason=f"{doubt}; {other.reason}"), seen
+        at = situation(
+            observation,
+            seen,
+            model,
+            slo_s=self.slo,
+            margin=self.margin,
+            rates=rates if self.foresees else None,
+        )
+        decision = self._won(observation, seen, other) or self._decided(at)
+        seen["contest"] = contested(
+            seen.get("contest", {}),
+            at,
+            decision.target,
+            lambda each: self._decided(each).target,
+            simple,
+            self.rescale_cost,
+            is_busy=seen["turn"] != memory.get("turn"),
+        )
+        if decision.target > at.size:
+            batches = seen.get("batches", {})
+            seen["trial"] = begun(seen.get("trial", {}), observation.executors, batches)
+        seen |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
+        return decision, seen
+
+    def _model(self, seen: Mapping[str, Any]) -> Identified | None:
+        learnt_of = seen.get("batches", {})
+        return identified(learnt_of) if self.models else of_throughput(learnt_of)
+
+    def _won(self, now: Observation, seen: Mapping[str, Any], other: Decision) -> Decision | None:
+        """Return the decision of who was better for a day, in the model; None where nobody was."""
+        if (name := winner(seen.get("contest", {}))) is None:
+            return None
+        target = int(name) if name.isdigit() else other.target
+        what = f"a fixed size of {name}" if name.isdigit() else name
+        why = f"{what} was better by a tenth for a day, by the model: it decides"
+        return Decision(target=target, reason=f"{why}; {other.reason}", evidence=other.evidence)
+
+    def _decided(self, at: Situation) -> Decision:
+        arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+        standing = course(at, arrivals, at.size, at.within_s, starting=True)
+        evidence = told(at, standing.late_share)
+        feared, worst = risk(at, at.size)
+        evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
+        if standing.late_rows > _LATE_S * at.coming.p90[0]:
+            why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
+            return self._up(at, why, evidence)
+        if _is_too_much(at, feared, worst):
+            surge = at.surges.worst.rate if at.surges else 0.0
+            why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
+            return self._up(at, why, evidence, (feared, worst))
+        return self._down(at, arrivals, evidence)
+
+    def _up(
+        self,
+        at: Situation,
+        why: str,
+        evidence: dict[str, Any],
+        surging: tuple[float, float] | None = None,
+    ) -> Decision:
+        """Return the cheapest size that keeps the objective from when it can be there;
+        ``surging`` is the risk with the size that stands, where it is why more are wanted.
+        """
+        size, until_s = at.size, self._worth_s(at)
+        more = [q for q in at.sizes if q > size]
+        if at.lost:
+            return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
+        if (bound := _bound(at, more)) is not None and not _helped(at, more, until_s, surging):
+            why = f"more executors will not help, because {bound.said}; size kept"
+            return hold(at.now, why, {**evidence, "binds": bound.kind})
+        if more:
+            feared = risk(at, more[-1])
+            if surging and not at.is_young and not _eases(feared, surging):
+                return hold(at.now, f"{why}, and with more executors too; size kept", evidence)
+            # what comes above the median can still be met at the next look, but for a young load
+            path = at.coming.p99 if at.is_young else at.coming.p50
+            arrivals = Arrivals(at.backlog, at.coming.path(path))
+            allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
+            for q in more:
+                late = course(at, arrivals, q, until_s).late_rows
+                if late <= allowed and bearable(risk(at, q), at, feared):
+                    evidence["needed"] = q
+                    return Decision(
+                        target=q, reason=f"{q} executors are needed: {why}", evidence=evidence
+                    )
+        last = f"there may be no more than {size}"
+        if at.cap is not None:
+            last = f"the last step beyond {at.cap} gained too little"
+        return hold(at.now, f"more executors will not help: {last}; size kept", evidence)
+
+    def _worth_s(self, at: Situation) -> float:
+        """Return for how long a size must do: until the next one could be there, and while an
+        executor that idles costs less than another change.
+        """
+        return at.within_s + self.waits * self.rescale_cost / at.slots
+
+    def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
+        size, until_s = at.size, self._worth_s(at)
+        best, saved = size, 0.0
+        for q in (each for each in at.sizes if each < size):
+            saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
+            if q == at.cap:
+                saving = max(saving, 1.0)  # what has gained nothing is given back at once
+            if saving <= saved:
+                continue
+            if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
+                continue
+            does_as_much = at.sustained(q) >= at.sustained(size)
+            if does_as_much or (at.bears_change and bearable(risk(at, q, as_never=True), at)):
+                best, saved = q, saving
+        if best < size:
+            evidence["needed"] = best
+            why = f"{best} executors do: {saved:.0f} slot-seconds are saved until more are needed"
+            if best == at.cap:
+                why = f"undone: {size} executors gained less than 30 % of what the model promised"
+            return Decision(target=best, reason=why, evidence=evidence)
+        why = f"size kept: no row will be late with {size}, and fewer would not pay"
+        if at.now.lag_rows is None:
+            why += "; the source does not tell what waits"
+        return Decision(target=size, reason=why, evidence=evidence)
+
+
+def _helped(
+    at: Situation, more: Sequence[int], until_s: float, surging: tuple[float, float] | None
+) -> bool:
+    """Tell whether the most executors make fewer rows late, although the next size makes a batch
+    hardly shorter: beside a large fixed cost that may be all that the objective lacks.
+    """
+    if not more or at.is_limited:
+        return False
+    if surging:
+        return _eases(risk(at, more[-1]), surging)
+    arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+    here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
+    return there < (1 - _GAIN) * here
+
+
+def _is_too_much(at: Situation, feared: float, worst: float) -> bool:
+    """Tell whether surges would make too many rows late, and more than a change would."""
+    return feared > max(_UNEASY * at.late_share, at.late_by_change) or worst > max(
+        _UNEASY * at.late_in_window, at.cost.late_s / WINDOW_S
+    )
+
+
+def _eases(most: tuple[float, float], standing: tuple[float, float]) -> bool:
+    """Tell whether surges would make fewer rows late with the most executors than with those that
+    stand.
+    """
+    return any(less < (1 - _GAIN) * now for less, now in zip(most, standing, strict=True))
+
+
+def _doubt(model: Identified | None) -> str | None:
+    """Say why the model decides nothing; None where it may."""
+    if model is None:
+        return "the batch model has seen no batch yet"
+    if model.error is None:
+        return "too few batches to tell whether the batch model is right"
+    if model.error > _INVALID:
+        return f"the batch model is off by {math.expm1(model.error):.0%}"
+    return None
+
+
+def _limited(rows: int) -> str:
+    return f"more executors will not help, because {_limit(rows).said}; size kept"
+
+
+def _limit(rows: int) -> Bound:
+    return Bound("rows limit", f"the limit of {rows} rows a batch binds")
+
+
+def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
+    """Return what binds where the next larger size gains under 5 %; None where it gains more, and
+    where there may be no more.
+    """
+    if at.rows_limit is not None and at.is_limited:
+        return _limit(at.rows_limit)
+    if not more and (at.cap is not None or at.ceiling is not None):
+        return None
+    rows = max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
+    sizes = [q * at.slots for q in more]
+    most = max(rows, at.backlog.rows)
+    return binding(at.model.model, most, at.size * at.slots, sizes, at.now.batch_parts_s)

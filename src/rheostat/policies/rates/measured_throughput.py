@@ -1,0 +1,282 @@
+"""Koper's next-generation autoscaler (thesis §6.3): detect by lag, size by the throughput that was
+measured under lag.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.policies.about import About
+from rheostat.policies.rates.throughput_samples import fresh, per_executor_of, with_sample
+from rheostat.policies.reason_text import needed, settled
+from rheostat.policies.sample_order import in_order
+from rheostat.signals.lag import queued_rows
+from rheostat.signals.statistics.windows import (
+    Samples,
+    deriv,
+    max_over_time,
+    within,
+)
+from rheostat.signals.waiting_rows import newest
+
+_RECENT_BATCHES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredThroughput:
+    """executors = ceil((1 + factor) x max(rate, rows of the next batch / time left) / throughput
+    per executor); under lag never fewer.
+
+    The time left is the objective less the age that the oldest row will have when the next batch
+    begins: the batch that runs has to end first, or the trigger to come. It is never below
+    ``lag_share`` of the objective: rows that are late already are worked off in that. The size
+    grows under lag, a wait of ``lag_share`` of the objective, and before it, where the size that
+    stands cannot do what the equation asks without the factor. A rate above all of the last
+    ``quiet_s`` then counts as risen as much again: of a jump between two looks the mean rate shows
+    half.
+
+    The throughput of a size is remembered while there was lag, for only then it is the maximum: the
+    0.9 quantile of the samples (a maximum is biased upward after restarts) at the nearest size that
+    has any. The last batches, lag or not, are a lower bound: it stands in before any was measured,
+    and for a measure that it exceeds (rows became cheaper). Lag that rises all the same asks for
+    one executor more. Batches that are shorter than half the trigger are mostly fixed cost: before
+    anything was measured they at most double the size. Back-to-back batches without lag show only
+    the arrival rate; while they are short and nothing was measured, one executor less is tried.
+
+    The time left, scaling out before there is lag, and the lower bound are ours.
+    """
+
+    about: ClassVar[About] = About(
+        formula=(
+            "time left = max(slo - age of the oldest row when the next batch begins,"
+            " lag_share x slo)\nexecutors = ceil((1 + factor) x max(input_rows_per_s, rows"
+            " of the next batch / time left) / throughput per executor)"
+        ),
+        source=(
+            "Koper, A Comparison of Auto-scaling Techniques for Distributed Stream Processing"
+            " (2022), section 6.3"
+        ),
+        fails_when=(
+            "the load jumps so high that the batch under way lasts longer than the objective: its"
+            " rows and those behind it are late; batches run back to back and rows become cheaper:"
+            " the size then stays until the next lag"
+        ),
+        steady=Observation(
+            t_s=0.0,
+            executors=4,
+            trigger_s=1.0,
+            batch_s=0.75,
+            processed_rows_per_s=4000.0,
+            input_rows_per_s=3000.0,
+            lag_rows=1500.0,
+            lag_s=0.5,
+        ),
+        monotone=True,
+    )
+
+    factor: float = field(
+        default=0.2,
+        metadata={"help": "over-provisioning: capacity beyond what is needed", "unit": "1"},
+    )
+    lag_share: float = field(
+        default=0.3,
+        metadata={"help": "lag counts from this share of the latency objective", "unit": "1"},
+    )
+    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
+    window_s: float = field(
+        default=15.0, metadata={"help": "window of the slope of the lag", "unit": "s"}
+    )
+    settle_s: float = field(
+        default=10.0,
+        metadata={"help": "batches begun this soon after a change of size are cold", "unit": "s"},
+    )
+    quiet_s: float = field(
+        default=30.0,
+        metadata={"help": "the highest rate of this time decides on scaling in", "unit": "s"},
+    )
+    memory_s: float = field(
+        default=600.0,
+        metadata={"help": "samples this much older than the newest are forgotten", "unit": "s"},
+    )
+    samples: int = field(
+        default=20,
+        metadata={"help": "throughput samples kept per number of executors", "unit": "1"},
+    )
+    quantile: float = field(
+        default=0.9,
+        metadata={"help": "of the samples, the one that counts as the throughput", "unit": "1"},
+    )
+
+    def __post_init__(self) -> None:
+        for name in (
+            entry.name for entry in fields(self) if entry.name not in ("factor", "settle_s")
+        ):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not (self.factor >= 0 and self.settle_s >= 0 and self.quantile <= 1):
+            given = f"{self.factor}, {self.settle_s} and {self.quantile}"
+            raise BadInput(
+                "factor and settle_s must be at least 0 and quantile at most 1, but they are"
+                f" {given}"
+            )
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size and the numbers it was computed from."""
+        seen = self._learn(observation, memory)
+        rate, lag_s, size = observation.input_rows_per_s, observation.lag_s, observation.size or 1
+        if rate is None or lag_s is None or not observation.executors:
+            return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
+        per_executor, count = per_executor_of(
+            seen["throughput"], seen["recent"], observation.executors, self.quantile
+        )
+        lagging, slope = self._lagging(observation), deriv(seen["lag"])
+        # Cold executors show too small a throughput, and sizing by it would overshoot.
+        starting = observation.t_s < seen["changed_s"] + self.settle_s
+        if per_executor is None and rate > 0 and (starting or not lagging):
+            return hold(observation, "size kept: no throughput was measured yet"), seen
+        # A job without batches shows lag at once; batches that run back to back show the arrival
+        # rate until there was lag.
+        foreseen = observation.trigger_s is not None and (count > 0 or observation.trigger_s > 0)
+        # Without the factor: it is for room, and must not itself be the reason to grow.
+        behind = foreseen and self._demand(observation, rate, per_executor, seen) > size * (
+            per_executor or math.inf
+        )
+        highest = max(rate for _, rate in seen["rates"])
+        # Out by what may come, in by the most that came of late.
+        rate = _expected(seen["rates"]) if lagging or behind else highest
+        demand = (1 + self.factor) * self._demand(observation, rate, per_executor, seen)
+        least = max(1, math.ceil(demand / per_executor)) if per_executor else 1
+        # Without any sample under lag the throughput is only a lower bound: no big steps then.
+        target, why = self._size(observation, least, lagging, behind, slope, probe=count == 0)
+        short = settled(size, least, target, lagging)
+        reason = f"{why} ({lag_s:.1f} s): {needed(least, demand, per_executor)}{short}"
+        evidence = {"rate": rate, "demand": demand, "lag_s": lag_s, "lag_slope": slope}
+        evidence |= {"throughput_per_executor": per_executor, "samples": count}
+        return Decision(target=target, reason=reason, evidence=evidence), seen
+
+    def _demand(
+        self,
+        observation: Observation,
+        rate: float,
+        per_executor: float | None,
+        seen: Mapping[str, Any],
+    ) -> float:
+        """Return the rows per second that carry the arrivals and commit the rows of the next batch
+        while they are in time.
+        """
+        trigger_s, queued, running = (
+            observation.trigger_s or 0.0,
+            queued_rows(observation) or 0.0,
+            observation.in_flight,
+        )
+        # Rows that came since the batch began are in none yet; older ones are in it.
+        since_s = running.elapsed_s if running else trigger_s or observation.lag_s or 0.0
+        waiting, age_s = newest(seen["rates"], rows=queued, seconds=since_s)
+        speed = (per_executor or 0.0) * _running_on(observation, seen)
+        # What waits beyond those rows is being worked on: at this speed it takes so long still.
+        ends_s = max(0.0, (queued - waiting) / speed - since_s) if running and speed else 0.0
+        begins_s = max(ends_s, trigger_s - age_s)
+        # A row waits up to a trigger and then a batch: less than two cannot be promised.
+        within_s = max(self.slo, 2 * trigger_s)
+        # Rows that are late already would leave no time, and so ask for endless executors.
+        left_s = max(within_s - age_s - begins_s, self.lag_share * within_s)
+        return max(rate, (waiting + rate * begins_s) / left_s)
+
+    def _size(
+        self,
+        observation: Observation,
+        needed: int,
+        lagging: bool,
+        behind: bool,
+        slope: float | None,
+        probe: bool,
+    ) -> tuple[int, str]:
+        size = observation.size or 1
+        if lagging:  # executors that are on their way must show first what they do
+            # One more than stand: rising lag says that the measured throughput is too high.
+            more = int(slope is not None and slope > 0 and (observation.executors or 0) >= size)
+            return max(size + more, needed), "lag is rising" if more else "lag"
+        batch_s, trigger_s = observation.batch_s or math.inf, observation.trigger_s or 0.0
+        if (
+            behind
+        ):  # a short batch is mostly its fixed cost: what a long one could do is not known from it
+            most = 2 * size if probe and batch_s < trigger_s / 2 else needed
+            return max(size, min(needed, most)), "lag is coming"
+        # Batches back to back never show what a size can do, so a smaller one is tried.
+        if probe and size > 1 and not trigger_s and batch_s < self.slo / 4:
+            return min(size - 1, needed), "no lag, one less to learn from short batches"
+        return min(size, needed), "no lag"
+
+    def _lagging(self, observation: Observation) -> bool:
+        """Tell whether rows wait longer than a healthy job lets them: one trigger until their batch
+        begins, one until it ends.
+        """
+        # A healthy job lets rows wait two triggers: that is no lag.
+        threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
+        return observation.lag_s is not None and observation.lag_s >= threshold_s
+
+    def _learn(self, observation: Observation, memory: Memory) -> dict[str, Any]:
+        now, executors, lag_rows = observation.t_s, observation.executors, queued_rows(observation)
+        same = executors == memory.get("executors", executors)
+        # min: after a clock was put back the change would else lie in the future for long.
+        changed_s = min(memory.get("changed_s", now), now) if same else now
+        # Lag from before a change says nothing of the size after it.
+        lag = within(memory.get("lag", ()), now, min(self.window_s, now - changed_s))
+        known = (
+            [] if observation.input_rows_per_s is None else [(now, observation.input_rows_per_s)]
+        )
+        seen = {
+            "rates": [*within(memory.get("rates", ()), now, self.quiet_s), *known],
+            "lag": lag if lag_rows is None else [*lag, (now, lag_rows)],
+            "executors": executors,
+            "changed_s": changed_s,
+            "before": memory.get("before") if same else memory.get("executors"),
+            "throughput": memory.get("throughput", {}),
+            "recent": memory.get("recent", []),
+            "batch": [observation.batch_s, observation.batch_rows],
+        }
+        rate = observation.processed_rows_per_s
+        # A job without batches, such as a recorded Flink job, shows a throughput at every tick.
+        is_new = observation.batch_s is None or seen["batch"] != memory.get("batch")
+        if (
+            executors
+            and rate
+            and is_new
+            and _ran_wholly_since(changed_s + self.settle_s, observation)
+        ):
+            seen["recent"] = [*seen["recent"], rate / executors][-_RECENT_BATCHES:]
+            if self._lagging(observation):
+                added = with_sample(seen["throughput"], executors, (now, rate), self.samples)
+                seen["throughput"] = fresh(added, now, self.memory_s)
+        return seen
+
+
+def _expected(rates: Samples) -> float:
+    """Return the last rate, and once more what it is above all before it."""
+    *before, (_, rate) = rates
+    return rate + max(0.0, rate - (max_over_time(before) or rate)) if before else rate
+
+
+def _running_on(observation: Observation, seen: Mapping[str, Any]) -> int:
+    """Return the executors that the running batch works on: those that came after it began wait for
+    the next one.
+    """
+    executors, running = observation.executors or 1, observation.in_flight
+    began_s = observation.t_s - (running.elapsed_s if running else 0.0)
+    return (
+        executors if began_s >= seen["changed_s"] else min(executors, seen["before"] or executors)
+    )
+
+
+def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
+    """Only a batch that began after the executors of this size were warm shows what the size can
+    do.
+    """
+    running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
+    return observation.t_s - running_s - (observation.batch_s or 0.0) >= settled_s

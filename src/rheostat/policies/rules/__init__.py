@@ -1,0 +1,1 @@
+"""Policies by rules: thresholds, ratios, symptoms and a control law over what is seen now."""

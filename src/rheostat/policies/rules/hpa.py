@@ -1,0 +1,179 @@
+"""Kubernetes' HorizontalPodAutoscaler, version 2 (Varga 2021, equation 1; Koper 2022,
+section 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+from rheostat.policies.about import About
+from rheostat.policies.rules.kubernetes import (
+    SELECT,
+    UNSET,
+    Autoscaler,
+    Reading,
+    Rules,
+    parse_policies,
+)
+from rheostat.policies.sample_order import in_order
+
+
+@dataclass(frozen=True, slots=True)
+class Hpa:
+    """desired = max over metrics of ceil(executors x metric / target), with Kubernetes' behaviour
+    and its defaults.
+
+    A ratio within the tolerance changes nothing; down goes the largest recommendation of five
+    minutes; up at most the double or four more in 15 s, whichever is more. A metric that is absent
+    forbids scaling down. ``cpu`` is compared in whole per cents, as Kubernetes does with a
+    resource's utilization, other metrics in thousandths.
+    """
+
+    about: ClassVar[About] = About(
+        formula=(
+            "executors = max over metrics of ceil(executors x metric / target); unchanged where"
+            " |metric / target - 1| <= tolerance;\ndown: the largest of down_window_s, up: the"
+            " smallest of up_window_s; at most what the scaling policies allow"
+        ),
+        source=(
+            "Kubernetes, HorizontalPodAutoscaler (autoscaling/v2); Varga et al. (2021), eq. 1;"
+            " Koper (2022), eq. 3.1"
+        ),
+        fails_when=(
+            "the metric does not fall as executors are added, or stays below its target while lag"
+            " grows (skew, a slow sink)"
+        ),
+        steady=Observation(t_s=0.0, executors=4, cpu=0.7),
+    )
+
+    metrics: str = field(
+        default="cpu 0.7",
+        metadata={
+            "help": (
+                "numbers of an observation with their targets, as cpu 0.7 or cpu 70%; 'each': a"
+                " total to share"
+            ),
+            "unit": "text",
+        },
+    )
+    tolerance_up: float = field(
+        default=0.1, metadata={"help": "a ratio this much above 1 changes nothing", "unit": "1"}
+    )
+    tolerance_down: float = field(
+        default=0.1, metadata={"help": "a ratio this much below 1 changes nothing", "unit": "1"}
+    )
+    up_window_s: float = field(
+        default=0.0, metadata={"help": "stabilization window for scaling up", "unit": "s"}
+    )
+    down_window_s: float = field(
+        default=300.0, metadata={"help": "stabilization window for scaling down", "unit": "s"}
+    )
+    up_policies: str = field(
+        default="Percent 100 15, Pods 4 15",
+        metadata={"help": "type value periodSeconds, ...", "unit": "text"},
+    )
+    down_policies: str = field(
+        default="Percent 100 15", metadata={"help": "type value periodSeconds, ...", "unit": "text"}
+    )
+    up_select: str = field(
+        default="Max",
+        metadata={"help": "which scaling policy counts: Max, Min or Disabled", "unit": "text"},
+    )
+    down_select: str = field(
+        default="Max",
+        metadata={"help": "which scaling policy counts: Max, Min or Disabled", "unit": "text"},
+    )
+    behavior: str = field(
+        default="set",
+        metadata={
+            "help": "unset: a manifest without it, at most the double or 4 in one decision",
+            "unit": "text",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        parse_metrics(self.metrics)
+        for select in (self.up_select, self.down_select):
+            if select not in SELECT:
+                raise BadInput(
+                    f"a select policy must be one of {', '.join(SELECT)}, but it is {select!r}"
+                )
+        if self.behavior not in ("set", UNSET):
+            raise BadInput(f"behavior must be set or unset, but it is {self.behavior!r}")
+        self._autoscaler()
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size and each metric over its target."""
+        readings = {
+            metric.name: metric.reading(observation) for metric in parse_metrics(self.metrics)
+        }
+        return self._autoscaler().decide(readings, observation, memory)
+
+    @property
+    def live_signals(self) -> frozenset[str]:
+        """Return the signals that it reads."""
+        return frozenset(metric.name for metric in parse_metrics(self.metrics))
+
+    def _autoscaler(self) -> Autoscaler:
+        up = Rules(self.up_window_s, parse_policies(self.up_policies), self.up_select)
+        down = Rules(self.down_window_s, parse_policies(self.down_policies), self.down_select)
+        # A manifest without behavior goes by the older limits, not by the defaults of behavior.
+        if self.behavior == UNSET:
+            up, down = Rules(0.0, (), UNSET), Rules(self.down_window_s, (), UNSET)
+        return Autoscaler(up, down, self.tolerance_up, self.tolerance_down)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A field of ``Observation`` with its target: an average over executors, or a total of which
+    each has its share.
+    """
+
+    name: str
+    target: float
+    each: bool
+
+    def reading(self, observation: Observation) -> Reading | None:
+        """Return the metric beside its target; None where it is absent."""
+        value: float | None = getattr(observation, self.name)
+        # A resource's target is in whole per cents; a finer one can only be a custom metric.
+        steps = 100 if self.name == "cpu" and round(self.target * 100, 6).is_integer() else 1000
+        return None if value is None else Reading(value, self.target, steps, self.each)
+
+
+_NUMBERS = frozenset(
+    f.name for f in fields(Observation) if str(f.type) in ("int | None", "float | None")
+)
+
+
+@lru_cache(maxsize=64)
+def parse_metrics(text: str) -> tuple[Metric, ...]:
+    """Return the metrics in ``name target [each], ...``; raises BadInput for a field that is no
+    number or a target of 0.
+    """
+    metrics = tuple(_parse_metric(part) for part in text.split(","))
+    if len({metric.name for metric in metrics}) < len(metrics):
+        raise BadInput(f"a metric must be named once, but they are {text!r}")
+    return metrics
+
+
+def _parse_metric(text: str) -> Metric:
+    found = re.fullmatch(r"\s*(\w+)[\s=:]+([\d.eE+-]+)(%?)(\s+each)?\s*", text)
+    if found is None or found[1] not in _NUMBERS:
+        raise BadInput(
+            "a metric is a number of an observation and its target, like 'cpu 0.7', but it is"
+            f" {text.strip()!r}"
+        )
+    try:
+        target = float(found[2]) / (100 if found[3] else 1)
+    except ValueError:
+        target = 0.0
+    if not 0 < target < float("inf"):
+        raise BadInput(f"the target of {found[1]} must be a number above 0, but it is {found[2]}")
+    return Metric(found[1], target, bool(found[4]))

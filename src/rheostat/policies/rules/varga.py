@@ -1,0 +1,255 @@
+"""Varga et al., Towards autoscaling of Apache Flink jobs (2021): utilization and the gated change
+of lag, decided by an HPA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+from rheostat.policies.about import About
+from rheostat.policies.rules.kubernetes import Autoscaler, Reading, Rules, parse_policies
+from rheostat.policies.sample_order import in_order
+from rheostat.signals.lag import queued_rows
+from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change
+from rheostat.signals.statistics.sample_columns import Column, extended
+from rheostat.signals.statistics.windows import slopes
+from rheostat.signals.utilization import DEFINITIONS, utilization
+
+_FORMULA = (
+    "executors = max of ceil(executors x utilization / target_utilization) and ceil(executors x"
+    " gated / lag_target)\ngated = sign(lag_rows - threshold_rows) x (1 + deriv(lag_rows) /"
+    " avg(processed_rows_per_s)); an HPA decides"
+)
+_STEADY = Observation(
+    t_s=0.0,
+    executors=4,
+    busy=0.7,
+    idle=0.3,
+    lag_rows=1000.0,
+    input_rows_per_s=3000.0,
+    processed_rows_per_s=3000.0,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VargaV1:
+    """hpa over {utilization / target, sign(lag - threshold) x (1 + deriv(lag) / consumed rate) /
+    lag target}.
+
+    Windows of one minute (eq. 3, 4, 5); 50,000 rows and 480 s are Koper's values (section 4.6).
+    ``scope=pod`` takes lag, slope and threshold per executor and averages the signed values, as
+    Koper ran it.
+    """
+
+    about: ClassVar[About] = About(
+        formula=_FORMULA,
+        source=(
+            "Varga, Balassi, Kiss, Towards autoscaling of Apache Flink jobs (2021), eq. 1 to 5;"
+            " Koper (2022), section 3.3"
+        ),
+        fails_when=(
+            "a rescaling itself builds lag (it scales again); no row is consumed: the lag metric is"
+            " absent and forbids scaling down"
+        ),
+        steady=_STEADY,
+    )
+
+    target_utilization: float = field(
+        default=0.7, metadata={"help": "target of utilization (Koper: 0.3, 0.5, 0.7)", "unit": "1"}
+    )
+    lag_target: float = field(
+        default=1.0,
+        metadata={"help": "target of the lag metric; below 1 overshoots to catch up", "unit": "1"},
+    )
+    threshold_rows: float = field(
+        default=50_000.0, metadata={"help": "lag from which the lag metric counts", "unit": "rows"}
+    )
+    down_window_s: float = field(
+        default=480.0, metadata={"help": "stabilization window for scaling down", "unit": "s"}
+    )
+    window_s: float = field(
+        default=60.0,
+        metadata={"help": "window of the slope of the lag and of the mean rate", "unit": "s"},
+    )
+    lag: str = field(
+        default="sum", metadata={"help": "which lag: sum (true) or upper (eq. 2)", "unit": "text"}
+    )
+    scope: str = field(
+        default="job",
+        metadata={
+            "help": "lag, slope and threshold of the job, or of each pod (executor)",
+            "unit": "text",
+        },
+    )
+    utilization: str = field(
+        default="koper",
+        metadata={"help": "its definition: varga (busy) or koper (not idle)", "unit": "text"},
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("target_utilization", "lag_target", "window_s", "down_window_s"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        if not self.threshold_rows >= 0:
+            raise BadInput(f"threshold_rows must be at least 0, but it is {self.threshold_rows}")
+        for name, choices in (
+            ("lag", ("sum", "upper")),
+            ("scope", ("job", "pod")),
+            ("utilization", DEFINITIONS),
+        ):
+            if getattr(self, name) not in choices:
+                raise BadInput(
+                    f"{name} must be {' or '.join(choices)}, but it is {getattr(self, name)!r}"
+                )
+
+    @in_order
+    def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
+        """Return the size and both metrics over their targets."""
+        return self._hpa(*self.readings(observation, memory), observation, memory)
+
+    def readings(
+        self, observation: Observation, memory: Memory
+    ) -> tuple[dict[str, Reading | None], dict[str, Any]]:
+        """Return the metrics ``utilization`` and ``lag`` as an HPA would be given them, and the
+        windows to remember; a metric that cannot be had is None.
+        """
+        lags = self._lags(observation, memory)
+        return self._readings(observation, lags), {"lags": lags}
+
+    @property
+    def live_signals(self) -> frozenset[str]:
+        """Return the signals that it reads beyond those of the job."""
+        return frozenset({"by_executor"} if self.scope == "pod" else ())
+
+    def _readings(
+        self, observation: Observation, lags: Mapping[str, Any]
+    ) -> dict[str, Reading | None]:
+        used, gated = utilization(observation, self.utilization), self._gated(lags)
+        return {
+            "utilization": None if used is None else Reading(used, self.target_utilization),
+            "lag": None if gated is None else Reading(gated, self.lag_target),
+        }
+
+    def _hpa(
+        self,
+        readings: Mapping[str, Reading | None],
+        kept: dict[str, Any],
+        observation: Observation,
+        memory: Memory,
+    ) -> tuple[Decision, Memory]:
+        down = Rules(self.down_window_s, parse_policies("Percent 100 15"), "Max")
+        decision, behaviour = Autoscaler(_UP, down).decide(readings, observation, memory)
+        return decision, {**behaviour, **kept}
+
+    def _lags(self, observation: Observation, memory: Memory) -> dict[str, Any]:
+        """Return the window: times, and lag, rows consumed and rows arrived of the job, or the
+        first two of each executor.
+        """
+        past, now = memory.get("lags", {}), observation.t_s
+        times, columns = extended(
+            past.get("times", ()),
+            past.get("columns", {}),
+            now,
+            self._sources(observation),
+            self.window_s,
+        )
+        return {"times": times, "columns": columns}
+
+    def _sources(self, observation: Observation) -> dict[str, tuple[float | None, ...]]:
+        # Koper's deployment scraped each TaskManager, and the HPA took the mean of the pods.
+        if self.scope == "pod":
+            return {
+                name: (sample.lag_rows, sample.rows_per_s)
+                for name, sample in (observation.by_executor or {}).items()
+            }
+        rows = observation.lag_rows_upper if self.lag == "upper" else queued_rows(observation)
+        # One source without a name stands for the whole job.
+        return {"": (rows, observation.processed_rows_per_s, observation.input_rows_per_s)}
+
+    def _gated(self, lags: Mapping[str, Any]) -> float | None:
+        """Return the gated change of the lag; of executors the mean of those that have one."""
+        found, columns = [], lags["columns"].values()
+        for (lag, consumed, *arrivals), slope in zip(
+            columns, slopes(lags["times"], [lag for lag, *_ in columns]), strict=True
+        ):
+            # Equation 3.
+            change = relative_lag_change(
+                slope, consumed_per_s(_mean(consumed), _mean(*arrivals), slope)
+            )
+            if (
+                lag[-1] is not None
+                # Equation 4; executors without a slope yet are left out of the mean.
+                and (gated := gated_lag_change(lag[-1], self.threshold_rows, change)) is not None
+            ):
+                found.append(gated)
+        return sum(found) / len(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class VargaV2(VargaV1):
+    """Varga-v1 with both metrics multiplied by [deriv(registered executors, cooldown) == 0] (Koper,
+    equation 3.6).
+
+    The cooldown begins when executors register, not at the decision; its zeros enter the
+    stabilization window, which must be longer than the cooldown.
+    """
+
+    about: ClassVar[About] = About(
+        formula=_FORMULA + "\nboth metrics x [deriv(executors, cooldown_s) == 0]",
+        source="Koper (2022), section 3.3.4, eq. 3.6; Varga et al. (2021)",
+        fails_when=(
+            "executors come and go on their own (failures, spot): it is then blind for a cooldown"
+            " each time"
+        ),
+        steady=_STEADY,
+    )
+
+    cooldown_s: float = field(
+        default=120.0,
+        metadata={"help": "both metrics are 0 this long after a change of executors", "unit": "s"},
+    )
+
+    def __post_init__(self) -> None:
+        VargaV1.__post_init__(self)
+        if not 0 < self.cooldown_s < self.down_window_s:
+            raise BadInput(
+                f"cooldown_s must be above 0 and below down_window_s ({self.down_window_s}), but it"
+                f" is {self.cooldown_s}"
+            )
+
+    def readings(
+        self, observation: Observation, memory: Memory
+    ) -> tuple[dict[str, Reading | None], dict[str, Any]]:
+        """Return both metrics, 0 while executors have just changed, and the windows to remember."""
+        now, lags = observation.t_s, self._lags(observation, memory)
+        past, row = memory.get("executors", {}), {"registered": [observation.executors]}
+        times, columns = extended(
+            past.get("times", ()), past.get("columns", {}), now, row, self.cooldown_s
+        )
+        slope = slopes(times, columns["registered"])[0]
+        # Exactly 0: a constant column has this slope to the last digit (see ``slopes``).
+        calm = None if slope is None else int(slope == 0)
+        readings = {
+            name: (
+                None
+                if reading is None or calm is None
+                # 0 and not absent: zeros ask for fewer executors, and the long down window holds
+                # them back.
+                else replace(reading, value=reading.value * calm)
+            )
+            for name, reading in self._readings(observation, lags).items()
+        }
+        return readings, {"lags": lags, "executors": {"times": times, "columns": columns}}
+
+
+def _mean(column: Column = ()) -> float | None:
+    known = [value for value in column if value is not None] if None in column else column
+    return sum(known) / len(known) if known else None  # type: ignore[arg-type]
+
+
+# The default behaviour of an HPA: the double, or four pods, in 15 s.
+_UP = Rules(0.0, parse_policies("Percent 100 15, Pods 4 15"), "Max")

@@ -1,0 +1,151 @@
+"""``predictive`` on the simulated Spark job: it attains where it can be done, also where executors
+take a minute to come.
+"""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from rheostat.guards import standard_guards
+from rheostat.model import InFlight, Limits, Observation, Slo
+from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.sim.engine import Run, simulate
+from rheostat.sim.measures import measures
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.bursts import Bursts
+from rheostat.workloads.constant import Constant
+from rheostat.workloads.cosine import Cosine
+from rheostat.workloads.ramp import Ramp
+from rheostat.workloads.workload import Workload
+
+SLO = Slo(latency_s=30)
+WAVE = Cosine(shift=30_000, amplitude=20_000, noise=2000, seed=31)
+BURSTS = Bursts(quiet=15_000, burst=40_000, quiet_s=600, burst_s=180, seed=33)
+
+
+def ran(load: Workload, minutes: float, start_s: float, **given: Any) -> Run:
+    plant = SparkPlant(SparkParameters(executors=8, start_s=start_s), load, seed=3)
+    return simulate(
+        plant,
+        Predictive(slo=30, **given),
+        standard_guards(Limits(max_executors=16)),
+        until_s=60 * minutes,
+        interval_s=5,
+    )
+
+
+@pytest.mark.parametrize("start_s", [3.0, 60.0])
+def test_a_wave_is_followed_in_time_and_cheaper_than_the_largest_size_it_needs(
+    start_s: float,
+) -> None:
+    run = ran(WAVE, 70, start_s)
+    told = measures(run.ledger, SLO, warm_up_s=600)
+    assert told.attained
+    assert told.executors_mean < 10
+    assert told.rescalings < 30
+
+
+def test_unannounced_bursts_are_kept_in_time() -> None:
+    assert measures(ran(BURSTS, 50, 3.0).ledger, SLO, warm_up_s=300).attained
+
+
+def test_near_what_a_size_can_do_a_surge_that_can_still_be_met_is_not_feared() -> None:
+    run = ran(Cosine(shift=27_000, amplitude=0, noise=600, seed=5), 50, 3.0)
+    targets = [record.target for record in run.records[240:]]
+    assert measures(run.ledger, SLO, warm_up_s=600).attained
+    assert targets.count(6) > 0.6 * len(targets)  # six can do 28,600 rows/s
+
+
+def test_executors_that_make_no_batch_shorter_are_given_back() -> None:
+    run = ran(Constant(45_000), 10, 3.0)
+    at_s = {record.t_s: record.target for record in run.records}
+    assert (at_s[150.0] or 0) > 12
+    assert at_s[300.0] == 12  # 24 tasks take two rounds on both
+
+
+def test_executors_that_are_late_are_not_counted_on() -> None:
+    run = ran(WAVE, 20, 60.0)
+    for record in run.records:
+        assert record.observation is not None
+    sizes = [record.target or 0 for record in run.records[:60]]
+    downs = sum(b < a for a, b in itertools.pairwise(sizes))
+    assert downs <= 1
+
+
+def test_an_overdue_batch_asks_for_more_before_it_ends() -> None:
+    policy, memory = Predictive(slo=30), {}  # type: Predictive, Any
+    target = 4
+    for n in range(60):
+        running_s = 5.0 * (n % 2) if n < 40 else 5.0 * (n - 40)
+        seen = Observation(
+            t_s=5.0 * n,
+            executors=4,
+            target=4,
+            slots_per_executor=1,
+            input_rows_per_s=10_000,
+            lag_rows=100_000 + 10_000 * running_s,
+            lag_s=10.0,
+            batch_s=5.0,
+            batch_rows=100_000 + min(n, 40) // 2,
+            trigger_s=10.0,
+            in_flight=InFlight(elapsed_s=running_s, rows=100_000),
+        )
+        decision, memory = policy.decide(seen, memory)
+        target = decision.target
+        if n == 40:
+            assert target <= 4
+        if n == 45:
+            break
+    assert target > 4
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows_late(
+    seed: int,
+) -> None:
+    batches = SparkParameters(
+        executors=4,
+        slots_per_executor=2,
+        trigger_s=2,
+        fixed_s=3,
+        source_partitions=32,
+        state_partitions=64,
+    )
+    load = Ramp(low=4000, high=16_000, begin_s=300, ramp_s=1200)
+    run = simulate(
+        SparkPlant(batches, load, seed=seed),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=16)),
+        until_s=2400,
+        interval_s=5,
+    )
+    told = measures(run.ledger, Slo(latency_s=10), warm_up_s=300)
+    assert told.attained
+    assert told.executors_mean < 10  # what cold executors lasted longer is no load of a start
+
+
+def test_beside_a_large_fixed_cost_sizes_change_only_as_often_as_cold_batches_may_be_late() -> None:
+    slo = Slo(latency_s=10)
+    parameters = SparkParameters(
+        executors=8,
+        trigger_s=2,
+        fixed_s=3,
+        slots_per_executor=2,
+        source_partitions=32,
+        state_partitions=64,
+        start_s=10.0,
+    )
+    wave = Cosine(shift=12_000, amplitude=8000, period_s=1200, noise=1000, seed=31)
+    run = simulate(
+        SparkPlant(parameters, wave, seed=3),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=16)),
+        until_s=60 * 100,
+        interval_s=5,
+    )
+    told = measures(run.ledger, slo, warm_up_s=300)
+    assert told.attained
+    assert told.executors_mean < 14
+    assert told.rescalings < 30

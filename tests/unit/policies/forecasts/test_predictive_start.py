@@ -1,0 +1,155 @@
+"""``predictive`` in the first seconds of a live job: cold batches and few observations ask for
+nothing that the load does not need.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from rheostat.guards import guards_of
+from rheostat.lab.demo.demo_options import Demo
+from rheostat.model import InFlight, Memory, Observation, Stage
+from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.registry import create
+from rheostat.sim.engine import Run, simulate
+from rheostat.sim.measures import measures
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.day import Day
+
+DEMO = Demo()
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the demo showed at a look on one executor: 201 rows/s, batches that are cold."""
+
+    t_s: float
+    rate: float
+    batch_s: float
+    batch_rows: int
+    lag: float
+    running_s: float
+    busy_s: float
+
+
+FIRST_LOOKS = (
+    Look(4.1, 71, 0.187, 0, 290, 4.06, 0.002),
+    Look(7.1, 202, 1.344, 228, 601, 1.60, 0.002),
+    Look(10.1, 201, 1.918, 367, 564, 0.86, 1.694),
+    Look(13.2, 198, 2.803, 388, 779, 1.09, 1.694),
+    Look(16.2, 203, 3.582, 559, 833, 0.53, 1.694),
+    Look(19.2, 203, 3.533, 730, 715, 0.01, 1.694),
+)
+
+
+def seen(look: Look, size: int) -> Observation:
+    return Observation(
+        t_s=look.t_s,
+        executors=1,
+        target=size,
+        slots_per_executor=1,
+        input_rows_per_s=look.rate,
+        lag_rows=look.lag,
+        lag_s=look.lag / look.rate,
+        batch_s=look.batch_s,
+        batch_rows=look.batch_rows,
+        processed_rows_per_s=look.batch_rows / look.batch_s,
+        trigger_s=1.0,
+        in_flight=InFlight(elapsed_s=look.running_s),
+        stages=(Stage(name="0", rows_in=look.batch_rows, busy_s=look.busy_s, tasks=16),),
+    )
+
+
+def asked(looks: Sequence[Look]) -> list[int]:
+    policy = Predictive(slo=10)
+    memory: Memory = {}
+    sizes = [1]
+    for look in looks:
+        decision, memory = policy.decide(seen(look, sizes[-1]), memory)
+        sizes.append(decision.target)
+    return sizes
+
+
+def day(policy: str, seed: int, start_s: float = 5.0) -> Run:
+    plant = SparkParameters(
+        executors=1,
+        slots_per_executor=DEMO.cores,
+        trigger_s=DEMO.trigger_s,
+        source_partitions=DEMO.partitions,
+        state_partitions=0,
+        source_row_s=0.0021,
+        source_task_s=0.052,
+        fixed_s=0.15,
+        cold_s=1.5,
+        start_s=start_s,
+    )
+    load = Day(
+        low=DEMO.low,
+        peak=DEMO.peak,
+        day_s=DEMO.seconds,
+        ramp_share=DEMO.ramp_share,
+        seed=seed,
+    )
+    return simulate(
+        SparkPlant(plant, load, seed=seed),
+        create(policy, {}, DEMO.slo),
+        guards_of(DEMO.limits, DEMO.guards, DEMO.loop),
+        until_s=DEMO.seconds,
+        interval_s=DEMO.interval_s,
+    )
+
+
+def test_two_cold_batches_do_not_ask_for_all_executors_there_are() -> None:
+    assert max(asked(FIRST_LOOKS)) <= 2
+
+
+def test_the_reason_says_that_there_were_too_few_batches() -> None:
+    policy = Predictive(slo=10)
+    memory: Memory = {}
+    reasons = []
+    for look in FIRST_LOOKS:
+        decision, memory = policy.decide(seen(look, 1), memory)
+        reasons.append(decision.reason)
+    assert reasons[2].startswith("too few batches to tell whether the batch model is right")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_night_at_the_demos_start_is_sized_for_the_night(seed: int) -> None:
+    targets = [record.target or 0 for record in day("predictive", seed).records]
+    night = round(0.08 * DEMO.seconds / DEMO.interval_s)
+    assert max(targets[:night]) <= 2
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_demos_day_is_in_time_and_cheaper_than_with_the_default_policy(seed: int) -> None:
+    ours, theirs = (
+        measures(day(policy, seed).ledger, DEMO.slo, warm_up_s=15)
+        for policy in ("predictive", "measured-throughput")
+    )
+    assert ours.attained
+    assert ours.executor_hours < 0.9 * theirs.executor_hours
+
+
+def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
+    young = [record.target or 0 for record in day("predictive", 2).records]
+    first = next(i for i, target in enumerate(young) if target > 1)
+    assert young[first] >= 3
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+def test_a_steep_day_is_in_time_where_executors_take_as_long_as_the_objective(seed: int) -> None:
+    played = day("predictive", seed, start_s=10.0)
+    assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
+
+
+def test_while_only_an_empty_batch_has_shown_its_stages_measured_throughput_decides() -> None:
+    policy = Predictive(slo=10)
+    memory: Memory = {}
+    for n in range(8):
+        late = Look(20.0 + 3 * n, 500, 2.4, 650 + n, 2200 + 300 * n, 0.5, 0.3)
+        empty = (Stage(name="0", rows_in=0.0, busy_s=0.3, tasks=16),)
+        decision, memory = policy.decide(replace(seen(late, 1), stages=empty), memory)
+    assert decision.target > 1
+    assert decision.reason.startswith("the batch model has seen no batch yet; lag")

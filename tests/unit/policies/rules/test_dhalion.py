@@ -1,0 +1,126 @@
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.model import ExecutorSample, Observation
+from rheostat.policies.rules.dhalion import Dhalion
+from rheostat.testing.contracts import follow
+
+
+def job(
+    t_s: float = 0.0, backpressure: float | None = 0.0, executors: int = 8, **signals: object
+) -> Observation:
+    known = {"lag_rows": 9000.0, "input_rows_per_s": 3000.0, **signals}
+    return Observation(t_s=t_s, executors=executors, backpressure_ms_per_s=backpressure, **known)  # type: ignore[arg-type]
+
+
+def executors(**pending_and_rate: tuple[float, float]) -> dict[str, ExecutorSample]:
+    return {
+        name: ExecutorSample(lag_rows=rows, rows_per_s=rate)
+        for name, (rows, rate) in pending_and_rate.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("backpressure", "size", "target"),
+    [(200.0, 4, 5), (200.0, 8, 10), (500.0, 4, 8), (990.0, 2, 20), (1000.0, 2, 20), (99.0, 8, 8)],
+)
+def test_under_provisioned_grows_by_suspended_over_normal_time(backpressure, size, target):
+    assert Dhalion().decide(job(0.0, backpressure, size), {})[0].target == target
+
+
+@pytest.mark.parametrize(("size", "target"), [(8, 6), (5, 4), (1, 1)])
+def test_no_backpressure_and_hardly_any_pending_rows_is_over_provisioned(size, target):
+    assert Dhalion().decide(job(executors=size, lag_rows=6000.0), {})[0].target == target
+
+
+@pytest.mark.parametrize(
+    "signals", [{"lag_rows": 6001.0}, {"lag_rows": None}, {"input_rows_per_s": None}]
+)
+def test_rows_that_wait_or_are_unknown_forbid_shrinking(signals):
+    assert Dhalion().decide(job(**signals), {})[0].target == 8
+
+
+@pytest.mark.parametrize(
+    ("sample", "actions"),
+    [
+        (
+            (900.0, 100.0),
+            ("replace executor c",),
+        ),  # waits longest, handles no more than the others: slow
+        (
+            (900.0, 300.0),
+            ("rebalance executor c",),
+        ),  # handles three times as much: more data than its share
+        ((150.0, 100.0), ()),  # all alike: too few
+    ],
+)
+def test_one_executor_that_stands_out_is_slow_or_has_skewed_data(sample, actions):
+    seen = job(0.0, 500.0, 3, by_executor=executors(a=(100.0, 100.0), b=(100.0, 100.0), c=sample))
+    decision, _ = Dhalion().decide(seen, {})
+    assert decision.actions == actions
+    assert decision.target == (3 if actions else 6)
+
+
+def test_executors_that_are_being_drained_are_no_reason_to_grow():
+    draining = job(executors=16, target=8, lag_rows=0.0)
+    assert Dhalion().decide(draining, {})[0].target == 8
+
+
+def test_a_resolution_is_given_time_and_what_did_not_help_is_on_the_blacklist():
+    script = [job(0.0, 500.0, 4), *(job(30.0 * n, 500.0, 8) for n in range(1, 7))]
+    decisions, memory = follow(Dhalion(), script)
+    assert [decision.target for decision in decisions] == [8] * 7
+    assert [decision.reason for decision in decisions[1:4]] == [
+        "waiting to see whether it helps to scale out"
+    ] * 3
+    assert [decision.reason for decision in decisions[4:]] == [
+        "size kept: it did not help to scale out"
+    ] * 3
+    assert memory["blacklist"] == {"scale out": 120.0 + 600.0}
+
+
+def test_what_helped_may_be_done_again():
+    script = [job(0.0, 500.0, 4), job(60.0, 400.0, 8), job(120.0, 400.0, 8), job(180.0, 500.0, 4)]
+    decisions, memory = follow(Dhalion(), script)
+    assert memory["blacklist"] == {}
+    assert decisions[2].target == 14
+
+
+def test_shrinking_that_brings_backpressure_is_ended_at_once():
+    decisions, memory = follow(
+        Dhalion(), [job(0.0, lag_rows=0.0), job(15.0, executors=6), job(30.0, 300.0, 6)]
+    )
+    assert decisions[-1].target == 9  # 6 x (1 + 30 / 70)
+    assert list(memory["blacklist"]) == ["scale in"]
+
+
+def test_what_a_guard_did_not_let_through_was_not_tried():
+    decisions, memory = follow(Dhalion(), [job(15.0 * n, 500.0, 4) for n in range(20)])
+    assert {decision.target for decision in decisions} == {8}
+    assert memory["blacklist"] == {}
+
+
+def test_an_action_that_did_not_help_is_not_repeated_and_the_blacklist_ends():
+    slow = executors(a=(100.0, 100.0), b=(100.0, 100.0), c=(900.0, 100.0))
+    script = [job(t_s, 500.0, 3, by_executor=slow) for t_s in (0.0, 60.0, 120.0, 600.0, 721.0)]
+    actions = [decision.actions for decision in follow(Dhalion(), script)[0]]
+    assert actions == [("replace executor c",), (), (), (), ("replace executor c",)]
+
+
+def test_a_late_batch_is_backpressure():
+    assert Dhalion().decide(job(0.0, None, 4, batch_s=1.25, trigger_s=1.0), {})[0].target == 5
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"backpressure_ms": 0.0},
+        {"scale_down": 1.0},
+        {"apart": 1.0},
+        {"relief": 2.0},
+        {"settle_s": -1.0},
+    ],
+)
+def test_a_nonsense_parameter_is_refused(given):
+    with pytest.raises(BadInput, match=str(next(iter(given.values())))):
+        Dhalion(**given)
