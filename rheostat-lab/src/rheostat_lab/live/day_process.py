@@ -37,4 +37,6 @@ def command(demo: Demo) -> list[str]:
         "--out": demo.out,
     }
     words = [word for name, value in given.items() for word in (name, str(value))]
+    for name, value in demo.parameters.items():
+        words += ["--set", f"{name}={value}"]
     return [sys.executable, "-m", "rheostat.cli", "demo", *words]

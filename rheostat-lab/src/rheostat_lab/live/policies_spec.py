@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.errors import BadInput
 from rheostat.lab.demo.demo_options import Demo
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One day: a query, who sizes it, and the seed of its bids and of the load's noise."""
+    """One day: a query, who sizes it, and the seed of its bids and of the load's noise.
+
+    ``policy`` is in the words of a command line: its name, then the parameters that are not its
+    defaults, as in ``varga-v2 cooldown_s=10`` or ``hpa 'metrics=lag_rows 500 each'``.
+    """
 
     query: str
     policy: str
@@ -23,13 +30,15 @@ class Cell:
     @property
     def name(self) -> str:
         """The name of its folder."""
-        return f"{self.query}-{self.policy}-{self.seed}"
+        policy = re.sub(r"[^A-Za-z0-9_.=]+", "-", "-".join(words(self.policy)))
+        return f"{self.query}-{policy}-{self.seed}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliciesSpec:
-    """Each of ``policies`` sizes each of ``queries`` on each of ``seeds``, for a day of ``seconds``
-    on a ``cluster`` of this computer; the first policy is compared with the others.
+    """Each of ``policies`` (names, with parameters or without) sizes each of ``queries`` on each of
+    ``seeds``, for a day of ``seconds`` on a ``cluster`` of this computer; the first policy is
+    compared with the others.
     """
 
     experiment: str
@@ -59,14 +68,24 @@ class PoliciesSpec:
 
     def demo(self, cell: Cell, out: Path) -> Demo:
         """Return a day as the demo takes it; raises BadInput for what it refuses."""
+        name, *parameters = words(cell.policy)
         return Demo(
             query=cell.query,
-            policy=cell.policy,
+            policy=name,
+            parameters=pairs(parameters),
             seed=cell.seed,
             seconds=self.seconds,
             cluster=self.cluster,
             out=out,
         )
+
+
+def words(policy: str) -> list[str]:
+    """Return a policy's name and its parameters; raises BadInput for a quote without its end."""
+    try:
+        return shlex.split(policy) or [policy]
+    except ValueError:
+        raise BadInput(f"a policy has a quote without its end: {policy}") from None
 
 
 def _require_list(name: str, given: Any, kind: type, what: str) -> None:

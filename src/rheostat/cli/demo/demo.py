@@ -11,7 +11,9 @@ import typer
 
 from rheostat.cli.demo.demo_operator import demo_operator
 from rheostat.cli.demo.demo_receivers import demo_receivers
+from rheostat.cli.options.arguments import Parameters
 from rheostat.cli.options.options import takes
+from rheostat.cli.options.policy_choice import chosen
 from rheostat.config import GuardOptions
 from rheostat.policies.default_policy import DEFAULT_POLICY
 
@@ -54,6 +56,7 @@ class ShownDay:
 
 @takes(day=ShownDay, guards=GuardOptions)
 def demo(
+    parameters: Parameters = None,
     full: Annotated[
         bool,
         typer.Option("--full", help="Play the same load at fixed sizes, too (8 minutes more)."),
@@ -99,6 +102,7 @@ def demo(
         seconds=day.seconds,
         days=day.days,
         policy=day.policy,
+        parameters=chosen(day.policy, parameters),
         min_executors=day.minimum,
         max_executors=day.maximum,
         cores=day.cores,

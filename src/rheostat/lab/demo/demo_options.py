@@ -53,6 +53,10 @@ class Demo:
     trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
     slo: Slo = field(default_factory=Slo, metadata={"help": "latency objective"})
     policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict,
+        metadata={"help": "parameters of the policy that are not its defaults"},
+    )
     min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
     max_executors: int = field(default=4, metadata={"help": "ceiling of the number of executors"})
     cores: int = field(default=2, metadata={"help": "slots of an executor"})
@@ -145,12 +149,17 @@ class Demo:
 
     @property
     def policy_parameters(self) -> Mapping[str, Any]:
-        """How long a day is, for a policy that may learn one day from the other; else the policy's
-        defaults.
+        """The given ones, and how long a day is, for a policy that may learn one day from the
+        other.
         """
         if self.policy == "predictive" and self.days > 1:
-            return {"period_s": self.seconds}
-        return {}
+            return {"period_s": self.seconds, **self.parameters}
+        return self.parameters
+
+    @property
+    def sized_by(self) -> str:
+        """The policy with the parameters that were given, as on a command line."""
+        return " ".join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
 
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
@@ -158,7 +167,7 @@ class Demo:
             f"Nexmark {self.query}, {self.span}: {self.low:g} to"
             f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
             f" outside system; trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
-            f" policy {self.policy}, {self.min_executors} to {self.max_executors} executors of"
+            f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"
             f" {slots(self.cores)}, a decision every {self.interval_s:g} s"
         )
 

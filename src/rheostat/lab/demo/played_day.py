@@ -167,7 +167,7 @@ class PlayedDay:
         return Run(
             title=f"Nexmark {demo.query}: {demo.span}",
             query=demo.query,
-            policy=demo.policy,
+            policy=demo.sized_by,
             slo=demo.slo,
             limits=self.limits,
             slots_per_executor=demo.cores,

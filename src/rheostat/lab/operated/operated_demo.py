@@ -72,14 +72,14 @@ def takes(demo: Demo) -> str:
     minutes = len(WAYS) * (demo.total_s + _SETUP_S) / 60
     built = "" if plane_build.are_built() else f"; before it, {plane_build.TAKES}"
     return (
-        f"the day is played {len(WAYS)} times, sized by Kubernetes' HPA and by {demo.policy}: about"
-        f" {minutes:.0f} minutes{built}"
+        f"the day is played {len(WAYS)} times, sized by Kubernetes' HPA and by {demo.sized_by}:"
+        f" about {minutes:.0f} minutes{built}"
     )
 
 
 def _played(lab: OperatedLaboratory, demo: Demo, way: str) -> Day:
     lab.demo = replace(demo, out=demo.out / way)
-    by = "Kubernetes' HPA with the metrics of Varga et al." if way == HPA else demo.policy
+    by = "Kubernetes' HPA with the metrics of Varga et al." if way == HPA else demo.sized_by
     lab.view.note(f"the day, sized by {by}")
     results, folder = cleared(lab.demo.out), lab.folder / way
     folder.mkdir()

@@ -61,6 +61,8 @@ def test_no_number_of_the_demo_is_negative_or_none(name, value):
         ({"cores": 0}, "cores must be between 1 and 16, but it is 0"),
         ({"max_executors": 101}, "max executors must be between 0 and 100, but it is 101"),
         ({"policy": "no-such"}, "unknown policy 'no-such'"),
+        ({"parameters": {"speed": "1"}}, "predictive"),
+        ({"parameters": {"margin": "wide"}}, "margin"),
         ({"query": "q7"}, "there is no query 'q7'; there are q1, q11"),
         ({"guards": GuardOptions(budget=-1.0)}, "budget"),
     ],
@@ -77,6 +79,12 @@ def test_no_policy_is_tuned_for_the_demo(policy: str) -> None:
 def test_who_may_learn_one_day_from_the_other_is_told_how_long_it_is() -> None:
     assert Demo(policy="predictive", days=2, seconds=300).policy_parameters == {"period_s": 300}
     assert Demo(policy="predictive").policy_parameters == {}
+
+
+def test_parameters_that_are_given_are_the_policys_and_said() -> None:
+    demo = Demo(policy="varga-v2", parameters={"cooldown_s": "10"})
+    assert demo.policy_parameters == {"cooldown_s": "10"}
+    assert "policy varga-v2 cooldown_s=10, 1 to 4 executors" in demo.in_words()
 
 
 def test_the_queries_are_those_of_the_pipeline():

@@ -9,6 +9,7 @@ import yaml
 
 from rheostat.cli.app import run
 from rheostat_lab.experiment_file import spec_of, values_of
+from rheostat_lab.live.day_process import command
 from rheostat_lab.live.policies_spec import PoliciesSpec
 
 ROOT = Path(__file__).parents[4]
@@ -20,12 +21,33 @@ GOOD = {
 }
 
 
-def test_the_kept_specification_is_six_policies_on_two_queries_and_three_seeds() -> None:
+def test_the_kept_specification_is_ten_ways_to_size_two_queries_on_three_seeds() -> None:
     path = ROOT / "experiments" / "live-policies.yaml"
     spec = spec_of(PoliciesSpec, path, values_of(path))
-    assert len(list(spec.cells())) == 36
+    assert len(list(spec.cells())) == 60
     assert spec.policies[0] == "predictive"
     assert (spec.seconds, spec.cluster) == (240.0, "standalone")
+
+
+def test_a_policy_may_have_parameters_which_its_day_has_and_its_folder_names() -> None:
+    spec = PoliciesSpec(
+        experiment="policies",
+        queries=("q1",),
+        policies=(
+            "predictive",
+            "varga-v2 cooldown_s=10 window_s=20",
+            "hpa 'metrics=lag_rows 500 each'",
+        ),
+        seeds=(7,),
+    )
+    cells = list(spec.cells())
+    assert [cell.name for cell in cells[1:]] == [
+        "q1-varga-v2-cooldown_s=10-window_s=20-7",
+        "q1-hpa-metrics=lag_rows-500-each-7",
+    ]
+    demo = spec.demo(cells[1], Path("out"))
+    assert (demo.policy, demo.parameters) == ("varga-v2", {"cooldown_s": "10", "window_s": "20"})
+    assert command(demo)[-4:] == ["--set", "cooldown_s=10", "--set", "window_s=20"]
 
 
 def test_days_are_ordered_seed_by_seed() -> None:
@@ -56,6 +78,9 @@ def test_days_are_ordered_seed_by_seed() -> None:
         ({"queries": ["q2"]}, "there is no query 'q2'"),
         ({"queries": []}, "queries must be a list"),
         ({"policies": ["magic"]}, "unknown policy 'magic'"),
+        ({"policies": ["hpa speed"]}, "written name=value, such as factor=0.3"),
+        ({"policies": ["hpa speed=1"]}, "speed"),
+        ({"policies": ["hpa 'metrics=cpu 0.7"]}, "a quote without its end"),
         ({"policies": ["hpa", "hpa"]}, "policies has 'hpa' twice"),
         ({"seeds": ["seven"]}, "seeds must be whole numbers, but one is 'seven'"),
         ({"seeds": [True]}, "but one is True"),
