@@ -1,0 +1,189 @@
+"""Is ``predictive`` in time and cheap on jobs that nobody chose? All of a job is drawn at random.
+
+Each is sized, too, by ``measured-throughput`` and by the fewest executors that keep its objective
+all the time, known afterwards. A job that its most executors do not keep in time is left out.
+
+Run: python benchmarks/random_jobs.py [--first 20000] [--n 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.guards import guards_of
+from rheostat.model import Limits, Slo
+from rheostat.policies.registry import create
+from rheostat.sim.engine import simulate
+from rheostat.sim.measures import measures
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.text import parse
+
+MINUTES, WARM_UP_S = 75, 300
+KINDS = ("bursts", "cosine", "day", "ramp", "spikes", "steps", "walk")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What there is to size."""
+
+    seed: int
+    kind: str
+    load: str
+    plant: SparkParameters
+    slo: Slo
+    most: int
+
+
+@dataclass(frozen=True)
+class Sized:
+    """What a way to size it came to."""
+
+    attained: bool
+    slot_s: float
+
+
+@dataclass(frozen=True)
+class Played:
+    """A job, and what each way to size it came to."""
+
+    job: Job
+    fixed: Sized
+    ours: Sized
+    theirs: Sized
+
+
+def drawn(seed: int) -> Job:
+    """Return a job; its peak takes a third to two thirds of what its most executors can do."""
+    chance = random.Random(seed)  # noqa: S311
+    trigger_s, fixed_s = chance.choice((1, 2, 5, 10, 15, 30)), chance.choice((0.2, 0.5, 1, 2))
+    slo_s = max(chance.choice((10, 30, 60)), chance.choice((2, 3)) * (trigger_s + fixed_s))
+    slots, most = chance.choice((1, 2, 4)), chance.choice((6, 10, 16, 24))
+    tasks, states = chance.choice((16, 24, 32, 48, 96)), chance.choice((0, 16, 24, 48, 64))
+    row_s, skew = chance.choice((2e-5, 1e-4, 5e-4)), chance.choice((1, 1, 1.5))
+    state_row_s = row_s * chance.choice((0.5, 1, 2))
+    plant = SparkParameters(
+        executors=most // 2,
+        slots_per_executor=slots,
+        trigger_s=trigger_s,
+        source_partitions=tasks,
+        state_partitions=states,
+        fixed_s=fixed_s,
+        source_row_s=row_s,
+        state_row_s=state_row_s,
+        source_skew=skew,
+        task_noise=chance.choice((0.05, 0.1, 0.2)),
+        start_s=chance.choice((3, 5, 10, 20, 30, 60)),
+    )
+    work_s = (row_s + (state_row_s if states else 0)) * skew
+    usable = min(most * slots, tasks, states or tasks)
+    peak = chance.uniform(0.35, 0.6) * usable / work_s * (1 - 2 * fixed_s / slo_s)
+    kind = chance.choice(KINDS)
+    load = load_of(kind, chance.uniform(0.08, 0.35) * peak, peak, seed, chance)
+    return Job(seed, kind, load, plant, Slo(latency_s=slo_s), most)
+
+
+def load_of(kind: str, low: float, peak: float, seed: int, chance: random.Random) -> str:
+    """Return a load between two rates, as text."""
+    period_s, mean, half = chance.choice((900, 1800, 3600)), (low + peak) / 2, (peak - low) / 2
+    quick = chance.choice((2, 8, 30))
+    return {
+        "bursts": f"bursts:quiet={low},burst={peak},quiet_s={period_s * 2 / 3},"
+        f"burst_s={period_s / 6},seed={seed}",
+        "cosine": f"cosine:shift={mean},amplitude={0.9 * half},noise={0.1 * half},"
+        f"period_s={period_s},seed={seed}",
+        "day": f"day:low={low},peak={peak},day_s={period_s},ramp_share=0.12,seed={seed}",
+        "ramp": f"ramp:low={low},high={peak},begin_s={period_s / 2},ramp_s={period_s / quick}",
+        "spikes": f"constant:rate={low} + spikes:low={half},high={2 * half},seed={seed}",
+        "steps": f"steps:levels={low},{peak},{mean},{low},hold_s={period_s / 3}",
+        "walk": f"walk:start={mean},down={-0.15 * mean},up={0.15 * mean},ceiling={peak},"
+        f"seed={seed}",
+    }[kind]
+
+
+def sized(job: Job, policy: str, executors: int | None = None) -> Sized:
+    """Play a job; ``executors`` is what a fixed size has from its start on."""
+    plant = {name: getattr(job.plant, name) for name in job.plant.__dataclass_fields__}
+    plant |= {"executors": executors or job.plant.executors}
+    run = simulate(
+        SparkPlant(SparkParameters(**plant), parse(job.load), seed=job.seed),
+        create(policy, {"executors": executors} if executors else {}, job.slo),
+        guards_of(Limits.between(1, job.most), GuardOptions(), LoopOptions()),
+        until_s=60 * MINUTES,
+        interval_s=5,
+    )
+    told = measures(run.ledger, job.slo, warm_up_s=WARM_UP_S)
+    return Sized(told.attained, told.executor_hours * 3600 * job.plant.slots_per_executor)
+
+
+def best_fixed(job: Job) -> Sized | None:
+    """Return the cheapest fixed size that keeps the objective; None where none does."""
+    if not sized(job, "fixed", job.most).attained:
+        return None
+    sizes = range(1, job.most + 1)
+    least = bisect_left(sizes, True, key=lambda size: sized(job, "fixed", size).attained)
+    return sized(job, "fixed", sizes[least])
+
+
+def told(played: list[Played]) -> list[str]:
+    """Return how often both attained, and at what cost, a row a kind of load and a start."""
+    groups = {"all": played}
+    groups |= {kind: [each for each in played if each.job.kind == kind] for kind in KINDS}
+    for start_s in sorted({each.job.plant.start_s for each in played}):
+        same = [each for each in played if each.job.plant.start_s == start_s]
+        groups[f"start {start_s:g} s"] = same
+    head = ("jobs", "n", "predictive", "measured-throughput", "predictive less it", "less fixed")
+    rows = [head, ("---",) * len(head)]
+    rows += [(name, *_cells(group)) for name, group in groups.items() if group]
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _cells(group: list[Played]) -> tuple[str, ...]:
+    attained = [each for each in group if each.ours.attained]
+    both = [each for each in attained if each.theirs.attained]
+    return (
+        str(len(group)),
+        str(len(attained)),
+        str(sum(each.theirs.attained for each in group)),
+        _less([each.ours.slot_s / each.theirs.slot_s - 1 for each in both]),
+        _less([each.ours.slot_s / each.fixed.slot_s - 1 for each in attained]),
+    )
+
+
+def _less(shares: list[float]) -> str:
+    """Return a mean with its 95 % bootstrap interval."""
+    if not shares:
+        return "-"
+    chance = random.Random(1)  # noqa: S311
+    means = sorted(statistics.mean(chance.choices(shares, k=len(shares))) for _ in range(2000))
+    return f"{statistics.mean(shares):+.0%} [{means[50]:+.0%}, {means[1949]:+.0%}]"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Play jobs and print the table; then who missed alone, by seed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--first", type=int, default=20_000, help="seed of the first job")
+    parser.add_argument("--n", type=int, default=200, help="jobs drawn")
+    given = parser.parse_args(arguments)
+    played, infeasible = [], 0
+    for seed in range(given.first, given.first + given.n):
+        job = drawn(seed)
+        if (fixed := best_fixed(job)) is None:
+            infeasible += 1
+            continue
+        ours, theirs = (sized(job, policy) for policy in ("predictive", "measured-throughput"))
+        played.append(Played(job, fixed, ours, theirs))
+    alone = [each.job.seed for each in played if each.theirs.attained and not each.ours.attained]
+    lines = told(played)
+    lines.append(f"left out: {infeasible}; seeds that measured-throughput attained alone: {alone}")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
