@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import argparse
 import random
-import statistics
 import sys
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.guards import guards_of
@@ -23,6 +23,7 @@ from rheostat.sim.engine import simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.sim.sweep.sweep_summary import mean_of
 from rheostat.workloads.text import parse
 
 MINUTES, WARM_UP_S = 75, 300
@@ -109,10 +110,9 @@ def load_of(kind: str, low: float, peak: float, seed: int, chance: random.Random
 
 def sized(job: Job, policy: str, executors: int | None = None) -> Sized:
     """Play a job; ``executors`` is what a fixed size has from its start on."""
-    plant = {name: getattr(job.plant, name) for name in job.plant.__dataclass_fields__}
-    plant |= {"executors": executors or job.plant.executors}
+    plant = replace(job.plant, executors=executors or job.plant.executors)
     run = simulate(
-        SparkPlant(SparkParameters(**plant), parse(job.load), seed=job.seed),
+        SparkPlant(plant, parse(job.load), seed=job.seed),
         create(policy, {"executors": executors} if executors else {}, job.slo),
         guards_of(Limits.between(1, job.most), GuardOptions(), LoopOptions()),
         until_s=60 * MINUTES,
@@ -124,11 +124,11 @@ def sized(job: Job, policy: str, executors: int | None = None) -> Sized:
 
 def best_fixed(job: Job) -> Sized | None:
     """Return the cheapest fixed size that keeps the objective; None where none does."""
-    if not sized(job, "fixed", job.most).attained:
+    fixed = cache(lambda size: sized(job, "fixed", size))
+    if not fixed(job.most).attained:
         return None
     sizes = range(1, job.most + 1)
-    least = bisect_left(sizes, True, key=lambda size: sized(job, "fixed", size).attained)
-    return sized(job, "fixed", sizes[least])
+    return fixed(sizes[bisect_left(sizes, True, key=lambda size: fixed(size).attained)])
 
 
 def told(played: list[Played]) -> list[str]:
@@ -158,11 +158,9 @@ def _cells(group: list[Played]) -> tuple[str, ...]:
 
 def _less(shares: list[float]) -> str:
     """Return a mean with its 95 % bootstrap interval."""
-    if not shares:
+    if (found := mean_of(shares)) is None:
         return "-"
-    chance = random.Random(1)  # noqa: S311
-    means = sorted(statistics.mean(chance.choices(shares, k=len(shares))) for _ in range(2000))
-    return f"{statistics.mean(shares):+.0%} [{means[50]:+.0%}, {means[1949]:+.0%}]"
+    return f"{found['mean']:+.0%} [{found['low']:+.0%}, {found['high']:+.0%}]"
 
 
 def main(arguments: list[str] | None = None) -> None:

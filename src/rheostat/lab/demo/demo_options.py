@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,7 +160,7 @@ class Demo:
     @property
     def sized_by(self) -> str:
         """The policy with the parameters that were given, as on a command line."""
-        return " ".join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
+        return shlex.join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
 
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
