@@ -15,14 +15,27 @@ _PRIOR = 1.0
 
 
 def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[float]:
-    """Return the moments with one sample more; ``forget`` is the share that older ones lose.
+    """Return the moments with one sample more; ``forget`` is the share that older ones lose of what
+    they say of lines at ``x``.
+
+    Directional forgetting (Cao and Schwartz, 2000): samples of one x that go on for hours do not
+    take away what others said of the slope.
 
     A sample counts by its relative error: a batch of ten seconds says nothing of a fixed cost of
     300 ms, one of half a second says much. ``y`` must be above 0.
     """
+    ones, xs, squares, ys, products, count = moments
+    of_one, of_x, said = ones + xs * x, xs + squares * x, ys + products * x
+    share = forget / along if (along := of_one + of_x * x) > 0 else 0.0
     weight = 1 / (y * y)
-    new = (weight, x * weight, x * x * weight, y * weight, x * y * weight, 1.0)
-    return [(1 - forget) * old + more for old, more in zip(moments, new, strict=True)]
+    return [
+        ones - share * of_one * of_one + weight,
+        xs - share * of_one * of_x + x * weight,
+        squares - share * of_x * of_x + x * x * weight,
+        ys - share * of_one * said + y * weight,
+        products - share * of_x * said + x * y * weight,
+        (1 - forget) * count + 1.0,
+    ]
 
 
 def through(moments: Moments, slope: float | None = None) -> tuple[float, float]:

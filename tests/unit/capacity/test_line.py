@@ -1,0 +1,50 @@
+"""A line through samples, newest first in what they say."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rheostat.capacity.line import EMPTY, Moments, through, with_sample
+
+FORGET = 0.02
+
+
+def seen(moments: Moments, xs: list[float], fixed: float, rise: float, seed: int = 1) -> Moments:
+    chance = random.Random(seed)
+    for x in xs:
+        y = (fixed + rise * x) * chance.gauss(1.0, 0.02)
+        moments = with_sample(moments, x, y, FORGET)
+    return moments
+
+
+def test_hours_at_one_rate_do_not_take_away_what_others_said_of_the_slope() -> None:
+    day = seen(EMPTY, [1000.0, 8000.0] * 100, fixed=2.0, rise=0.001)
+    night = seen(day, [1000.0] * 5000, fixed=2.0, rise=0.001, seed=2)
+    assert through(night) == pytest.approx((2.0, 0.001), rel=0.1)
+
+
+def test_samples_of_one_x_that_were_never_others_are_taken_for_slope() -> None:
+    assert through(seen(EMPTY, [1000.0] * 50, fixed=2.0, rise=0.001)) == pytest.approx(
+        (0.0, 0.003), abs=0.01
+    )
+
+
+def test_a_slope_that_doubles_is_followed_within_two_hundred_samples() -> None:
+    before = seen(EMPTY, [1000.0, 8000.0] * 100, fixed=2.0, rise=0.001)
+    after = seen(before, [1000.0, 8000.0] * 100, fixed=2.0, rise=0.002)
+    assert through(after)[1] == pytest.approx(0.002, rel=0.1)
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e7), st.floats(1e-3, 1e3)), min_size=1, max_size=300))
+def test_a_line_never_falls_and_never_begins_below_nothing(
+    samples: list[tuple[float, float]],
+) -> None:
+    moments: Moments = EMPTY
+    for x, y in samples:
+        moments = with_sample(moments, x, y, FORGET)
+    intercept, slope = through(moments)
+    largest = max(y for _, y in samples)
+    assert 0 <= intercept <= largest * 1.01
+    assert slope >= 0
