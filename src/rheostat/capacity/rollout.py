@@ -69,6 +69,8 @@ class Course:
     rows: float
     violation_s: float
     """Infinite where no row is late."""
+    waiting_rows: float = 0.0
+    """Those that no batch has done at the end."""
 
     @property
     def late_share(self) -> float:
@@ -91,6 +93,7 @@ def rollout(
     A batch takes all that waits; the next begins at the next multiple of the trigger, or at once.
     """
     begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
+    left = 0.0
     late, first_s = _of_running(backlog, slo_s)
     shortest_s = max(trigger_s, until_s / _MOST)
     while begins_s < until_s:
@@ -103,13 +106,15 @@ def rollout(
         if ends_s - since_s > slo_s:
             late += arrivals.by(min(begins_s, ends_s - slo_s)) - taken
             first_s = min(first_s, since_s + slo_s)
+        left = (came - taken) * max(0.0, ends_s - until_s) / max(ends_s - begins_s, 1e-9)
         since_s, taken = begins_s, came
         begins_s = max(ends_s, begins_s + shortest_s)
     left_s = min(until_s, begins_s - slo_s)
     if left_s > since_s:  # no batch of the path takes them, and they are too old already
         late += arrivals.by(left_s) - taken
         first_s = min(first_s, since_s + slo_s)
-    return Course(late, arrivals.by(until_s) + backlog.running_rows, first_s)
+    came = arrivals.by(until_s)
+    return Course(late, came + backlog.running_rows, first_s, came - taken + left)
 
 
 def _of_running(backlog: Backlog, slo_s: float) -> tuple[float, float]:

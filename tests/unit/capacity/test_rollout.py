@@ -56,6 +56,17 @@ def test_rows_that_no_batch_takes_in_time_are_late_too() -> None:
     assert late[0] > 0.7 * 60 * 9000
 
 
+def test_what_waits_at_the_end_is_what_came_and_was_not_done() -> None:
+    steep = Arrivals(NONE, [(0.0, 9000.0), (600.0, 9000.0)])
+    for until_s in (60.0, 64.0, 71.0):
+        found = rollout(
+            NONE, steep, [(0.0, lambda rows: rows / 3000, 0.0)], trigger_s=1.0, slo_s=10.0,
+            until_s=until_s,
+        )  # fmt: skip
+        assert found.waiting_rows == pytest.approx(9000 * until_s - 3000 * (until_s - 1))
+    assert course(4).waiting_rows < 2 * 1000
+
+
 def test_the_closed_form_is_what_the_model_sustains_without_waves() -> None:
     fluid = BatchModel(0.5, (StageCost(tasks=10_000, row_s=0.001),))
     for slots in (2, 5, 9):

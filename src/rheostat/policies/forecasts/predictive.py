@@ -35,6 +35,10 @@ _UNEASY = 2.0
 """Times the risk that a size may be left with, at which more are asked for: between the two the
 size stands."""
 
+_WARY = 1.05
+"""Times as long as is thought batches may last with fewer executors: else, where surges are only
+just borne, two sizes take turns."""
+
 _GAIN = 0.05
 """A reserve that leaves more than the rest of the late rows is no use."""
 
@@ -218,9 +222,9 @@ class Predictive:
             # what comes above the median can still be met at the next look, but for a young load
             path = at.coming.p99 if at.is_young else at.coming.p50
             arrivals = Arrivals(at.backlog, at.coming.path(path))
-            allowed = course(at, arrivals, more[-1], until_s).late_rows + _LATE_S * at.coming.p90[0]
-            for q in more:
-                late = course(at, arrivals, q, until_s).late_rows
+            late_rows = _late_rows(at, arrivals, more, until_s)
+            allowed = min(late_rows) + _LATE_S * at.coming.p90[0]
+            for q, late in zip(more, late_rows, strict=True):
                 if late <= allowed and bearable(risk(at, q), at, feared):
                     evidence["needed"] = q
                     return Decision(
@@ -240,6 +244,7 @@ class Predictive:
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, 0.0
+        wary = replace(at, longer=at.longer * _WARY)
         for q in (each for each in at.sizes if each < size):
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
@@ -249,7 +254,7 @@ class Predictive:
             if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
             does_as_much = at.sustained(q) >= at.sustained(size)
-            if does_as_much or (at.bears_change and bearable(risk(at, q, as_never=True), at)):
+            if does_as_much or (at.bears_change and bearable(risk(wary, q, as_never=True), at)):
                 best, saved = q, saving
         if best < size:
             evidence["needed"] = best
@@ -276,6 +281,19 @@ def _helped(
     arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
     here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
     return there < (1 - _GAIN) * here
+
+
+def _late_rows(
+    at: Situation, arrivals: Arrivals, sizes: Sequence[int], until_s: float
+) -> list[float]:
+    """Return the rows that each size makes late; where each does, over five minutes, and with those
+    that wait then: who catches up sooner is better, although all are late until it has come.
+    """
+    late = [course(at, arrivals, q, until_s).late_rows for q in sizes]
+    if min(late) <= _LATE_S * at.coming.p90[0]:
+        return late
+    found = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in sizes]
+    return [each.late_rows + each.waiting_rows for each in found]
 
 
 def _is_too_much(at: Situation, feared: float, worst: float) -> bool:

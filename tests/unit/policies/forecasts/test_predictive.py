@@ -18,6 +18,7 @@ from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.ramp import Ramp
+from rheostat.workloads.steps import Steps
 from rheostat.workloads.workload import Workload
 
 SLO = Slo(latency_s=30)
@@ -56,6 +57,57 @@ def test_near_what_a_size_can_do_a_surge_that_can_still_be_met_is_not_feared() -
     targets = [record.target for record in run.records[240:]]
     assert measures(run.ledger, SLO, warm_up_s=600).attained
     assert targets.count(6) > 0.6 * len(targets)  # six can do 28,600 rows/s
+
+
+def test_a_low_rate_that_stays_is_not_answered_by_two_sizes_in_turns() -> None:
+    load = Steps(levels=(1600, 7700, 4600, 1600, 1600, 1600, 1600, 1600), hold_s=600)
+    plant = SparkParameters(
+        executors=8,
+        slots_per_executor=1,
+        trigger_s=1,
+        source_partitions=32,
+        state_partitions=48,
+        fixed_s=0.5,
+        source_row_s=5e-4,
+        state_row_s=2.5e-4,
+        task_noise=0.2,
+        start_s=5,
+    )
+    run = simulate(
+        SparkPlant(plant, load, seed=9),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=16)),
+        until_s=4800,
+        interval_s=5,
+    )
+    targets = [record.target for record in run.records if 2100 <= record.t_s < 4800]
+    assert sum(a != b for a, b in itertools.pairwise(targets)) <= 6
+
+
+def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -> None:
+    load = Steps(levels=(43_972.4, 155_243.7), hold_s=600)
+    plant = SparkParameters(
+        executors=8,
+        slots_per_executor=2,
+        trigger_s=1,
+        source_partitions=16,
+        state_partitions=16,
+        fixed_s=1,
+        source_row_s=2e-5,
+        state_row_s=2e-5,
+        task_noise=0.2,
+        start_s=10,
+    )
+    run = simulate(
+        SparkPlant(plant, load, seed=30_026),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=16)),
+        until_s=900,
+        interval_s=5,
+    )
+    asked = [record.target or 0 for record in run.records if record.t_s >= 600]
+    first = next(target for target in asked if target > asked[0])
+    assert first == 8  # 16 tasks on two slots each: more do no more
 
 
 def test_executors_that_make_no_batch_shorter_are_given_back() -> None:
