@@ -165,6 +165,10 @@ def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
         (["--policy", "no-such"], "unknown policy 'no-such'; there are "),
         (["--seconds", "1"], "a day of 1 seconds is too short to see anything; take 30 or more"),
         (["--min", "4", "--max", "2"], "min executors (4) is above max executors (2)"),
+        (
+            ["--receivers", "--policy", "hpa", "--max", "8", "--set", "metrics=cpu 0.5"],
+            "--receivers plays a day of its own: leave out --policy, --max, --set; it takes",
+        ),
     ],
 )
 def test_the_demo_refuses_in_one_line_what_it_cannot_use(capsys, tmp_path, given, said):

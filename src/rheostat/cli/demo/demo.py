@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from rheostat.cli.options.arguments import Parameters
 from rheostat.cli.options.options import takes
 from rheostat.cli.options.policy_choice import chosen
 from rheostat.config import GuardOptions
+from rheostat.errors import BadInput
 from rheostat.policies.default_policy import DEFAULT_POLICY
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def demo(
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
     if receivers:
+        _check_receivers(day, parameters)
         return demo_receivers(day.seconds, guards, out, as_json, end_with_parent)
     from rheostat.lab.demo.demo_options import Demo
 
@@ -116,6 +118,21 @@ def demo(
     if operator:
         return demo_operator(wanted, as_json, end_with_parent)
     return _play(wanted, full, as_json, end_with_parent)
+
+
+def _check_receivers(day: ShownDay, parameters: Parameters) -> None:
+    """Raise BadInput for what the demo of receivers takes no notice of."""
+    usual = ShownDay(seconds=day.seconds)
+    ignored = [
+        f"--{each.metadata.get('flag', each.name).lstrip('-').replace('_', '-')}"
+        for each in fields(day)
+        if getattr(day, each.name) != getattr(usual, each.name)
+    ]
+    if ignored := [*ignored, *(["--set"] if parameters else [])]:
+        raise BadInput(
+            f"--receivers plays a day of its own: leave out {', '.join(ignored)}; it takes"
+            " --seconds, --out, --json and the guards"
+        )
 
 
 def _play(wanted: Demo, full: bool, as_json: bool, end_with_parent: bool) -> int:
