@@ -52,7 +52,7 @@ class Predictive:
     from that of the application's first one. Batches are then rolled out. Up, just in time: if rows
     would be late on the 90 % path before executors that are asked for at the next look could help,
     the cheapest size with which they are not on the median path: what comes above it can still be
-    met (while a load is young: on the 90 % path). Up too, for a reserve: if the rate may surge, as
+    met (while a load is young: on the 99 % path). Up too, for a reserve: if the rate may surge, as
     it did in the past when it was like now, and more rows would be late until executors come than
     may be. Down, if neither would be so with fewer until another change would pay: to the size that
     saves most until more are needed; where cold executors make rows late, only as often as changes
@@ -220,7 +220,7 @@ class Predictive:
             if surging and not at.is_young and not _eases(feared, surging):
                 return hold(at.now, f"{why}, and with more executors too; size kept", evidence)
             # what comes above the median can still be met at the next look, but for a young load
-            path = at.coming.p90 if at.is_young else at.coming.p50
+            path = at.coming.p99 if at.is_young else at.coming.p50
             arrivals = Arrivals(at.backlog, at.coming.path(path))
             late_rows = _late_rows(at, arrivals, more, until_s)
             allowed = min(late_rows) + _LATE_S * at.coming.p90[0]

@@ -132,7 +132,7 @@ def test_the_demos_day_is_in_time_and_cheaper_than_with_the_default_policy(seed:
     assert ours.executor_hours < 0.9 * theirs.executor_hours
 
 
-def test_a_young_jobs_first_step_leaves_room_for_a_load_that_goes_on_rising() -> None:
+def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
     young = [record.target or 0 for record in day("predictive", 2).records]
     first = next(i for i, target in enumerate(young) if target > 1)
     assert young[first] >= 3
