@@ -169,6 +169,14 @@ def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
             ["--receivers", "--policy", "hpa", "--max", "8", "--set", "metrics=cpu 0.5"],
             "--receivers plays a day of its own: leave out --policy, --max, --set; it takes",
         ),
+        (
+            ["--receivers", "--full", "--operator"],
+            "--full plays fixed sizes, --operator a resource of Kubernetes: choose one",
+        ),
+        (
+            ["--receivers", "--operator"],
+            "--receivers plays a day of its own: leave out --operator; it takes",
+        ),
     ],
 )
 def test_the_demo_refuses_in_one_line_what_it_cannot_use(capsys, tmp_path, given, said):

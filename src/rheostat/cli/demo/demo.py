@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,8 +95,10 @@ def demo(
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
+    if full and operator:
+        raise BadInput("--full plays fixed sizes, --operator a resource of Kubernetes: choose one")
     if receivers:
-        _check_receivers(day, parameters)
+        _check_receivers(day, parameters, {"--full": full, "--operator": operator})
         return demo_receivers(day.seconds, guards, out, as_json, end_with_parent)
     from rheostat.lab.demo.demo_options import Demo
 
@@ -120,7 +123,7 @@ def demo(
     return _play(wanted, full, as_json, end_with_parent)
 
 
-def _check_receivers(day: ShownDay, parameters: Parameters) -> None:
+def _check_receivers(day: ShownDay, parameters: Parameters, others: Mapping[str, bool]) -> None:
     """Raise BadInput for what the demo of receivers takes no notice of."""
     usual = ShownDay(seconds=day.seconds)
     ignored = [
@@ -128,7 +131,8 @@ def _check_receivers(day: ShownDay, parameters: Parameters) -> None:
         for each in fields(day)
         if getattr(day, each.name) != getattr(usual, each.name)
     ]
-    if ignored := [*ignored, *(["--set"] if parameters else [])]:
+    given = {"--set": bool(parameters)} | others
+    if ignored := [*ignored, *(name for name, is_given in given.items() if is_given)]:
         raise BadInput(
             f"--receivers plays a day of its own: leave out {', '.join(ignored)}; it takes"
             " --seconds, --out, --json and the guards"
