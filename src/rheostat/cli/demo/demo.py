@@ -131,7 +131,7 @@ def _check_receivers(day: ShownDay, parameters: Parameters, others: Mapping[str,
         for each in fields(day)
         if getattr(day, each.name) != getattr(usual, each.name)
     ]
-    given = {"--set": bool(parameters)} | others
+    given = {"--set": bool(parameters), **others}
     if ignored := [*ignored, *(name for name, is_given in given.items() if is_given)]:
         raise BadInput(
             f"--receivers plays a day of its own: leave out {', '.join(ignored)}; it takes"
