@@ -98,7 +98,8 @@ def demo(
     if full and operator:
         raise BadInput("--full plays fixed sizes, --operator a resource of Kubernetes: choose one")
     if receivers:
-        _check_receivers(day, parameters, {"--full": full, "--operator": operator})
+        flags = {"--set": bool(parameters), "--full": full, "--operator": operator}
+        _check_receivers(day, flags)
         return demo_receivers(day.seconds, guards, out, as_json, end_with_parent)
     from rheostat.lab.demo.demo_options import Demo
 
@@ -123,7 +124,7 @@ def demo(
     return _play(wanted, full, as_json, end_with_parent)
 
 
-def _check_receivers(day: ShownDay, parameters: Parameters, others: Mapping[str, bool]) -> None:
+def _check_receivers(day: ShownDay, flags: Mapping[str, bool]) -> None:
     """Raise BadInput for what the demo of receivers takes no notice of."""
     usual = ShownDay(seconds=day.seconds)
     ignored = [
@@ -131,8 +132,7 @@ def _check_receivers(day: ShownDay, parameters: Parameters, others: Mapping[str,
         for each in fields(day)
         if getattr(day, each.name) != getattr(usual, each.name)
     ]
-    given = {"--set": bool(parameters), **others}
-    if ignored := [*ignored, *(name for name, is_given in given.items() if is_given)]:
+    if ignored := [*ignored, *(flag for flag, is_given in flags.items() if is_given)]:
         raise BadInput(
             f"--receivers plays a day of its own: leave out {', '.join(ignored)}; it takes"
             " --seconds, --out, --json and the guards"
