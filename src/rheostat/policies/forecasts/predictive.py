@@ -53,18 +53,19 @@ class Predictive:
     would be late on the 90 % path before executors that are asked for at the next look could help,
     the cheapest size with which they are not on the median path: what comes above it can still be
     met (while a load is young: on the 99 % path). Up too, for a reserve: if the rate may surge, as
-    it did in the past when it was like now, and more rows would be late until executors come than
-    may be. Down, if neither would be so with fewer until another change would pay: to the size that
-    saves most until more are needed; where cold executors make rows late, only as often as changes
-    may make half of the late rows.
+    it did in the past when it was like now, or to the ``peak`` that was told, and more rows would
+    be late until executors come than may be. Down, if neither would be so with fewer until another
+    change would pay: to the size that saves most until more are needed; while little was seen of
+    the load, it may reach what the job's first size does; where cold executors make rows late, only
+    as often as changes may make half of the late rows.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
     that do not come are not counted on. Before the model has foretold five batches, and where five
-    are off by half, ``measured-throughput`` decides. A step that gained less than 30 % of what the
-    model promised is taken back, and not tried again for a while. Where a fixed size or
-    ``measured-throughput`` was better by a tenth for a day, by the model, it decides until another
-    way is, or it makes more rows late than may be. Where the source tells no offsets, what waits is
-    taken for what came since the batch began.
+    are off by half, ``measured-throughput`` decides; before, nothing is given back. A step that
+    gained less than 30 % of what the model promised is taken back, and not tried again for a while.
+    Where a fixed size or ``measured-throughput`` was better by a tenth for a day, by the model, it
+    decides until another way is, or it makes more rows late than may be. Where the source tells no
+    offsets, what waits is taken for what came since the batch began.
     """
 
     about: ClassVar[About] = About(
@@ -79,8 +80,8 @@ class Predictive:
             " al., Algorithmic Learning in a Random World (2005)"
         ),
         fails_when=(
-            "the load jumps for the first time, and executors take longer to come than the"
-            " objective bears; rows become dearer from one batch to the next"
+            "the load jumps for the first time, no peak was told, and executors take longer to come"
+            " than the objective bears; rows become dearer from one batch to the next"
         ),
         steady=Observation(
             t_s=0.0,
@@ -108,6 +109,10 @@ class Predictive:
         default=0.0,
         metadata={"help": "after which the load repeats itself; 0: it is looked for", "unit": "s"},
     )
+    peak: float = field(
+        default=0.0,
+        metadata={"help": "highest rate that may come, seen or not; 0: unknown", "unit": "rows/s"},
+    )
     foresees: bool = field(
         default=True,
         metadata={"help": "forecasts the rate; no: it is taken to stay as it is", "unit": "yes/no"},
@@ -128,6 +133,8 @@ class Predictive:
                 raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not 0 <= self.period_s < math.inf:
             raise BadInput(f"period_s must be 0 or more seconds, but it is {self.period_s}")
+        if not 0 <= self.peak < math.inf:
+            raise BadInput(f"peak must be 0 or more rows/s, but it is {self.peak}")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -144,6 +151,8 @@ class Predictive:
             limit = seen.get("rows_limit")
             if limit and (observation.batch_s or math.inf) < (observation.trigger_s or 0.0):
                 other = hold(observation, _limited(limit))
+            elif (model is None or model.error is None) and other.target < (observation.size or 1):
+                other = hold(observation, "nothing is given back yet; size kept", other.evidence)
             seen |= {"bound": None, "asked": [observation.size, other.target]}
             return replace(other, reason=f"{doubt}; {other.reason}"), seen
         at = situation(
@@ -153,6 +162,7 @@ class Predictive:
             slo_s=self.slo,
             margin=self.margin,
             rates=rates if self.foresees else None,
+            peak=self.peak,
         )
         decision = self._won(observation, seen, other) or self._decided(at)
         seen["contest"] = contested(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from statistics import fmean
 
 from rheostat.capacity.batch import Trigger
 from rheostat.capacity.rollout import Arrivals, Backlog, Course, Size, rollout
@@ -13,6 +14,10 @@ from rheostat.signals.forecasts.surges import Surge
 
 _AFTER_S = 60.0
 """A surge is followed for so long after the executors are back and the objective has passed."""
+
+_PHASES = (0.25, 0.75)
+"""Shares of an interval that have passed when a surge comes: what is late depends on whether the
+next batch begins just before executors have come or just after, so that one alone would jump."""
 
 _MOSTLY = 0.67
 """Spreads of the start time: executors are there in three of four cases."""
@@ -93,7 +98,8 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     late, window = 0.0, 0.0
     if often:
         there_s = at.cost.start_within_s(_MOSTLY) + at.tick_s / 2
-        late = often.share * surging(at, often, target, there_s, 0.5).late_rows / rows
+        courses = [surging(at, often, target, there_s, phase) for phase in _PHASES]
+        late = often.share * fmean(each.late_rows for each in courses) / rows
     for surge in seldom:
         if surge.rate > sustained:
             found = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)

@@ -84,7 +84,9 @@ def _rates(now: Observation, memory: Memory, given_s: float) -> tuple[dict[str, 
 
 
 def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
-    """Return how long executors take, when the size changed, and the ceiling as far as it shows."""
+    """Return how long executors take, when the size changed, what it was at first, and the ceiling
+    as far as it shows.
+    """
     size, executors = now.size or 1, now.executors or 1
     before_size, asked = memory.get("asked") or (None, size)
     ceiling = memory.get("ceiling")
@@ -95,6 +97,7 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     rescale = with_sight(memory.get("rescale", {}), now.t_s, size, executors)
     found = {
         "ceiling": ceiling,
+        "first_size": memory.get("first_size", size),
         "rescale": with_first_start(rescale, now.first_start_s or 0.0),
         "executors": executors,
     }

@@ -154,8 +154,13 @@ def situation(
     slo_s: float,
     margin: float,
     rates: Rates | None,
+    peak: float = 0.0,
 ) -> Situation:
-    """Return what there is to know; without ``rates`` that of now is all that is to come."""
+    """Return what there is to know; without ``rates`` that of now is all that is to come.
+
+    ``peak`` is a rate that may come at any time; 0: none was told. While little was seen of the
+    load, it may reach what the job's first size does: its user has thought of something.
+    """
     rate, slots, trigger_s = now.input_rows_per_s or 0.0, now.slots_per_executor or 1, now.trigger_s
     cost = rescale_cost(seen["rescale"])
     young = _YOUNG * seen["unknown"] * min(1.0, cost.start_s / slo_s)
@@ -190,7 +195,9 @@ def situation(
         return found
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
     young = rates.unknown > _MOSTLY
-    return replace(found, coming=coming, is_young=young, surges=surges(rates, found.back_s))
+    thought = found.sustained(seen.get("first_size", 1))
+    feared = surges(rates, found.back_s, thought=thought, told=peak)
+    return replace(found, coming=coming, is_young=young, surges=feared)
 
 
 def jumped(coming: Forecast, rate: float, before: float | None, bound: float | None) -> Forecast:

@@ -55,7 +55,7 @@ class Surges:
     """Of the rises within whole minutes, the share that would come within the time asked for."""
 
     worst: Surge
-    """What is exceeded once in 500 times."""
+    """What is exceeded once in 500 times; the highest rate that was told, where that is more."""
 
     never_seen: Surge
     """What the rate may do as never before: the longer it is watched, the less."""
@@ -76,30 +76,32 @@ class Surges:
         return found
 
 
-def surges(rates: Rates, within_s: float) -> Surges:
+def surges(rates: Rates, within_s: float, *, thought: float = 0.0, told: float = 0.0) -> Surges:
     """Return what the rate may reach within so many seconds.
 
     Conformal: the largest rises within that time, over the moments of the last hour and of the last
-    day at which the rate was like now. What was never reached is not expected.
+    day at which the rate was like now. What was never reached is not expected, but for a rate that
+    was ``told``; one that the load is ``thought`` to reach counts while little of it was seen.
     """
     minutes = max(1, round(within_s / MINUTE_S))
     highest = max(
         rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each))
     )
-    rise, often = rates.now * rates.unknown, min(1.0, within_s / (minutes * MINUTE_S))
+    rise = rates.unknown * max(rates.now, thought - rates.now)
+    often = min(1.0, within_s / (minutes * MINUTE_S))
     by_fine = _reached(rates.fine, max(1, math.ceil(within_s / FINE_S)), rates.now, highest)
     by_minutes = _reached(rates.minutes, minutes, rates.now, highest)
     return Surges(
         fine=by_fine,
         minutes=by_minutes,
         often=often,
-        worst=_worst(rates.now, ((by_fine, 1.0), (by_minutes, often))),
+        worst=_worst(rates.now, told, ((by_fine, 1.0), (by_minutes, often))),
         never_seen=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
     )
 
 
-def _worst(now: float, seen: Sequence[tuple[Floats, float]]) -> Surge:
-    rate, once = now, 0.0
+def _worst(now: float, told: float, seen: Sequence[tuple[Floats, float]]) -> Surge:
+    rate, once = max(now, told), max(0.0, told - now)
     for reached, often in seen:
         if reached.size:
             place = math.ceil((reached.shape[1] + 1) * (1 - _RARE / often)) - 1

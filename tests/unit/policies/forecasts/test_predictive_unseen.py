@@ -1,0 +1,62 @@
+"""What was never seen of a load: ``predictive`` is told a peak, or takes the first size for a hint,
+where executors come later than the objective bears.
+"""
+
+from typing import Any
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.guards import standard_guards
+from rheostat.model import Limits, Slo
+from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.sim.engine import Run, simulate
+from rheostat.sim.measures import measures
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.steps import Steps
+
+SLO = Slo(latency_s=30)
+
+
+def jumped(after_s: float, executors: int = 8, **given: Any) -> Run:
+    """Return a job whose rate rises sixfold at once, for the first time; executors take 60 s."""
+    plant = SparkParameters(executors=executors, start_s=60)
+    return simulate(
+        SparkPlant(plant, Steps(levels=(5000, 30_000), hold_s=after_s), seed=3),
+        Predictive(slo=30, **given),
+        standard_guards(Limits(max_executors=16)),
+        until_s=after_s + 1200,
+        interval_s=5,
+    )
+
+
+def attained(run: Run) -> bool:
+    return measures(run.ledger, SLO, warm_up_s=300).attained
+
+
+@pytest.mark.parametrize("executors", [1, 8])
+def test_a_first_jump_to_the_peak_that_was_told_is_kept_in_time(executors: int) -> None:
+    assert attained(jumped(1800, executors, peak=30_000))
+    assert not attained(jumped(1800, executors))
+
+
+def test_the_reserve_for_a_peak_is_less_than_the_size_that_the_peak_needs() -> None:
+    sizes = [record.target or 0 for record in jumped(1800, peak=30_000).records]
+    before, after = sizes[240:340], sizes[-100:]
+    assert max(before) <= min(after)
+    assert sum(before) < 0.95 * sum(after)
+
+
+def test_the_size_that_a_job_began_with_is_given_back_as_its_load_becomes_known() -> None:
+    began_with_8, began_with_1 = (
+        [record.target or 0 for record in jumped(3600, executors).records] for executors in (8, 1)
+    )
+    assert set(began_with_8[:9]) == {8}  # the model has not foretold five batches
+    assert began_with_8[60] > began_with_1[60]
+    assert began_with_8[60] > began_with_8[240] > began_with_8[700]
+
+
+def test_a_peak_below_nought_is_refused() -> None:
+    with pytest.raises(BadInput, match="peak must be 0 or more rows/s, but it is -1"):
+        Predictive(peak=-1)
