@@ -60,12 +60,13 @@ class Predictive:
     as often as changes may make half of the late rows.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
-    that do not come are not counted on. Before the model has foretold five batches, and where five
-    are off by half, ``measured-throughput`` decides; before, nothing is given back. A step that
-    gained less than 30 % of what the model promised is taken back, and not tried again for a while.
-    Where a fixed size or ``measured-throughput`` was better by a tenth for a day, by the model, it
-    decides until another way is, or it makes more rows late than may be. Where the source tells no
-    offsets, what waits is taken for what came since the batch began.
+    that do not come are not counted on, and what is over before they come is waited for. Before the
+    model has foretold five batches, and where five are off by half, ``measured-throughput``
+    decides; before, nothing is given back. A step that gained less than 30 % of what the model
+    promised is taken back, and not tried again for a while. Where a fixed size or
+    ``measured-throughput`` was better by a tenth for a day, by the model, it decides until another
+    way is, or it makes more rows late than may be. Where the source tells no offsets, what waits is
+    taken for what came since the batch began.
     """
 
     about: ClassVar[About] = About(
@@ -225,6 +226,8 @@ class Predictive:
         if (bound := _bound(at, more)) is not None and not _helped(at, more, until_s, surging):
             why = f"more executors will not help, because {bound.said}; size kept"
             return hold(at.now, why, {**evidence, "binds": bound.kind})
+        if more and not surging and _is_over(at, more, until_s):
+            return hold(at.now, f"{why}, but it is over before more come; size kept", evidence)
         if more:
             feared = risk(at, more[-1])
             if surging and not at.is_young and not _eases(feared, surging):
@@ -291,6 +294,17 @@ def _helped(
     arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
     here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
     return there < (1 - _GAIN) * here
+
+
+def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
+    """Tell whether what makes rows late is over before more executors come, as the long batch after
+    a change of size: they would come for nothing.
+    """
+    arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+    in_time = at.coming.p90[0] * at.aim_s
+    courses = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in (at.size, *more)]
+    here, *there = (each.late_rows + max(0.0, each.waiting_rows - in_time) for each in courses)
+    return min(there) > (1 - _GAIN) * here
 
 
 def _late_rows(

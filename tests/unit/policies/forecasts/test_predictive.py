@@ -84,6 +84,31 @@ def test_a_low_rate_that_stays_is_not_answered_by_two_sizes_in_turns() -> None:
     assert sum(a != b for a, b in itertools.pairwise(targets)) <= 6
 
 
+def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> None:
+    plant = SparkParameters(
+        executors=3,
+        trigger_s=1,
+        source_partitions=48,
+        state_partitions=64,  # of which half are loaded anew by the one that stays: 6 s
+        fixed_s=0.2,
+        source_row_s=2e-5,
+        state_row_s=4e-5,
+        source_skew=1.5,
+        start_s=5,
+    )
+    run = simulate(
+        SparkPlant(plant, Constant(3500), seed=9),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=6)),
+        until_s=2400,
+        interval_s=5,
+    )
+    targets = [record.target or 0 for record in run.records if record.t_s >= 120]
+    assert measures(run.ledger, Slo(latency_s=10), warm_up_s=120).attained
+    assert targets[-1] == 1
+    assert targets == sorted(targets, reverse=True)
+
+
 def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -> None:
     load = Steps(levels=(43_972.4, 155_243.7), hold_s=600)
     plant = SparkParameters(
