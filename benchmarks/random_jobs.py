@@ -4,7 +4,7 @@ Each is sized, too, by ``predictive`` that is told the highest rate to come, by
 ``measured-throughput``, and by the fewest executors that keep its objective all the time, known
 afterwards. A job that its most executors do not keep in time is left out.
 
-Run: python benchmarks/random_jobs.py [--first 80000] [--n 200]
+Run: python benchmarks/random_jobs.py [--first 110000] [--n 200]
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _less(shares: list[float]) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Play jobs and print the table; then who missed alone, by seed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--first", type=int, default=80_000, help="seed of the first job")
+    parser.add_argument("--first", type=int, default=110_000, help="seed of the first job")
     parser.add_argument("--n", type=int, default=200, help="jobs drawn")
     given = parser.parse_args(arguments)
     played, infeasible = [], 0
