@@ -37,6 +37,16 @@ def ran(load: Workload, minutes: float, start_s: float, **given: Any) -> Run:
     )
 
 
+def ran_within_10_s(plant: SparkParameters, load: Workload, most: int, until_s: float) -> Run:
+    return simulate(
+        SparkPlant(plant, load, seed=9),
+        Predictive(slo=10),
+        standard_guards(Limits(max_executors=most)),
+        until_s=until_s,
+        interval_s=5,
+    )
+
+
 @pytest.mark.parametrize("start_s", [3.0, 60.0])
 def test_a_wave_is_followed_in_time_and_cheaper_than_the_largest_size_it_needs(
     start_s: float,
@@ -73,13 +83,7 @@ def test_a_low_rate_that_stays_is_not_answered_by_two_sizes_in_turns() -> None:
         task_noise=0.2,
         start_s=5,
     )
-    run = simulate(
-        SparkPlant(plant, load, seed=9),
-        Predictive(slo=10),
-        standard_guards(Limits(max_executors=16)),
-        until_s=4800,
-        interval_s=5,
-    )
+    run = ran_within_10_s(plant, load, most=16, until_s=4800)
     targets = [record.target for record in run.records if 2100 <= record.t_s < 4800]
     assert sum(a != b for a, b in itertools.pairwise(targets)) <= 6
 
@@ -96,13 +100,7 @@ def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> Non
         source_skew=1.5,
         start_s=5,
     )
-    run = simulate(
-        SparkPlant(plant, Constant(3500), seed=9),
-        Predictive(slo=10),
-        standard_guards(Limits(max_executors=6)),
-        until_s=2400,
-        interval_s=5,
-    )
+    run = ran_within_10_s(plant, Constant(3500), most=6, until_s=2400)
     targets = [record.target or 0 for record in run.records if record.t_s >= 120]
     assert measures(run.ledger, Slo(latency_s=10), warm_up_s=120).attained
     assert targets[-1] == 1
