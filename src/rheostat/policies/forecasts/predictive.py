@@ -16,7 +16,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.foresight.contest import contested, winner
-from rheostat.policies.foresight.courses import bearable, course, risk
+from rheostat.policies.foresight.courses import bearable, course, is_last_look, risk
 from rheostat.policies.foresight.gain import begun
 from rheostat.policies.foresight.late_rows import WINDOW_S, counted
 from rheostat.policies.foresight.learning import learnt
@@ -51,13 +51,14 @@ class Predictive:
     forecast from the history, and the time that executors take to come from their coming, at first
     from that of the application's first one. Batches are then rolled out. Up, just in time: if rows
     would be late on the 90 % path before executors that are asked for at the next look could help,
-    the cheapest size with which they are not on the median path: what comes above it can still be
-    met (while a load is young: on the 99 % path). Up too, for a reserve: if the rate may surge, as
-    it did in the past when it was like now, or to the ``peak`` that was told, and more rows would
-    be late until executors come than may be. Down, if neither would be so with fewer until another
-    change would pay: to the size that saves most until more are needed, where that is more than a
-    change costs; while little was seen of the load, it may reach what the job's first size does;
-    where cold executors make rows late, only as often as changes may make half of the late rows.
+    or while those work off what has queued up, the cheapest size with which they are not on the
+    median path: what comes above it can still be met (while a load is young: on the 99 % path). Up
+    too, for a reserve: if the rate may surge, as it did in the past when it was like now, or to the
+    ``peak`` that was told, and more rows would be late until executors come than may be. Down, if
+    neither would be so with fewer until another change would pay: to the size that saves most until
+    more are needed, where that is more than a change costs; while little was seen of the load, it
+    may reach what the job's first size does; where cold executors make rows late, only as often as
+    changes may make half of the late rows.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
     that do not come are not counted on, and what is over before they come is waited for. Before the
@@ -202,6 +203,9 @@ class Predictive:
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
         if standing.late_rows > _LATE_S * at.coming.p90[0]:
             why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
+            return self._up(at, why, evidence)
+        if is_last_look(at, arrivals, _LATE_S * at.coming.p90[0]):
+            why = f"at the next look it is too late to keep rows in time with more than {at.size}"
             return self._up(at, why, evidence)
         if _is_too_much(at, feared, worst):
             surge = at.surges.worst.rate if at.surges else 0.0

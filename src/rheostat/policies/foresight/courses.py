@@ -39,6 +39,32 @@ def course(
     )
 
 
+def is_last_look(at: Situation, arrivals: Arrivals, late_rows: float) -> bool:
+    """Tell whether all executors that there may be, asked for at the next look, would come too
+    late: the batches until then, and what has queued up when they come and are cold, make more than
+    ``late_rows`` late, and fewer if they are asked for now.
+    """
+    most = max(at.size, at.sizes[-1])
+    if most == at.size or at.lost:
+        return False
+    later = _asked_in(at, arrivals, most, at.tick_s)
+    return later > late_rows and later > late_rows + _asked_in(at, arrivals, most, 0.0)
+
+
+def _asked_in(at: Situation, arrivals: Arrivals, target: int, in_s: float) -> float:
+    """Return the late rows where ``target`` executors are asked for in so many seconds."""
+    there = _with(at, at.size, starting=True)
+    ready_s = max(at.cost.start_within_s() + in_s, there[-1][0])
+    return rollout(
+        at.backlog,
+        arrivals,
+        [*there, (ready_s, _batch(at, target), at.cost.cold_s)],
+        trigger_s=at.trigger_s,
+        slo_s=at.aim_s,
+        until_s=at.within_s + at.aim_s,
+    ).late_rows
+
+
 def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: float) -> Course:
     """Return the course with ``target`` executors if the rate surges, and all that there may be are
     there ``there_s`` later; a batch has begun a ``phase`` (0 to 1) of an interval before.
