@@ -56,8 +56,9 @@ class Predictive:
     too, for a reserve: if the rate may surge, as it did in the past when it was like now, or to the
     ``peak`` that was told, and more rows would be late until executors come than may be. Down, if
     neither would be so with fewer until another change would pay: to the size that saves most until
-    more are needed; while little was seen of the load, it may reach what the job's first size does;
-    where cold executors make rows late, only as often as changes may make half of the late rows.
+    more are needed, where that is more than a change costs; while little was seen of the load, it
+    may reach what the job's first size does; where cold executors make rows late, only as often as
+    changes may make half of the late rows.
 
     Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
     that do not come are not counted on, and what is over before they come is waited for. Before the
@@ -259,12 +260,12 @@ class Predictive:
 
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
-        best, saved = size, 0.0
+        best, saved = size, self.waits * self.rescale_cost
         wary = replace(at, longer=at.longer * _WARY)
         for q in (each for each in at.sizes if each < size):
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
-                saving = max(saving, 1.0)  # what has gained nothing is given back at once
+                saving = math.inf  # what has gained nothing is given back at once
             if saving <= saved:
                 continue
             if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
