@@ -302,13 +302,15 @@ def _helped(
 
 def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
     """Tell whether what makes rows late is over before more executors come, as the long batch after
-    a change of size: they would come for nothing.
+    a change of size: they would come for nothing. Where rows queue up to the end it is not over.
     """
     arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
     in_time = at.coming.p90[0] * at.aim_s
-    courses = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in (at.size, *more)]
-    here, *there = (each.late_rows + max(0.0, each.waiting_rows - in_time) for each in courses)
-    return min(there) > (1 - _GAIN) * here
+    here, *there = (course(at, arrivals, q, max(until_s, WINDOW_S)) for q in (at.size, *more))
+    if here.waiting_rows > in_time:
+        return False
+    late = (each.late_rows + max(0.0, each.waiting_rows - in_time) for each in there)
+    return min(late) > (1 - _GAIN) * here.late_rows
 
 
 def _late_rows(

@@ -48,7 +48,9 @@ def is_last_look(at: Situation, arrivals: Arrivals, late_rows: float) -> bool:
     if most == at.size or at.lost:
         return False
     later = _asked_in(at, arrivals, most, at.tick_s)
-    return later > late_rows and later > late_rows + _asked_in(at, arrivals, most, 0.0)
+    if later <= late_rows:  # as at most looks: the second rollout can be saved
+        return False
+    return later > late_rows + _asked_in(at, arrivals, most, 0.0)
 
 
 def _asked_in(at: Situation, arrivals: Arrivals, target: int, in_s: float) -> float:

@@ -4,6 +4,7 @@ take a minute to come.
 
 import itertools
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.sim.sweep.runner import play
+from rheostat.sim.sweep.sweep_spec import read_spec
 from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
@@ -22,6 +25,7 @@ from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.workload import Workload
 
+EXPERIMENT = Path(__file__).parents[4] / "experiments" / "predictive.yaml"
 SLO = Slo(latency_s=30)
 WAVE = Cosine(shift=30_000, amplitude=20_000, noise=2000, seed=31)
 BURSTS = Bursts(quiet=15_000, burst=40_000, quiet_s=600, burst_s=180, seed=33)
@@ -106,6 +110,16 @@ def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> Non
     assert measures(run.ledger, Slo(latency_s=10), warm_up_s=120).attained
     assert targets[-1] == 1
     assert targets == sorted(targets, reverse=True)
+
+
+def test_rows_that_queue_up_with_every_size_are_not_waited_out() -> None:
+    wanted = ("predictive", "trace", "start 3 s", 731)
+    cell = next(
+        each
+        for each in read_spec(EXPERIMENT)
+        if (each.policy, each.load, each.plant, each.seed) == wanted
+    )
+    assert measures(play(cell).ledger, SLO, warm_up_s=300).attained
 
 
 def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -> None:

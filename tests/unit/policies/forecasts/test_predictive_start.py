@@ -138,7 +138,7 @@ def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
     assert young[first] >= 3
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 600, 620])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 600, 620])
 def test_a_steep_day_is_in_time_where_executors_take_as_long_as_the_objective(seed: int) -> None:
     played = day("predictive", seed, start_s=10.0)
     assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
