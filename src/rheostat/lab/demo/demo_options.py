@@ -19,7 +19,9 @@ from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
 from rheostat.workloads.day import Day
 
-QUERIES = ("q1", "q11")
+PEAKS = {"q1": 2600.0, "q11": 2000.0}
+"""The queries, and the bids per second that four executors of two slots still take within 10 s."""
+QUERIES = tuple(PEAKS)
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
@@ -43,7 +45,10 @@ class Demo:
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
     days: int = field(default=1, metadata={"help": "days, one after the other"})
     low: float = field(default=200.0, metadata={"help": "bids per second at night"})
-    peak: float = field(default=2600.0, metadata={"help": "bids per second at the peak"})
+    peak: float | None = field(
+        default=None,
+        metadata={"help": "bids per second at the peak; left out: what the query can take"},
+    )
     ramp_share: float = field(
         default=0.12, metadata={"help": "share of the day that its steep ramp takes"}
     )
@@ -95,7 +100,7 @@ class Demo:
             )
         between(_SHORTEST_S, _LONGEST_S, seconds=self.seconds)
         between(1, _MOST_DAYS, days=self.days)
-        between(0, _MOST_RATE, low=self.low, peak=self.peak)
+        between(0, _MOST_RATE, low=self.low, peak=self.load.peak)
         between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
         between(1, _MOST_PARTITIONS, partitions=self.partitions)
         between(_SHORTEST_TRIGGER_S, self.seconds, trigger_s=self.trigger_s)
@@ -107,16 +112,19 @@ class Demo:
         between(0, _LARGEST_SEED, seed=self.seed)
         if self.price_per_slot_hour is not None:
             between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
-        # Made for show: the load checks its own numbers, and before anything is started.
-        Day(
+        guards_of(self.limits, self.guards, self.loop)
+        create(self.policy, self.policy_parameters, self.slo)
+
+    @property
+    def load(self) -> Day:
+        """The day that is played; raises BadInput for numbers that make none."""
+        return Day(
             low=self.low,
-            peak=self.peak,
+            peak=PEAKS[self.query] if self.peak is None else self.peak,
             day_s=self.seconds,
             ramp_share=self.ramp_share,
             seed=self.seed,
         )
-        guards_of(self.limits, self.guards, self.loop)
-        create(self.policy, self.policy_parameters, self.slo)
 
     @property
     def total_s(self) -> float:
@@ -165,9 +173,9 @@ class Demo:
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
-            f"Nexmark {self.query}, {self.span}: {self.low:g} to"
-            f" {self.peak:g} bids/s; each waits {self.service_ms:g} ms, standing for a call to an"
-            f" outside system; trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
+            f"Nexmark {self.query}, {self.span}: {self.low:g} to {self.load.peak:g} bids/s; each"
+            f" waits {self.service_ms:g} ms, standing for a call to an outside system;"
+            f" trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
             f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"
             f" {slots(self.cores)}, a decision every {self.interval_s:g} s"
         )

@@ -92,12 +92,12 @@ class PlayedDay:
             return self._told(_ended(handle), list(machine.samples))
 
     def _load(self, start_s: float) -> Child:
-        demo = self._lab.demo
+        demo, day = self._lab.demo, self._lab.demo.load
         settings = {
-            "low": demo.low,
-            "peak": demo.peak,
-            "day_s": demo.seconds,
-            "ramp_share": demo.ramp_share,
+            "low": day.low,
+            "peak": day.peak,
+            "day_s": day.day_s,
+            "ramp_share": day.ramp_share,
         }
         words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
         when = ["--seed", str(demo.seed), "--start-at", str(start_s)]

@@ -35,6 +35,12 @@ def test_what_is_shown_by_default_is_allowed():
     assert "1 to 4 executors of 2 slots" in Demo().in_words()
 
 
+def test_a_query_peaks_where_it_can_still_be_kept_up_with_unless_told_otherwise():
+    assert Demo().load.peak == 2600.0
+    assert "200 to 2000 bids/s" in Demo(query="q11").in_words()
+    assert Demo(query="q11", peak=2600.0).load.peak == 2600.0
+
+
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_no_number_of_the_demo_is_negative_or_none(name, value):

@@ -16,7 +16,6 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.day import Day
 
 DEMO = Demo()
 
@@ -85,15 +84,8 @@ def day(policy: str, seed: int, start_s: float = 5.0) -> Run:
         cold_s=1.5,
         start_s=start_s,
     )
-    load = Day(
-        low=DEMO.low,
-        peak=DEMO.peak,
-        day_s=DEMO.seconds,
-        ramp_share=DEMO.ramp_share,
-        seed=seed,
-    )
     return simulate(
-        SparkPlant(plant, load, seed=seed),
+        SparkPlant(plant, replace(DEMO.load, seed=seed), seed=seed),
         create(policy, {}, DEMO.slo),
         guards_of(DEMO.limits, DEMO.guards, DEMO.loop),
         until_s=DEMO.seconds,
