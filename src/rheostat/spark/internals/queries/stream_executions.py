@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from rheostat.signals.rhythm import BatchTime
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 
 _FILES = "FileSink["
+_DURATION = re.compile(r"(\w+)=(-?\d+)")
 
 
 class Queries:
@@ -38,14 +40,22 @@ class Queries:
         """Return the last finished batches of a query, at most so many, oldest first; triggers that
         ran no batch, which Spark reports too, are left out.
         """
+        if most == 1:
+            ended = [query._jsq.lastProgress()]
+        else:
+            recent = query._jsq.recentProgress()
+            known = len(recent)
+            # By number: a slice would be copied in the JVM, at several calls.
+            ended = [recent[number] for number in range(max(0, known - most), known)]
+        times = ((progress, _durations_ms(progress)) for progress in ended if progress is not None)
         return [
             BatchTime(
                 int(progress.batchId()),
                 _unix_s(progress.timestamp()),
-                int(progress.durationMs()["triggerExecution"]) / 1000,
+                durations_ms["triggerExecution"] / 1000,
             )
-            for progress in query._jsq.recentProgress()[-most:]
-            if progress.durationMs().containsKey("addBatch")
+            for progress, durations_ms in times
+            if "addBatch" in durations_ms
         ]
 
     def pauses_after(self, query: Any) -> int | None:
@@ -99,6 +109,12 @@ class Queries:
     def _path(self) -> Any:
         # Kept: py4j asks the JVM for every part of a name.
         return self._jvm.org.apache.hadoop.fs.Path
+
+
+def _durations_ms(progress: Any) -> dict[str, int]:
+    """Return the durations of a progress event, in milliseconds."""
+    # As text: each name that is asked for would be a call.
+    return {name: int(ms) for name, ms in _DURATION.findall(progress.durationMs().toString())}
 
 
 def _unix_s(timestamp: Any) -> float:

@@ -10,16 +10,9 @@ from rheostat.signals.rhythm import BatchTime
 from rheostat.spark.internals.queries.stream_executions import Queries
 
 
-class Durations(dict[str, int]):
-    """A Java map."""
-
-    def containsKey(self, name: str) -> bool:  # noqa: N802 - Java's name
-        return name in self
-
-
 def progress(number: int, took_ms: int, has_batch: bool = True) -> Any:
-    parts = {"addBatch": 1} if has_batch else {}
-    durations = Durations(triggerExecution=took_ms, **parts)
+    parts = "addBatch=1, " if has_batch else ""
+    durations = SimpleNamespace(toString=lambda: f"{{{parts}triggerExecution={took_ms}}}")
     return SimpleNamespace(
         batchId=lambda: number,
         timestamp=lambda: f"2026-01-01T00:00:{number:02d}.500Z",
@@ -53,6 +46,9 @@ def test_times_of_batches_leave_out_triggers_that_ran_none(queries: Queries) -> 
     events = [progress(1, 900), progress(2, 800), progress(3, 5, has_batch=False)]
     seen = queries.batch_times(query(events), 2)
     assert seen == [BatchTime(2, 1767225602.5, 0.8)]
+    assert queries.batch_times(query(events), 1) == queries.batch_times(query(), 1) == []
+    assert queries.batch_times(query(events[:2]), 1) == [BatchTime(2, 1767225602.5, 0.8)]
+    assert [batch.number for batch in queries.batch_times(query(events), 9)] == [1, 2]
 
 
 @pytest.mark.parametrize(
