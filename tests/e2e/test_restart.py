@@ -28,7 +28,9 @@ spark = SparkSession.builder.appName("words").config("spark.sql.shuffle.partitio
 def keep(batch, number):
     rows = [[row["word"], row["count"]] for row in batch.collect()]
     (folder / "sink").mkdir(exist_ok=True)
-    (folder / "sink" / f"{number:03}").write_text(json.dumps(sorted(rows)))
+    part = folder / "sink.part"
+    part.write_text(json.dumps(sorted(rows)))
+    part.replace(folder / "sink" / f"{number:03}")  # whoever looks meanwhile reads whole batches
 
 source = spark.readStream.schema("word string").option("maxFilesPerTrigger", 1)
 counted = source.json(str(folder / "input")).groupBy("word").count()

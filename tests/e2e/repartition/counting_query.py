@@ -47,9 +47,10 @@ def feed(folder: Path, files: range) -> None:
     (folder / "input").mkdir(parents=True, exist_ok=True)
     for file in files:
         text = "\n".join(json.dumps({"word": word}) for word in words(file))
-        path = folder / "input" / f"{file:03}.json"
-        path.write_text(text)
-        os.utime(path, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest first
+        part = folder / "input.part"
+        part.write_text(text)
+        os.utime(part, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest first
+        part.replace(folder / "input" / f"{file:03}.json")  # a running query lists whole files
 
 
 def run(spark: Any, folder: Path, files: Path | None = None, checkpoint: str = "") -> None:
