@@ -4,6 +4,7 @@
 SETUP  = scripts/setup.sh pyproject.toml rheostat-lab/pyproject.toml
 DEMO   = --end-with-parent $(if $(QUERY),--query $(QUERY)) $(if $(MASTER),--cluster $(MASTER)) $(ARGS)
 PYTEST = .venv/bin/python -m pytest
+BESIDE = -n logical --dist loadfile --no-loadscope-reorder
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.1.4 4.2.0
 
@@ -31,7 +32,7 @@ demo-kubernetes: .venv/.ready ## on Kubernetes: its own HPA sizes the job, then 
 	@.venv/bin/rheostat demo --operator --end-with-parent --out out/demo-kubernetes $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
 test: .venv/.ready ## everything that is tested in under 10 minutes, real Spark and Kafka included
-	@$(PYTEST) -m "not thorough" $(TESTS) $(ARGS)
+	@$(PYTEST) $(BESIDE) -m "not thorough" $(TESTS) $(ARGS)
 
 thorough: .venv/.ready ## the tests that take longer
 	@$(PYTEST) -m thorough $(TESTS) $(ARGS)

@@ -49,6 +49,7 @@ def test_an_example_in_a_session_decides_and_keeps_its_journal(name, state, caps
     assert capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_the_example_around_an_unchanged_script_ends_with_its_code(tmp_path):
     command = [sys.executable, "-m", "rheostat.cli", "run", "--max", "1", "--journal"]
     ended = subprocess.run(

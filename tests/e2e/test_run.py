@@ -271,6 +271,7 @@ def test_under_spark_submit_a_script_without_a_line_is_sized_as_sparks_configura
     assert any("policy fixed, 1 to 2 executors" in line for line in lines)
 
 
+@pytest.mark.thorough
 def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(  # noqa: E501
     tmp_path: Path,
 ) -> None:
@@ -317,6 +318,7 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(
     assert {record.target for record in run.records()} == {None}
 
 
+@pytest.mark.thorough
 def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlives_a_killed_parent(
     tmp_path: Path,
 ) -> None:
@@ -372,6 +374,7 @@ for number, cores in enumerate((2, 1)):
 """
 
 
+@pytest.mark.thorough
 def test_what_the_user_has_set_is_the_same_inside_and_each_application_is_sized_in_its_room(
     tmp_path: Path, cluster: Cluster
 ) -> None:

@@ -74,6 +74,7 @@ def decided(handle: Handle, decisions: int = 4) -> list[tuple[int | None, str]]:
     return targets()
 
 
+@pytest.mark.thorough
 def test_executors_stay_where_nobody_has_decided_a_size(
     spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -276,6 +276,7 @@ def test_state_follows_the_executors_and_the_output_is_exact(
     queries.assert_exact()
 
 
+@pytest.mark.thorough
 def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(
     spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
 ) -> None:

@@ -31,6 +31,7 @@ policies: [fixed, ds2, spark-batch-ratio]
 """
 
 
+@pytest.mark.thorough
 def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(
     driver: dict[str, str], tmp_path: Path
 ) -> None:

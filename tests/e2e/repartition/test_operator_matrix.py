@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
     ("case", "provider", "before", "after"),
     [
         ("count", "hdfs", 2, 3),
-        ("inner-join", "changelog", 4, 2),
+        pytest.param("inner-join", "changelog", 4, 2, marks=pytest.mark.thorough),
         ("outer-join-4", "snapshot", 2, 3),
     ],
 )
