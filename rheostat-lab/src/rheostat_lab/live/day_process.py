@@ -33,6 +33,8 @@ def command(demo: Demo) -> list[str]:
         "--policy": demo.policy,
         "--seed": demo.seed,
         "--seconds": f"{demo.seconds:g}",
+        "--peak": f"{demo.load.peak:g}",
+        "--ramp-share": f"{demo.ramp_share:g}",
         "--cluster": demo.cluster,
         "--out": demo.out,
     }

@@ -19,7 +19,7 @@ from rheostat.lab.demo import results_folder
 from rheostat_lab.experiment_file import spec_of
 from rheostat_lab.live.day_process import play
 from rheostat_lab.live.played_day import PlayedDay, is_played, read_day
-from rheostat_lab.live.policies_spec import PoliciesSpec
+from rheostat_lab.live.policies_spec import OF_A_DAY, PoliciesSpec
 from rheostat_lab.live.policy_table import said, table
 from rheostat_lab.live.prediction_table import prediction_table
 
@@ -82,16 +82,15 @@ def _kept(spec: PoliciesSpec, name: str, out: Path) -> dict[str, Any]:
 
 
 def _require_same_days(spec: PoliciesSpec, path: Path) -> None:
-    """Raise BadInput where the days that are there are others: of another length or cluster."""
+    """Raise BadInput where the days that are there are others: of another length, for instance."""
     if not path.exists():
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))["spec"]
-        was = (before["seconds"], before["cluster"])
+        was = {name: before[name] for name in OF_A_DAY}
     except (OSError, ValueError, KeyError, TypeError):
         raise BadInput(f"{path} is no result of this experiment; name another --out") from None
-    if was != (spec.seconds, spec.cluster):
-        raise BadInput(
-            f"{path} has days of {was[0]:g} seconds on {was[1]}, but {spec.seconds:g} seconds on"
-            f" {spec.cluster} are wanted; name another --out"
-        )
+    wanted = {name: getattr(spec, name) for name in OF_A_DAY}
+    others = [f"{name} {was[name]}, not {wanted[name]}" for name in OF_A_DAY if was[name] != wanted[name]]
+    if others:
+        raise BadInput(f"{path} has days of {', '.join(others)}; name another --out")

@@ -15,6 +15,10 @@ from rheostat.errors import BadInput
 from rheostat.lab.demo.demo_options import Demo
 
 
+OF_A_DAY = ("seconds", "peak", "ramp_share", "cluster")
+"""What all days of a specification have in common."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One day: a query, who sizes it, and the seed of its bids and of the load's noise.
@@ -37,8 +41,8 @@ class Cell:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliciesSpec:
     """Each of ``policies`` (names, with parameters or without) sizes each of ``queries`` on each of
-    ``seeds``, for a day of ``seconds`` on a ``cluster`` of this computer; the first policy is
-    compared with the others.
+    ``seeds``, for a day of ``seconds`` on a ``cluster`` of this computer, with the demo's ``peak`` (None:
+    that of the query) and ``ramp_share``; the first policy is compared with the others.
     """
 
     experiment: str
@@ -46,16 +50,18 @@ class PoliciesSpec:
     policies: tuple[str, ...]
     seeds: tuple[int, ...]
     seconds: float = 240.0
+    peak: float | None = None
+    ramp_share: float = 0.16
     cluster: str = "standalone"
 
     def __post_init__(self) -> None:
         _require_list("queries", self.queries, str, "names")
         _require_list("policies", self.policies, str, "names")
         _require_list("seeds", self.seeds, int, "whole numbers")
-        if isinstance(self.seconds, bool) or not isinstance(self.seconds, int | float):
-            raise BadInput(f"seconds must be a number, but it is {self.seconds!r}")
-        if not math.isfinite(self.seconds):
-            raise BadInput(f"seconds must be a number, but it is {self.seconds}")
+        _require_number("seconds", self.seconds)
+        _require_number("ramp_share", self.ramp_share)
+        if self.peak is not None:
+            _require_number("peak", self.peak)
         for cell in self.cells():
             self.demo(cell, Path())  # made for show: the demo checks what it is asked for
 
@@ -75,6 +81,8 @@ class PoliciesSpec:
             parameters=pairs(parameters),
             seed=cell.seed,
             seconds=self.seconds,
+            peak=self.peak,
+            ramp_share=self.ramp_share,
             cluster=self.cluster,
             out=out,
         )
@@ -86,6 +94,11 @@ def words(policy: str) -> list[str]:
         return shlex.split(policy) or [policy]
     except ValueError:
         raise BadInput(f"a policy has a quote without its end: {policy}") from None
+
+
+def _require_number(name: str, given: Any) -> None:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise BadInput(f"{name} must be a number, but it is {given!r}")
 
 
 def _require_list(name: str, given: Any, kind: type, what: str) -> None:

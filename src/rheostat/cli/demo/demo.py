@@ -34,6 +34,13 @@ class ShownDay:
     days: int = field(
         default=1, metadata={"help": "days, one after the other; the second may be forecast"}
     )
+    peak: float | None = field(
+        default=None,
+        metadata={"help": "bids per second at the peak; left out: what the query can take"},
+    )
+    ramp_share: float = field(
+        default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
+    )
     policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy that decides"})
     minimum: int = field(
         default=1, metadata={"flag": "--min", "help": "floor of the number of executors"}
@@ -107,6 +114,8 @@ def demo(
         query=day.query,
         seconds=day.seconds,
         days=day.days,
+        peak=day.peak,
+        ramp_share=day.ramp_share,
         policy=day.policy,
         parameters=chosen(day.policy, parameters),
         min_executors=day.minimum,

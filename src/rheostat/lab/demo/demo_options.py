@@ -50,7 +50,7 @@ class Demo:
         metadata={"help": "bids per second at the peak; left out: what the query can take"},
     )
     ramp_share: float = field(
-        default=0.12, metadata={"help": "share of the day that its steep ramp takes"}
+        default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
     )
     service_ms: float = field(
         default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}

@@ -57,7 +57,7 @@ def internals_of(spark: Any) -> Internals:
         executors=executors,
         block_managers=block_managers,
         locality_waits=LocalityWaits(gateway),
-        queries=Queries(gateway),
+        queries=Queries(gateway, classes),
         files=Files(gateway),
         coordinator=coordinator,
         tasks=tasks,

@@ -50,7 +50,7 @@ def test_days_that_are_there_are_told_and_not_played(
     assert told == json.loads((tmp_path / "out" / "short.json").read_text())
 
 
-def test_days_of_another_length_are_not_mixed(
+def test_days_of_another_length_or_load_are_not_mixed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec, out = tmp_path / "short.yaml", tmp_path / "out"
@@ -58,11 +58,11 @@ def test_days_of_another_length_are_not_mixed(
     for policy in ("fixed", "hpa"):
         a_day(out / "short" / f"q1-{policy}-3")
     assert run(["lab", "run", str(spec), "--out", str(out)]) == 0
-    spec.write_text(SPEC.replace("60", "90"))
+    spec.write_text(SPEC.replace("60", "90") + "peak: 900\n")
     capsys.readouterr()
     assert run(["lab", "run", str(spec), "--out", str(out)]) == 2
     told = capsys.readouterr().err
-    assert "days of 60 seconds on standalone, but 90 seconds on standalone are wanted" in told
+    assert "has days of seconds 60, not 90, peak None, not 900; name another --out" in told
 
 
 def test_a_folder_of_somebody_else_is_refused_before_anything_is_played(
@@ -92,7 +92,7 @@ def test_a_day_whose_executors_nobody_told_is_not_the_cheapest(tmp_path: Path) -
 
 def test_the_command_of_a_day_is_one_that_the_command_line_takes(tmp_path: Path) -> None:
     spec = PoliciesSpec(
-        experiment="policies", queries=("q11",), policies=("hpa",), seeds=(8,), seconds=60
+        experiment="policies", queries=("q11",), policies=("hpa",), seeds=(8,), seconds=60, peak=900
     )
     (cell,) = spec.cells()
     words = command(spec.demo(cell, tmp_path / cell.name))
@@ -101,4 +101,5 @@ def test_the_command_of_a_day_is_one_that_the_command_line_takes(tmp_path: Path)
     given = demo.make_context("demo", words[4:]).params
     assert (given["query"], given["policy"], given["seed"]) == ("q11", "hpa", 8)
     assert (given["seconds"], given["cluster"]) == (60.0, "standalone")
+    assert (given["peak"], given["ramp_share"]) == (900.0, 0.16)
     assert given["out"] == tmp_path / "q11-hpa-8"

@@ -27,6 +27,7 @@ def test_the_kept_specification_is_ten_ways_to_size_two_queries_on_three_seeds()
     assert len(list(spec.cells())) == 60
     assert spec.policies[0] == "predictive"
     assert (spec.seconds, spec.cluster) == (240.0, "standalone")
+    assert (spec.peak, spec.ramp_share) == (2600, 0.12)
 
 
 def test_a_policy_may_have_parameters_which_its_day_has_and_its_folder_names() -> None:
@@ -88,6 +89,9 @@ def test_days_are_ordered_seed_by_seed() -> None:
         ({"seconds": "long"}, "seconds must be a number, but it is 'long'"),
         ({"seconds": 5}, "too short"),
         ({"seconds": float("nan")}, "seconds must be a number"),
+        ({"peak": "high"}, "peak must be a number, but it is 'high'"),
+        ({"peak": -1}, "peak"),
+        ({"ramp_share": 2}, "ramp_share must be above 0"),
         ({"cluster": "mesos"}, "mesos"),
         ({"cluster": 3}, "must be one of standalone, yarn, kubernetes, but it is 3"),
     ],

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JError
 
 from rheostat.signals.rhythm import BatchTime
+from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 
 _FILES = "FileSink["
 _DURATION = re.compile(r"(\w+)=(-?\d+)")
+
+
+class _Watched(NamedTuple):
+    """Queries by their run ids, and the object in the JVM that looks at all of them; None where
+    there can be none.
+    """
+
+    run_ids: tuple[str, ...] = ()
+    looks: Any = None
 
 
 class Queries:
@@ -21,13 +32,28 @@ class Queries:
 
     * Calls: ``StreamExecution.trigger``, ``StreamExecution.resolvedCheckpointRoot``,
       ``StreamExecution.lastExecution``, ``StreamExecution.sink``, and the progress events of the
-      Java object.
+      Java object, those of several queries by the compiled class ``LastBatches``.
     * Without them: None, or no; each method says which. Told by the calls themselves.
     * Spark 3.5 to 4.3.
     """
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
+        self._gateway = gateway
         self._jvm = gateway.jvm
+        self._classes = classes
+        self._watched = _Watched()
+
+    def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
+        """Return the number of the last finished batch of each query, -1 for none, by run id: one
+        call for all of them.
+        """
+        run_ids = tuple(queries)
+        if run_ids != self._watched.run_ids:
+            self._watched = _Watched(run_ids, self._looks(queries))
+        looks = self._watched.looks
+        if looks is None:
+            return {run_id: self.last_batch(query) for run_id, query in queries.items()}
+        return dict(zip(run_ids, map(int, str(looks.numbers()).split()), strict=True))
 
     def last_batch(self, query: Any) -> int:
         """Return the number of the last finished batch of a query, -1 for none: a tenth of the
@@ -104,6 +130,19 @@ class Queries:
         except ABSENT:
             return None
         return named[len(_FILES) : -1] if named.startswith(_FILES) else None
+
+    def _looks(self, queries: Mapping[str, Any]) -> Any | None:
+        # One query's object is asked in three calls, each of some tenths of a millisecond.
+        try:
+            listed = self._gateway.listed(query._jsq for query in queries.values())
+            arguments = self._gateway.array(self._jvm.java.lang.Object, (listed,))
+            return self._last_batches.newInstance(arguments)
+        except ABSENT:
+            return None
+
+    @functools.cached_property
+    def _last_batches(self) -> Any:
+        return self._classes.in_driver("LastBatches")
 
     @functools.cached_property
     def _path(self) -> Any:

@@ -5,7 +5,7 @@ and their state stores.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from rheostat.signals.rhythm import Rhythm
@@ -19,6 +19,10 @@ _AT_REST = 1.5
 
 class Streams(BatchTimes, Protocol):
     """The calls of the JVM that concern queries."""
+
+    def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
+        """Return the number of the last finished batch of each query, -1 for none; cheap."""
+        ...
 
     def state_folder(self, query: Any) -> str | None:
         """Return where a query's state is."""
@@ -50,7 +54,7 @@ class RunningQueries:
 
     def batches(self) -> dict[str, int]:
         """Return the number of each query's last finished batch, -1 for none."""
-        return {run_id: self._streams.last_batch(query) for run_id, query in self._queries.items()}
+        return self._streams.last_batches(self._queries)
 
     def idle(self, run_id: str, quiet_s: float) -> bool:
         """Tell whether a query is at rest: it runs no batch, and ``quiet_s`` after the last one is

@@ -32,9 +32,60 @@ def query(events: Any = (), planned: int | None = None, active: bool = False) ->
     return SimpleNamespace(_jsq=java)
 
 
+class Looks:
+    """What ``LastBatches`` makes of queries."""
+
+    def __init__(self, queries: list[Any]) -> None:
+        self._queries = queries
+
+    def numbers(self) -> str:
+        last = [query.lastProgress() for query in self._queries]
+        return "".join(f"{-1 if event is None else event.batchId()} " for event in last)
+
+
+class Classes:
+    """Compiles nothing; counts what is made of its class."""
+
+    made = 0
+
+    def in_driver(self, name: str) -> Any:
+        assert name == "LastBatches"
+        return SimpleNamespace(newInstance=self._make)
+
+    def _make(self, arguments: list[Any]) -> Looks:
+        self.made += 1
+        return Looks(*arguments)
+
+
+class NoCompiler:
+    """A Spark that does not have its compiler where it was."""
+
+    def in_driver(self, name: str) -> Any:
+        raise TypeError("'JavaPackage' object is not callable")
+
+
 @pytest.fixture
 def queries(gateway: Callable[..., Any]) -> Queries:
-    return Queries(gateway())
+    return Queries(gateway(), Classes())
+
+
+@pytest.mark.parametrize("classes", [Classes(), NoCompiler()])
+def test_the_last_batches_of_all_queries_are_told_by_run(
+    gateway: Callable[..., Any], classes: Any
+) -> None:
+    queries = Queries(gateway(), classes)
+    both = {"a": query(), "b": query([progress(6, 100), progress(7, 100)])}
+    assert queries.last_batches(both) == {"a": -1, "b": 7}
+    assert queries.last_batches({"b": both["b"]}) == {"b": 7}
+    assert queries.last_batches({}) == {}
+
+
+def test_queries_are_listed_for_the_jvm_once(gateway: Callable[..., Any]) -> None:
+    classes = Classes()
+    queries, one = Queries(gateway(), classes), {"a": query([progress(6, 100)])}
+    for _ in range(3):
+        assert queries.last_batches(dict(one)) == {"a": 6}
+    assert classes.made == 1
 
 
 def test_the_last_batch_is_told_by_its_number(queries: Queries) -> None:

@@ -36,6 +36,9 @@ class Streams:
     def last_batch(self, query):
         return query.number
 
+    def last_batches(self, queries):
+        return {run_id: query.number for run_id, query in queries.items()}
+
     def state_folder(self, query):
         self.asked += 1
         return f"file:/{query.runId}/state"
