@@ -93,7 +93,7 @@ def rollout(
     A batch takes all that waits; the next begins at the next multiple of the trigger, or at once.
     """
     begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
-    left = 0.0
+    rows, ends_s = 0.0, since_s
     late, first_s = _of_running(backlog, slo_s)
     shortest_s = max(trigger_s, until_s / _MOST)
     while begins_s < until_s:
@@ -102,11 +102,11 @@ def rollout(
             place += 1
             longer_s = sizes[place][2]
         came = arrivals.by(begins_s)
-        ends_s = begins_s + sizes[place][1](came - taken) + longer_s
+        rows = came - taken
+        ends_s = begins_s + sizes[place][1](rows) + longer_s
         if ends_s - since_s > slo_s:
             late += arrivals.by(min(begins_s, ends_s - slo_s)) - taken
             first_s = min(first_s, since_s + slo_s)
-        left = (came - taken) * max(0.0, ends_s - until_s) / max(ends_s - begins_s, 1e-9)
         since_s, taken = begins_s, came
         begins_s = max(ends_s, begins_s + shortest_s)
     left_s = min(until_s, begins_s - slo_s)
@@ -114,6 +114,8 @@ def rollout(
         late += arrivals.by(left_s) - taken
         first_s = min(first_s, since_s + slo_s)
     came = arrivals.by(until_s)
+    # of the last batch, what it has not done by then
+    left = rows * max(0.0, ends_s - until_s) / max(ends_s - since_s, 1e-9)
     return Course(late, came + backlog.running_rows, first_s, came - taken + left)
 
 

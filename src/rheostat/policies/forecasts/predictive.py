@@ -305,12 +305,16 @@ def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
     a change of size: they would come for nothing. Where rows queue up to the end it is not over.
     """
     arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
-    in_time = at.coming.p90[0] * at.aim_s
-    here, *there = (course(at, arrivals, q, max(until_s, WINDOW_S)) for q in (at.size, *more))
+    in_time, lasts_s = at.coming.p90[0] * at.aim_s, max(until_s, WINDOW_S)
+    here = course(at, arrivals, at.size, lasts_s)
     if here.waiting_rows > in_time:
         return False
-    late = (each.late_rows + max(0.0, each.waiting_rows - in_time) for each in there)
-    return min(late) > (1 - _GAIN) * here.late_rows
+    bearable_rows = (1 - _GAIN) * here.late_rows
+    for q in reversed(more):  # the most help, if any do
+        there = course(at, arrivals, q, lasts_s)
+        if there.late_rows + max(0.0, there.waiting_rows - in_time) <= bearable_rows:
+            return False
+    return True
 
 
 def _late_rows(

@@ -114,13 +114,21 @@ def _worst(now: float, told: float, seen: Sequence[tuple[Floats, float]]) -> Sur
 def _reached(series: Floats, steps: int, now: float, highest: float) -> Floats:
     if len(series) <= steps + 1:
         return np.zeros((2, 0))
-    window = np.lib.stride_tricks.sliding_window_view
     count = len(series) - steps
     alike = _alike(series, steps, now)[:count]
-    ahead, before = window(series[1:], steps)[alike].max(axis=1), series[:count][alike]
+    ahead, before = _highest(series[1:], steps)[alike], series[:count][alike]
     reached = np.minimum(now + np.maximum(ahead - before, 0.0), highest)
-    largest = window(np.diff(series), steps)[alike].max(axis=1)
+    largest = _highest(np.diff(series), steps)[alike]
     return np.array([reached, np.maximum(largest, 0.0)])
+
+
+def _highest(series: Floats, steps: int) -> Floats:
+    """Return the highest of each so many in a row."""
+    count = len(series) - steps + 1
+    found = series[:count]
+    for begin in range(1, steps):  # a few times faster than the windows of numpy
+        found = np.maximum(found, series[begin : begin + count])
+    return found
 
 
 def _alike(series: Floats, steps: int, now: float) -> NDArray[np.bool_]:
