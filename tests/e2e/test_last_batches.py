@@ -35,6 +35,9 @@ def test_the_last_batches_of_several_queries_are_told_in_one_call(
         raise AssertionError("the queries were asked one by one: the class was not compiled")
 
     monkeypatch.setattr(Queries, "last_batch", one_by_one)
-    both = {"one": over(local_spark, tmp_path / "one", 1), "three": over(local_spark, tmp_path / "three", 3)}
+    both = {
+        "one": over(local_spark, tmp_path / "one", 1),
+        "three": over(local_spark, tmp_path / "three", 3),
+    }
     assert queries.last_batches(both) == {"one": 0, "three": 2}
     assert queries.last_batches({}) == {}

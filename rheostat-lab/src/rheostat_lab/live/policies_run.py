@@ -91,6 +91,8 @@ def _require_same_days(spec: PoliciesSpec, path: Path) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         raise BadInput(f"{path} is no result of this experiment; name another --out") from None
     wanted = {name: getattr(spec, name) for name in OF_A_DAY}
-    others = [f"{name} {was[name]}, not {wanted[name]}" for name in OF_A_DAY if was[name] != wanted[name]]
+    others = [
+        f"{name} {was[name]}, not {wanted[name]}" for name in OF_A_DAY if was[name] != wanted[name]
+    ]
     if others:
         raise BadInput(f"{path} has days of {', '.join(others)}; name another --out")

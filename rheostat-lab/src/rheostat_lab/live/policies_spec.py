@@ -14,7 +14,6 @@ from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.errors import BadInput
 from rheostat.lab.demo.demo_options import Demo
 
-
 OF_A_DAY = ("seconds", "peak", "ramp_share", "cluster")
 """What all days of a specification have in common."""
 
@@ -41,8 +40,8 @@ class Cell:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliciesSpec:
     """Each of ``policies`` (names, with parameters or without) sizes each of ``queries`` on each of
-    ``seeds``, for a day of ``seconds`` on a ``cluster`` of this computer, with the demo's ``peak`` (None:
-    that of the query) and ``ramp_share``; the first policy is compared with the others.
+    ``seeds``, for a day of ``seconds`` on a ``cluster`` of this computer, with the demo's ``peak``
+    (None: that of the query) and ``ramp_share``; the first policy is compared with the others.
     """
 
     experiment: str

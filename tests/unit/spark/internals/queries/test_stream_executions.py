@@ -66,7 +66,8 @@ class NoCompiler:
 
 @pytest.fixture
 def queries(gateway: Callable[..., Any]) -> Queries:
-    return Queries(gateway(), Classes())
+    classes: Any = Classes()
+    return Queries(gateway(), classes)
 
 
 @pytest.mark.parametrize("classes", [Classes(), NoCompiler()])
@@ -81,7 +82,7 @@ def test_the_last_batches_of_all_queries_are_told_by_run(
 
 
 def test_queries_are_listed_for_the_jvm_once(gateway: Callable[..., Any]) -> None:
-    classes = Classes()
+    classes: Any = Classes()
     queries, one = Queries(gateway(), classes), {"a": query([progress(6, 100)])}
     for _ in range(3):
         assert queries.last_batches(dict(one)) == {"a": 6}
