@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -108,16 +108,24 @@ def demo(
         flags = {"--set": bool(parameters), "--full": full, "--operator": operator}
         _check_receivers(day, flags)
         return demo_receivers(day.seconds, guards, out, as_json, end_with_parent)
+    wanted = _demo(day, chosen(day.policy, parameters), guards, out)
+    if operator:
+        return demo_operator(wanted, as_json, end_with_parent)
+    return _play(wanted, full, as_json, end_with_parent)
+
+
+def _demo(day: ShownDay, parameters: Mapping[str, Any], guards: GuardOptions, out: Path) -> Demo:
+    """Return the demo of a day; raises BadInput for what it refuses."""
     from rheostat.lab.demo.demo_options import Demo
 
-    wanted = Demo(
+    return Demo(
         query=day.query,
         seconds=day.seconds,
         days=day.days,
         peak=day.peak,
         ramp_share=day.ramp_share,
         policy=day.policy,
-        parameters=chosen(day.policy, parameters),
+        parameters=parameters,
         min_executors=day.minimum,
         max_executors=day.maximum,
         cores=day.cores,
@@ -128,9 +136,6 @@ def demo(
         cluster=day.cluster,
         out=out,
     )
-    if operator:
-        return demo_operator(wanted, as_json, end_with_parent)
-    return _play(wanted, full, as_json, end_with_parent)
 
 
 def _check_receivers(day: ShownDay, flags: Mapping[str, bool]) -> None:

@@ -23,11 +23,17 @@ class CompiledClasses:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
         self._jvm = gateway.jvm
+        self._in_driver: dict[str, Any] = {}
+        """The constructors of the classes that the driver has, by name."""
 
-    def in_driver(self, name: str) -> Any:
-        """Return the constructor of a class of ``java/driver/``."""
+    def in_driver(self, name: str, *arguments: Any) -> Any:
+        """Return an object of a class of ``java/driver/``, which is compiled once."""
+        if name not in self._in_driver:
+            compiled, _ = self._compile(_SOURCES / "driver" / f"{name}.java")
+            self._in_driver[name] = compiled.getConstructors()[0]
         # Made by reflection: py4j looks for a class by its name, and Janino's loader is not asked.
-        return self._compile(_SOURCES / "driver" / f"{name}.java")[0].getConstructors()[0]
+        given = self._gateway.array(self._jvm.java.lang.Object, arguments)
+        return self._in_driver[name].newInstance(given)
 
     def on_executors(self, name: str) -> Any:
         """Return the constructor of a class of ``java/executor/``, and send the class to the

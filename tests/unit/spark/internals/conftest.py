@@ -131,3 +131,16 @@ def sequence() -> Callable[..., Sequence]:
 def told() -> Callable[[str], Told]:
     """Makes an object of the JVM of which only its text is read."""
     return Told
+
+
+class NoCompiler:
+    """A Spark that does not have its compiler where it was."""
+
+    def in_driver(self, name: str, *_: Any) -> Any:
+        raise TypeError("'JavaPackage' object is not callable")
+
+
+@pytest.fixture
+def no_compiler() -> NoCompiler:
+    """Compiled classes where nothing can be compiled."""
+    return NoCompiler()

@@ -94,8 +94,7 @@ class BlockManagers:
     @functools.cached_property
     def _listener(self) -> Any:
         """Return the listener that hides executors as they come; it runs in the driver."""
-        arguments = self._gateway.array(self._gateway.jvm.java.lang.Object, (self._master,))
-        return self._classes.in_driver("HideNewcomers").newInstance(arguments)
+        return self._classes.in_driver("HideNewcomers", self._master)
 
     @functools.cached_property
     def _of_driver(self) -> Any:

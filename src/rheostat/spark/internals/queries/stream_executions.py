@@ -134,14 +134,9 @@ class Queries:
         # By itself a query is asked in three calls, of 0.2 ms together.
         try:
             listed = self._gateway.listed(query._jsq for query in queries.values())
-            arguments = self._gateway.array(self._jvm.java.lang.Object, (listed,))
-            return self._last_batches.newInstance(arguments)
+            return self._classes.in_driver("LastBatches", listed)
         except ABSENT:
             return None
-
-    @functools.cached_property
-    def _last_batches(self) -> Any:
-        return self._classes.in_driver("LastBatches")
 
     @functools.cached_property
     def _path(self) -> Any:

@@ -58,17 +58,10 @@ class Listeners:
 
 
 class Classes:
-    """Compiles nothing: a constructor returns what it is given."""
+    """Compiles nothing: an object is what it was made of."""
 
-    def in_driver(self, name: str) -> Any:
-        return SimpleNamespace(newInstance=lambda arguments: (name, *arguments))
-
-
-class NoCompiler:
-    """A Spark that does not have its compiler where it was."""
-
-    def in_driver(self, name: str) -> Any:
-        raise TypeError("'JavaPackage' object is not callable")
+    def in_driver(self, name: str, *arguments: Any) -> Any:
+        return (name, *arguments)
 
 
 @pytest.fixture
@@ -116,9 +109,9 @@ def test_newcomers_are_hidden_by_one_listener_that_is_taken_back(
 
 
 def test_without_a_compiler_newcomers_are_not_hidden(
-    made: Callable[..., BlockManagers], told: Callable[[str], Any]
+    made: Callable[..., BlockManagers], told: Callable[[str], Any], no_compiler: Any
 ) -> None:
-    assert not made(Master(told), Listeners(), NoCompiler()).hide_newcomers(True)
+    assert not made(Master(told), Listeners(), no_compiler).hide_newcomers(True)
 
 
 def test_a_fault_that_is_no_missing_call_is_not_taken_for_one(

@@ -48,20 +48,10 @@ class Classes:
 
     made = 0
 
-    def in_driver(self, name: str) -> Any:
+    def in_driver(self, name: str, queries: list[Any]) -> Looks:
         assert name == "LastBatches"
-        return SimpleNamespace(newInstance=self._make)
-
-    def _make(self, arguments: list[Any]) -> Looks:
         self.made += 1
-        return Looks(*arguments)
-
-
-class NoCompiler:
-    """A Spark that does not have its compiler where it was."""
-
-    def in_driver(self, name: str) -> Any:
-        raise TypeError("'JavaPackage' object is not callable")
+        return Looks(queries)
 
 
 @pytest.fixture
@@ -70,10 +60,11 @@ def queries(gateway: Callable[..., Any]) -> Queries:
     return Queries(gateway(), classes)
 
 
-@pytest.mark.parametrize("classes", [Classes(), NoCompiler()])
+@pytest.mark.parametrize("compiles", [True, False])
 def test_the_last_batches_of_all_queries_are_told_by_run(
-    gateway: Callable[..., Any], classes: Any
+    gateway: Callable[..., Any], no_compiler: Any, compiles: bool
 ) -> None:
+    classes: Any = Classes() if compiles else no_compiler
     queries = Queries(gateway(), classes)
     both = {"a": query(), "b": query([progress(6, 100), progress(7, 100)])}
     assert queries.last_batches(both) == {"a": -1, "b": 7}
