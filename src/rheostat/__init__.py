@@ -12,7 +12,7 @@ from rheostat.model import Decision, Limits, Observation, Slo
 from rheostat.ports import Policy
 
 if TYPE_CHECKING:
-    from rheostat.doctor.examination import examine as doctor
+    from rheostat.diagnosis.examination import examine as doctor
     from rheostat.spark.fleet.read_once import read_once
     from rheostat.spark.fleet.receive_into import receive
     from rheostat.spark.handle import Handle
@@ -40,7 +40,7 @@ __all__ = [
 _NEED_PYSPARK = {
     "Handle": "rheostat.spark.handle:Handle",
     "attach": "rheostat.spark.session:attach",
-    "doctor": "rheostat.doctor.examination:examine",
+    "doctor": "rheostat.diagnosis.examination:examine",
     "read_once": "rheostat.spark.fleet.read_once:read_once",
     "receive": "rheostat.spark.fleet.receive_into:receive",
     "shadow": "rheostat.spark.session:shadow",

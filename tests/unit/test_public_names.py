@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
+
+import pytest
 
 import rheostat
 
@@ -25,6 +28,25 @@ def test_all_public_names_are_found():
     assert {*rheostat.__all__, "__version__"} <= set(dir(rheostat))
     assert {"LoopOptions", "GuardOptions", "Policy"} <= set(rheostat.__all__)
     assert all(getattr(rheostat, name) is not None for name in rheostat.__all__)
+
+
+@pytest.mark.parametrize("name", rheostat.__all__)
+def test_no_public_name_is_also_a_module_that_replaces_it_once_imported(name):
+    assert find_spec(f"rheostat.{name}") is None
+
+
+def test_doctor_stays_a_function_after_it_was_used():
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import rheostat; rheostat.doctor; rheostat.doctor.__call__; print('ok')",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "ok\n"
 
 
 def test_without_pyspark_attach_says_so_in_one_line_and_the_rest_works():

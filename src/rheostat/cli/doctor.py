@@ -16,8 +16,8 @@ from rheostat.errors import BadInput
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rheostat.doctor.journal_binding import Binding
-    from rheostat.doctor.shape_experiment import Gain
+    from rheostat.diagnosis.journal_binding import Binding
+    from rheostat.diagnosis.shape_experiment import Gain
     from rheostat.spark.sensing.capabilities.query_shape import Finding
 
 
@@ -53,8 +53,8 @@ def doctor(
 
     Example: rheostat doctor --journal out/demo/journal
     """
-    from rheostat.doctor.computer import surroundings
-    from rheostat.doctor.journal_binding import finding_of
+    from rheostat.diagnosis.computer import surroundings
+    from rheostat.diagnosis.journal_binding import finding_of
 
     given = pairs(settings or (), "setting", "spark.executor.cores=4")
     bound = _bindings(journal) if journal else ()
@@ -83,7 +83,7 @@ def doctor(
 def _shape(
     checkpoint: Path | None, settings: dict[str, Any], slots: int | None
 ) -> tuple[Finding, ...]:
-    from rheostat.doctor.checkpoint_settings import read_checkpoint
+    from rheostat.diagnosis.checkpoint_settings import read_checkpoint
     from rheostat.local.spark_home import find_spark_home
     from rheostat.spark.sensing.capabilities.query_shape import Query, shape
 
@@ -108,7 +108,7 @@ def _shape(
 def _bindings(journal: Path) -> tuple[Binding, ...]:
     """Return what binds each query of a journal; raises BadInput where it tells of no batches."""
     from rheostat.cli.explain import kept_records
-    from rheostat.doctor.journal_binding import bindings
+    from rheostat.diagnosis.journal_binding import bindings
 
     seen = [
         query
@@ -125,8 +125,8 @@ def _bindings(journal: Path) -> tuple[Binding, ...]:
 
 
 def _measured(quiet: bool) -> list[Gain]:
-    from rheostat.doctor.shape_experiment import measure
-    from rheostat.doctor.shape_session import shape_session
+    from rheostat.diagnosis.shape_experiment import measure
+    from rheostat.diagnosis.shape_session import shape_session
 
     with shape_session() as spark:
         return measure(

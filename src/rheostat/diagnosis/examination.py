@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rheostat.doctor.journal_binding import bindings, finding_of
+from rheostat.diagnosis.journal_binding import bindings, finding_of
 from rheostat.model import Limits, Observation
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.queries.stream_executions import Queries

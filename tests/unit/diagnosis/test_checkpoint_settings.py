@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.doctor.checkpoint_settings import read_checkpoint
+from rheostat.diagnosis.checkpoint_settings import read_checkpoint
 from rheostat.errors import BadInput
 
 

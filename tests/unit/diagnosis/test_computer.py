@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.doctor import computer
-from rheostat.doctor.computer import surroundings
+from rheostat.diagnosis import computer
+from rheostat.diagnosis.computer import surroundings
 from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome
 from rheostat.machine.ivy import MARKER

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.doctor import shape_experiment
-from rheostat.doctor.shape_experiment import (
+from rheostat.diagnosis import shape_experiment
+from rheostat.diagnosis.shape_experiment import (
     _settings,
     _wait,
     advised,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rheostat.doctor.examination import _progress, _query, _reads_all, _slots, examine
-from rheostat.doctor.journal_binding import bindings
+from rheostat.diagnosis.examination import _progress, _query, _reads_all, _slots, examine
+from rheostat.diagnosis.journal_binding import bindings
 from rheostat.spark.sensing.queries.progress import batch_of
 
 
