@@ -21,7 +21,7 @@ from typer.main import get_command  # noqa: E402
 
 import rheostat  # noqa: E402
 from rheostat import config, model  # noqa: E402
-from rheostat.cli.app import app  # noqa: E402
+from rheostat.cli.app import application  # noqa: E402
 from rheostat.journal.record import SCHEMA  # noqa: E402
 from rheostat.spark.settings import conf_settings  # noqa: E402
 
@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
 
 def command_line() -> str:
     """Return the page of all commands with their arguments and options."""
-    top = get_command(app)
+    top = get_command(application())
     head = [MADE, "# The command line\n", "`rheostat COMMAND --help` prints the same.\n"]
     return "\n".join([*head, *_commands("rheostat", top)]) + "\n"
 

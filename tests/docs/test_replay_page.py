@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from rheostat.cli.app import app
+from rheostat.cli.app import application
 from rheostat.model import Observation
 from rheostat.replay.thesis import COLUMNS
 
@@ -41,14 +41,14 @@ def test_the_map_of_the_thesis_is_the_one_of_the_code():
 
 @pytest.mark.parametrize("command", ["replay", "policies", "explain"])
 def test_every_command_shows_an_example_in_its_help(command):
-    found = get_command(app).commands[command]  # type: ignore[attr-defined]
+    found = get_command(application()).commands[command]  # type: ignore[attr-defined]
     assert "Example: rheostat " + command in found.help
 
 
 def test_every_option_of_replay_is_on_the_page():
     options = {
         name
-        for option in get_command(app).commands["replay"].params  # type: ignore[attr-defined]
+        for option in get_command(application()).commands["replay"].params  # type: ignore[attr-defined]
         for name in option.opts
         if name.startswith("--")
     }

@@ -28,9 +28,9 @@ def shown() -> list[tuple[str, str]]:
 
 def accept(words: list[str]) -> None:
     """Let the command line's own parser read the words; nothing is run."""
-    from rheostat.cli.app import app
+    from rheostat.cli.app import application
 
-    command = get_command(app)
+    command = get_command(application())
     path = "rheostat"
     while hasattr(command, "commands") and words and words[0] in command.commands:
         path, command, words = f"{path} {words[0]}", command.commands[words[0]], words[1:]

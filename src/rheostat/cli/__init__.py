@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from rheostat.machine.missing_module import advice
-
 __all__ = ["main"]
 
 
@@ -15,6 +13,8 @@ def main() -> None:
     try:
         from rheostat.cli.app import run
     except ModuleNotFoundError as missing:
+        from rheostat.machine.missing_module import advice
+
         print(f"rheostat: {advice(missing.name or str(missing))}", file=sys.stderr)
         sys.exit(2)
     code = run(sys.argv[1:])

@@ -4,75 +4,99 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 import rheostat
-from rheostat.cli import doctor, explain, halt, lab, policies, restart
-from rheostat.cli.demo import demo
-from rheostat.cli.extensions import extend
-from rheostat.cli.recordings import calibrate, replay, whatif
-from rheostat.cli.run import run_app
-from rheostat.cli.services import cluster, connect_server, kafka, operator
-from rheostat.cli.simulate import simulate
-from rheostat.cli.state import state
 from rheostat.errors import RheostatError
-from rheostat.machine.missing_module import advice
 
-app = typer.Typer(
-    name="rheostat",
-    help=(
-        "Sizes a running PySpark Structured Streaming job: live, without a restart, every decision"
-        " explained."
-    ),
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
-)
-app.command("run", context_settings={"ignore_unknown_options": False})(run_app.run)
-app.command("restart")(restart.restart)
-app.command("demo")(demo.demo)
-app.command("replay")(replay.replay)
-app.command("policies")(policies.policies)
-app.command("explain")(explain.explain)
-app.command("halt")(halt.halt)
-app.command("doctor")(doctor.doctor)
-app.command("calibrate")(calibrate.calibrate)
-app.command("whatif")(whatif.whatif)
-app.command("connect-server")(connect_server.connect_server)
-app.add_typer(cluster.app, name="cluster")
-app.add_typer(kafka.app, name="kafka")
-app.add_typer(operator.app, name="operator")
-app.add_typer(simulate.app, name="simulate")
-app.add_typer(state.app, name="state")
+COMMANDS = {
+    "run": "run.run_app:run",
+    "restart": "restart:restart",
+    "demo": "demo.demo:demo",
+    "replay": "recordings.replay:replay",
+    "policies": "policies:policies",
+    "explain": "explain:explain",
+    "halt": "halt:halt",
+    "doctor": "doctor:doctor",
+    "calibrate": "recordings.calibrate:calibrate",
+    "whatif": "recordings.whatif:whatif",
+    "connect-server": "services.connect_server:connect_server",
+}
+"""The function of each command, in the order of the help."""
+
+GROUPS = {
+    "cluster": "services.cluster:app",
+    "kafka": "services.kafka:app",
+    "operator": "services.operator:app",
+    "simulate": "simulate.simulate:app",
+    "state": "state.state:app",
+    "lab": "lab:app",
+}
+"""The Typer application of each group of commands."""
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def application(only: str = "") -> typer.Typer:
+    """Return the command line; with the name of a command or a group, that one alone.
+
+    A command that answers from a few files must not wait for the imports of all others.
+    """
+    app = typer.Typer(
+        name="rheostat",
+        help=(
+            "Sizes a running PySpark Structured Streaming job: live, without a restart, every"
+            " decision explained."
+        ),
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    )
+    app.callback()(options)
+    for name in _wanted(COMMANDS, only):
+        app.command(name)(_load(COMMANDS[name]))
+    groups = {name: _load(GROUPS[name]) for name in _wanted(GROUPS, only)}
+    if only not in COMMANDS:
+        from rheostat.cli.extensions import extend
+
+        extend({"": app, **groups})
+    for name, group in groups.items():
+        # The laboratory's group is empty where its distribution is not installed.
+        if group.registered_commands:
+            app.add_typer(group, name=name)
+    return app
+
+
+def _wanted(names: Iterable[str], only: str) -> list[str]:
+    return [name for name in names if only in ("", name)]
+
+
+def _load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"rheostat.cli.{module}"), name)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"rheostat {rheostat.__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and exit.", is_eager=True, callback=_say_version
+            "--version",
+            help="Print the version and exit.",
+            is_eager=True,
+            callback=_print_version,
         ),
     ] = False,
 ) -> None:
     """Take the options of the program itself."""
-
-
-left_out = extend({"": app, "simulate": simulate.app, "lab": lab.app})
-"""Commands of other distributions that could not be added."""
-
-if lab.app.registered_commands:
-    app.add_typer(lab.app, name="lab")
 
 
 GONE = 141
@@ -84,7 +108,9 @@ def run(arguments: Sequence[str]) -> int:
     line).
     """
     _log_to_standard_error()
+    first = next(iter(arguments), "")
     try:
+        app = application(first if first in {**COMMANDS, **GROUPS} else "")
         code = app(list(arguments), prog_name="rheostat", standalone_mode=False)
     except typer.TyperException as error:
         said = error.format_message()
@@ -96,6 +122,8 @@ def run(arguments: Sequence[str]) -> int:
         print(f"rheostat: {error}", file=sys.stderr)
         return error.exit_code
     except ModuleNotFoundError as missing:
+        from rheostat.machine.missing_module import advice
+
         print(f"rheostat: {advice(missing.name or str(missing))}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, typer.Abort):

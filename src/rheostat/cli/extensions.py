@@ -26,7 +26,12 @@ def extend(
     for entry in entry_points(group=GROUP) if found is None else found:
         group, _, name = entry.name.rpartition(".")
         try:
-            groups[group].command(name)(entry.load())
+            if name not in _names(groups[group]):
+                groups[group].command(name)(entry.load())
         except (KeyError, ImportError, AttributeError):
             left_out.append(entry.name)
     return tuple(left_out)
+
+
+def _names(group: typer.Typer) -> set[str | None]:
+    return {command.name for command in group.registered_commands}

@@ -268,3 +268,12 @@ def test_a_seed_below_0_is_refused(capsys, command):
 def test_a_setting_without_a_value_is_called_a_setting(capsys):
     said = refused(capsys, "doctor", "--conf", "spark.executor.cores")
     assert said.startswith("a setting is written name=value, such as spark.executor.cores=4")
+
+
+def test_a_command_that_reads_files_does_not_wait_for_the_imports_of_others():
+    script = (
+        "import sys; from rheostat.cli.app import run; run(['explain', '--help']);"
+        " print(sorted({'numpy', 'pyspark', 'rheostat.policies.registry'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"

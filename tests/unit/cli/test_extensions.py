@@ -32,9 +32,9 @@ def test_one_that_cannot_be_added_is_told_and_takes_no_other_away():
 
 
 def test_the_laboratory_adds_its_commands():
-    from rheostat.cli.app import app
+    from rheostat.cli.app import application
 
-    commands = get_command(app).commands["simulate"].commands  # type: ignore[attr-defined]
+    commands = get_command(application()).commands["simulate"].commands  # type: ignore[attr-defined]
     added = {found.name for found in entry_points(group=GROUP)}
     assert added >= {"simulate.thesis", "simulate.compare"}
     assert commands.keys() >= {"thesis", "compare"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from rheostat.cli.app import app
+from rheostat.cli.app import application
 from rheostat.cli.run import run_app
 from rheostat.cli.run.run_sizing import Line
 from rheostat.config import LoopOptions
@@ -43,7 +43,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(run_app, "request_of", kept)
 
     def make(*words: str, conf: dict[str, str] = CONF) -> Settings:
-        app(["run", str(script), *words], standalone_mode=False)
+        application("run")(["run", str(script), *words], standalone_mode=False)
         return lines[-1].settings(conf)
 
     return make

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from rheostat.cli.app import app, run
+from rheostat.cli.app import application, run
 from rheostat.errors import BadInput
 from rheostat_lab.live.day_process import command
 from rheostat_lab.live.played_day import read_day
@@ -97,7 +97,7 @@ def test_the_command_of_a_day_is_one_that_the_command_line_takes(tmp_path: Path)
     (cell,) = spec.cells()
     words = command(spec.demo(cell, tmp_path / cell.name))
     assert words[1:4] == ["-m", "rheostat.cli", "demo"]
-    demo = get_command(app).commands["demo"]  # type: ignore[attr-defined]
+    demo = get_command(application("demo")).commands["demo"]  # type: ignore[attr-defined]
     given = demo.make_context("demo", words[4:]).params
     assert (given["query"], given["policy"], given["seed"]) == ("q11", "hpa", 8)
     assert (given["seconds"], given["cluster"]) == (60.0, "standalone")
