@@ -4,11 +4,12 @@
 SETUP  = scripts/setup.sh pyproject.toml rheostat-lab/pyproject.toml
 DEMO   = --end-with-parent $(if $(QUERY),--query $(QUERY)) $(if $(MASTER),--cluster $(MASTER)) $(ARGS)
 PYTEST = .venv/bin/python -m pytest
+CODE   = src rheostat-lab tests scripts benchmarks examples
 BESIDE = -n logical --dist loadfile --no-loadscope-reorder
 TESTS  = $(wildcard tests/unit tests/contract tests/property tests/theory tests/docs tests/e2e)
 MATRIX = 3.5.7 4.0.0 4.1.4 4.2.0
 
-.PHONY: help setup demo demo-full demo-days demo-kubernetes test thorough docs check dist matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
+.PHONY: help setup demo demo-full demo-days demo-kubernetes test thorough coverage docs check dist matrix lock clean $(MATRIX:%=matrix-%) matrix-newest
 .DEFAULT_GOAL := help
 
 help: ## say what there is
@@ -42,8 +43,12 @@ docs: .venv/.ready ## the documentation's site, into build/site; every link is c
 	@.venv/bin/python scripts/reference_pages.py
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
 
-check: .venv/.ready ## style, types, layers, version
-	@.venv/bin/ruff check src rheostat-lab tests scripts benchmarks examples
+coverage: .venv/.ready ## the share of lines that the tests without Spark run; report in build/coverage.xml
+	@$(PYTEST) $(BESIDE) -m "not e2e and not thorough" --cov --cov-report=term --cov-report=xml $(filter-out tests/e2e,$(TESTS)) $(ARGS)
+
+check: .venv/.ready ## style, format, complexity, types, layers, version
+	@.venv/bin/ruff check $(CODE)
+	@.venv/bin/ruff format --check $(CODE)
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
 	@.venv/bin/python scripts/same_version.py
