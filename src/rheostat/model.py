@@ -257,3 +257,14 @@ class Record:
     target: int | None
     actions: tuple[str, ...]
     rescaling: Rescaling
+
+    def __str__(self) -> str:
+        """Return size, reason and progress in one line."""
+        size = self.observation.size if self.observation else None
+        sizes = [f"{n}" for n in dict.fromkeys((size, self.target)) if n is not None]
+        # Each guard extends the reason that it received, so that the last one is complete.
+        reason = self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
+        progress = ", ".join(filter(None, (self.rescaling.phase, self.rescaling.detail)))
+        return f"{' -> '.join(sizes) or 'unknown number of'} executors ({progress})" + (
+            f": {reason}" if reason else ""
+        )

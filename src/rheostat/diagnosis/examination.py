@@ -31,9 +31,24 @@ from rheostat.spark.warming.warm_start import of_session
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)
 
 
-def examine(spark: Any) -> tuple[Finding, ...]:
-    """Return what is to be said of a live session and its running queries; touches nothing, asks
-    for a progress per query.
+class Findings(tuple[Finding, ...]):
+    """Findings that print as text, a line each."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{finding.state:6} {finding.topic}: {finding.line}"
+            + (f"\n       {finding.setting}" if finding.setting else "")
+            for finding in self
+        )
+
+    __repr__ = __str__
+
+
+def examine(spark: Any) -> Findings:
+    """Return what a live session and its running queries allow and what would be better, printable
+    as text; changes nothing and reads one progress per query.
     """
     settings = {
         name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None
@@ -57,11 +72,13 @@ def examine(spark: Any) -> tuple[Finding, ...]:
             *_arrivals(spark),
         )
     bound = () if is_connect(spark) else bindings(_progress(spark))
-    return (
-        *_scaling(spark),
-        *fleet,
-        *dict.fromkeys(found),
-        *(finding_of(each) for each in bound),
+    return Findings(
+        (
+            *_scaling(spark),
+            *fleet,
+            *dict.fromkeys(found),
+            *(finding_of(each) for each in bound),
+        )
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -71,9 +72,11 @@ def find(name: str) -> type[Policy]:
     others = third_party()
     if name in others:
         return _load(others[name].value)
+    known = [*POLICIES, *others]
+    similar = get_close_matches(name.lower(), known, 1)
+    hint = f" (did you mean {similar[0]!r}?)" if similar else ""
     raise BadInput(
-        f"unknown policy {name!r}; there are {', '.join([*POLICIES, *others])} (or your own as"
-        " module:Class)"
+        f"unknown policy {name!r}{hint}; there are {', '.join(known)} (or your own as module:Class)"
     )
 
 

@@ -32,15 +32,14 @@ def announcement(
     unless it is known anyway.
     """
     halt = ", or rheostat halt CHECKPOINT" if by_checkpoint else ""
-    limits, standby = settings.limits, settings.state.standby
+    standby = settings.state.standby
     said = [
         (
             logging.INFO,
-            f"rheostat {'sizes' if capabilities.can_scale else 'watches'} this application: policy"
-            f" {settings.policy_name}, {limits.min_executors} to {limits.max_executors} executors"
-            f"{'' if settings.limits_given else ' (limits= is not given)'}"
-            f"{f' ({standby} of them in standby)' if standby else ''}, objective"
-            f" {settings.slo.latency_s:g} s, a decision every {settings.loop.interval_s:g} s",
+            f"rheostat {'sizes' if capabilities.can_scale else 'watches'} this application:"
+            f" {settings.summary}, a decision every {settings.loop.interval_s:g} s"
+            f"{'' if settings.limits_given else '; limits= is not given'}"
+            f"{f'; {standby} executors in standby' if standby else ''}",
         ),
         (
             logging.INFO,

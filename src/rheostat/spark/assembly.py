@@ -209,6 +209,7 @@ class _Watched:
             ended=self._ended,
             opening=open_all,
             closing=close_all,
+            summary=self._settings.summary,
         )
 
 

@@ -204,4 +204,5 @@ def _handle(
         ended=ended,
         opening=opening,
         closing=closing,
+        summary=settings.summary,
     )

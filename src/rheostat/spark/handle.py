@@ -6,9 +6,12 @@ import atexit
 import logging
 import threading
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
+from rheostat.errors import BadInput
 from rheostat.guards import Guard
+from rheostat.journal.explanation import explain
 from rheostat.journal.folder import FolderJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Record
@@ -53,8 +56,9 @@ class Handle:
     """A running autoscaler: ends with the application, by ``stop()``, or by the kill switch (a file
     ``STOP`` beside the journal).
 
-    ``ended`` tells whether the application is over; ``opening`` is called before the loop's thread
-    starts, ``closing`` after its last tick.
+    ``last`` is the newest record. ``ended`` returns whether the application is over; ``opening`` is
+    called before the loop's thread starts, ``closing`` after its last tick; ``summary`` describes
+    the settings.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class Handle:
         ended: Callable[[], bool],
         closing: Callable[[], None] = lambda: None,
         opening: Callable[[], None] = lambda: None,
+        summary: str = "",
     ) -> None:
         self.capabilities = capabilities
         self.overhead = overhead
@@ -76,6 +81,7 @@ class Handle:
         self._ended = ended
         self._closing = closing
         self._opening = opening
+        self._summary = summary
         self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
         self._at_end: list[Callable[[], None]] = []
@@ -101,13 +107,38 @@ class Handle:
         """Whether the loop still runs."""
         return self._thread is not None and self._thread.is_alive()
 
-    def watch(self, seen: Callable[[Record], None]) -> None:
-        """Call ``seen`` with every record from now on, in the loop's thread."""
-        self._watchers.append(seen)
+    def watch(self, watcher: Callable[[Record], None]) -> None:
+        """Call ``watcher`` with every record from now on, in the loop's thread.
+
+        Raises BadInput for what cannot be called.
+        """
+        if not callable(watcher):
+            raise BadInput(
+                f"watch needs a function of a record, such as handle.watch(print), but it got"
+                f" {watcher!r:.60}"
+            )
+        self._watchers.append(watcher)
+
+    def __repr__(self) -> str:
+        state = "running" if self.running else "stopped" if self._thread else "not started"
+        kind = "autoscaler" if self.capabilities.can_scale else "advisor"
+        parts = (state, self._summary, str(self.last or "no decision yet"), str(self.journal))
+        return f"<rheostat {kind}: {'; '.join(filter(None, parts))}>"
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks."""
+        cannot = [f"cannot: {line}" for line in self.capabilities.cannot]
+        lines = [*(explain(self.last) if self.last else ()), *cannot]
+        body = "".join(f"<div>{escape(line)}</div>" for line in lines)
+        return (
+            '<div style="border:1px solid #ccc;border-radius:6px;padding:.6em">'
+            f"<b>{escape(repr(self)[1:-1])}</b>{body}</div>"
+        )
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
         """Decide by this policy and these guards from now on: the next tick is at once."""
         self._loop.direct(policy, guards)
+        self._summary = f"policy {type(policy).__name__}, set by the control API"
         self._stop.poke()
 
     def halt(self) -> None:

@@ -17,6 +17,7 @@ from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.journaling.journals import fate
 from rheostat.spark.one_hand import take
 from rheostat.spark.sensing.capabilities.capabilities import application_id, configuration
+from rheostat.spark.settings.call_arguments import check_arguments
 from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, over
 from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
@@ -35,16 +36,18 @@ def _with_arguments_of(
     """Let a function of a session and settings take what ``made`` makes settings of."""
 
     def decorate(way: Callable[[Any, Settings], Handle]) -> Callable[Concatenate[Any, _P], Handle]:
+        taken = inspect.signature(made).parameters
+
         @wraps(way)
         def whole(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
+            check_arguments(way.__name__, taken, args, given)
             conf = {} if has_ended(spark) else configuration(spark, PREFIX)
-            said = {**_usual(spark), **arguments_of(conf)}
-            return way(spark, made(*args, **over(said, given)))
+            configured = {**_usual(spark), **arguments_of(conf)}
+            return way(spark, made(*args, **over(configured, given)))
 
         own = [*inspect.signature(way).parameters.values()][:1]
-        taken = inspect.signature(made).parameters.values()
         whole.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [*own, *taken], return_annotation=Handle
+            [*own, *taken.values()], return_annotation=Handle
         )
         return cast("Callable[Concatenate[Any, _P], Handle]", whole)
 

@@ -110,6 +110,7 @@ def test_run_says_every_option_of_the_issue(capsys):
     ("given", "said"),
     [
         (["--policy", "no-such"], "unknown policy 'no-such'; there are "),
+        (["--policy", "predictve"], "unknown policy 'predictve' (did you mean 'predictive'?)"),
         (
             ["--policy", "no.such:Policy"],
             "policy 'no.such:Policy' cannot be loaded: No module named 'no'",

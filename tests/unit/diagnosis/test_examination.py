@@ -105,3 +105,6 @@ def test_a_remote_session_is_told_of_its_shape_and_asked_for_nothing_of_its_driv
     assert found["state partitions of new queries"].state == "good"
     # Two queries of one shape are told once.
     assert len(found) == len(seen)
+    lines = str(seen).splitlines()
+    assert lines[0].startswith("idle   live scaling: Spark Connect: a remote session")
+    assert repr(seen) == str(seen)

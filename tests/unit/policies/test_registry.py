@@ -66,6 +66,7 @@ def test_a_class_without_fields_has_no_parameters():
     ("name", "given", "said"),
     [
         ("nope", {}, "unknown policy 'nope'; there are "),
+        ("Predictiv", {}, r"unknown policy 'Predictiv' (did you mean 'predictive'?); there are "),
         ("no.such.module:Policy", {}, "cannot be loaded"),
         ("rheostat.model:Nothing", {}, "cannot be loaded"),
         ("rheostat.model:Slo", {}, "no method decide"),

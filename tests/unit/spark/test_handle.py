@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
 from rheostat.journal.folder import FolderJournal, read
 from rheostat.loop import Loop
@@ -62,6 +63,7 @@ def handle_of(
             overhead=Overhead(None, None),
             ended=ended,
             closing=closing,
+            summary="policy two, 1 to 8 executors, objective 10 s",
         ),
         actuator,
     )
@@ -150,3 +152,35 @@ def test_a_watcher_may_stop_it(tmp_path):
     handle.start(TICK_S)
     assert gone(handle)
     assert len(list(read(handle.journal))) == 1
+
+
+def test_it_prints_as_one_line_and_as_a_card_and_its_last_record_as_text(tmp_path):
+    handle, _ = handle_of(tmp_path, Job())
+    assert repr(handle).startswith("<rheostat autoscaler: not started; policy two, 1 to 8")
+    handle.watch(lambda _: handle.stop())
+    handle.start(TICK_S)
+    assert gone(handle)
+    assert str(handle.last) == "1 -> 2 executors (steady): two"
+    assert repr(handle) == (
+        "<rheostat autoscaler: stopped; policy two, 1 to 8 executors, objective 10 s; "
+        f"{handle.last}; {tmp_path}>"
+    )
+    card = handle._repr_html_()
+    assert "1 -&gt; 2 executors" in card
+    assert "wanted 2: two" in card
+
+
+def test_a_record_without_a_decision_prints_what_is_known(tmp_path):
+    handle, _ = handle_of(tmp_path, Job())
+    (tmp_path / "STOP").touch()
+    handle.start(TICK_S)
+    assert gone(handle)
+    assert str(handle.last) == (
+        "unknown number of executors (halted, the kill switch was pulled; the size stays)"
+    )
+
+
+def test_only_a_function_can_watch(tmp_path):
+    handle, _ = handle_of(tmp_path, Job())
+    with pytest.raises(BadInput, match=r"watch needs a function of a record.*, but it got 5"):
+        handle.watch(5)  # type: ignore[arg-type]

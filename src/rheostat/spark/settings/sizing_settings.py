@@ -84,6 +84,15 @@ class Settings:
         """The policy's name."""
         return self.policy if isinstance(self.policy, str) else type(self.policy).__name__
 
+    @property
+    def summary(self) -> str:
+        """Policy, limits and objective in a few words."""
+        limits = self.limits
+        return (
+            f"policy {self.policy_name}, {limits.min_executors} to {limits.max_executors}"
+            f" executors, objective {self.slo.latency_s:g} s"
+        )
+
 
 def settings_of(
     *,
@@ -100,7 +109,7 @@ def settings_of(
     shares: str = "count",
     free_nodes: bool = True,
     retention: JournalOptions | None = None,
-    agent: str = "",
+    agent: str | int = "",
     replace: bool = False,
 ) -> Settings:
     """Return settings of what a user may write; raises BadInput for what cannot be used.
@@ -142,7 +151,7 @@ def settings_of(
             placement=placement, standby=standby, shares=shares, free_nodes=free_nodes
         ),
         retention=JournalOptions() if retention is None else retention,
-        agent=AgentOptions(agent=agent),
+        agent=AgentOptions(agent=str(agent) if isinstance(agent, int) else agent),
         replace=replace,
     )
 

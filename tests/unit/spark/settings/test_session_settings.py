@@ -185,6 +185,36 @@ def test_a_stopped_session_is_refused_and_nothing_is_written(way, tmp_path):
     assert not (tmp_path / "journal").exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"max_executors": 4}, r"attach has no argument 'max_executors'; use limits=\(1, 4\)"),
+        ({"min": 2, "max": 6}, r"attach has no argument 'min'; use limits=\(2, 6\)"),
+        (
+            {"interval_s": 5},
+            r"no argument 'interval_s'; use loop=rheostat.LoopOptions\(interval_s=5\)",
+        ),
+        ({"polcy": "fixed"}, r"no argument 'polcy'; did you mean policy="),
+        ({"zzz": 1}, "no argument 'zzz'; it has policy, parameters, slo"),
+    ],
+)
+def test_a_wrong_argument_is_refused_with_the_right_one(given, message):
+    with pytest.raises(BadInput, match=message):
+        rheostat.attach(object(), **given)
+
+
+def test_an_argument_by_position_is_refused_with_the_form_that_is_right():
+    with pytest.raises(BadInput, match="shadow takes only the session by position"):
+        rheostat.shadow(object(), "predictive")
+
+
+def test_the_agent_may_be_a_port_number():
+    assert settings_of(agent=9096).agent.address == ("127.0.0.1", 9096)
+    for wrong in (True, -1, 65_536):
+        with pytest.raises(BadInput, match="agent must be a port or HOST:PORT"):
+            settings_of(agent=wrong)
+
+
 @pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
 def test_both_ways_show_what_they_take(way):
     shown = list(inspect.signature(way).parameters)
