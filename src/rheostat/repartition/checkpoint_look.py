@@ -21,7 +21,7 @@ from rheostat.repartition.checkpoints.inspection import Counts, Inspection, insp
 from rheostat.repartition.checkpoints.operators import refusal
 from rheostat.repartition.checkpoints.running_query import last_sign
 from rheostat.repartition.checkpoints.state_files import missing_file
-from rheostat.repartition.protocol.lease import holder_of
+from rheostat.repartition.protocol.lease import lease_owner
 from rheostat.repartition.protocol.own_journal import JOURNAL, story_of
 from rheostat.repartition.protocol.preflight import unended
 
@@ -66,10 +66,10 @@ def _slots() -> int:
 
 
 def _at_work(folder: Path) -> str | None:
-    holder = holder_of(folder)
-    if holder is None:
+    owner = lease_owner(folder)
+    if owner is None:
         return None
-    return f"it is being repartitioned now (process {holder.pid} on {holder.host})"
+    return f"it is being repartitioned now (process {owner.pid} on {owner.host})"
 
 
 def _unended(checkpoint: Checkpoint, files: CheckpointFiles) -> str | None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rheostat.errors import RheostatError
+from rheostat.machine.lease import linked
 
 
 class Disk:
@@ -43,7 +44,7 @@ class Disk:
                 file.flush()
                 os.fsync(file.fileno())
             try:
-                return _linked(fresh, path)
+                return linked(fresh, path)
             finally:
                 fresh.unlink(missing_ok=True)
                 _sync(path.parent)
@@ -107,19 +108,6 @@ class Disk:
     def flush(self) -> None:
         """Wait until all that was written is on the disk."""
         os.sync()
-
-
-def _linked(fresh: Path, path: Path) -> bool:
-    """Give a file its name if nobody has it: atomic wherever there are hard links."""
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without hard links
-        if path.exists():
-            return False
-        fresh.replace(path)
-    return True
 
 
 def _link(source: str, target: str) -> None:

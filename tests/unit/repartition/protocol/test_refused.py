@@ -15,7 +15,7 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.checkpoints import running_query
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.lease import Holder, is_stale, lease_path, leased
+from rheostat.repartition.protocol.lease import lease_path, leased
 from rheostat.repartition.protocol.own_journal import Story
 from rheostat.repartition.rescale import rescale, undo
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
@@ -209,15 +209,6 @@ def test_a_query_that_has_gone_on_is_rescaled_back_instead(
     ToyQuery(checkpoint).run()
     assert ToyQuery(checkpoint).partitions == 4
     assert ToyQuery(checkpoint).output == expected(ROWS)
-
-
-def test_a_lease_whose_holder_is_gone_is_stale() -> None:
-    here = Holder(host="a", pid=1, began="10")
-    assert is_stale(Holder(host="a", pid=7, began="1"), here, None, 0)
-    assert is_stale(Holder(host="a", pid=7, began="1"), here, "2", 0)
-    assert not is_stale(Holder(host="a", pid=7, began="1"), here, "1", 9_999)
-    assert is_stale(Holder(host="b", pid=7, began="1"), here, "1", 121)
-    assert not is_stale(Holder(host="b", pid=7, began="1"), here, None, 119)
 
 
 def test_a_torn_lease_hinders_nobody(checkpoint: Path) -> None:

@@ -1,0 +1,189 @@
+"""A lease: a small file that names the process which owns something; only the lease of a process
+that has ended can be taken over.
+
+On the owner's computer the operating system knows whether that process still runs, so that a lease
+left by ``kill -9`` is free at once. From another computer it is free once the owner has not renewed
+it for a while; the clocks of both must agree to within a few seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from rheostat.errors import RheostatError
+
+BEAT_S = 5.0
+"""How often an owner renews its lease."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The process that owns a lease: its computer, its number, and when it started, by which a
+    reused number is recognised. ``token`` distinguishes several leases of one process.
+    """
+
+    host: str
+    pid: int
+    started: str
+    token: str = ""
+
+
+class LeaseFile(Protocol):
+    """The file of a lease; every call raises OSError or RheostatError with what the system says."""
+
+    def read(self) -> tuple[str, float] | None:
+        """Return its text and the Unix time of its last change; None where there is none."""
+        ...
+
+    def create(self, text: str) -> bool:
+        """Write it in one step; False, with nothing changed, where there is one."""
+        ...
+
+    def touch(self) -> None:
+        """Set the time of its last change to now."""
+        ...
+
+    def remove(self) -> None:
+        """Delete it; nothing where there is none."""
+        ...
+
+
+class Lease:
+    """A lease that this process takes, renews and releases."""
+
+    def __init__(
+        self, file: LeaseFile, stale_s: float, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._file = file
+        self._stale_s = stale_s
+        self._clock = clock
+        self._text = json.dumps(asdict(this_process(uuid.uuid4().hex)))
+
+    def owner(self) -> Owner | None:
+        """Return the running process that owns it; None where nobody does."""
+        content = self._file.read()
+        return None if content is None else live_owner(*content, self._stale_s, self._clock())
+
+    def take(self) -> Owner | None:
+        """Take it and return None; where a running process owns it, return that owner."""
+        while not self._file.create(self._text):
+            owner = self.owner()
+            if owner is not None:
+                return owner
+            # Of two processes that remove a stale lease at once, the slower one may remove the new
+            # lease of the other, which notices it when it renews.
+            self._file.remove()
+        return None
+
+    def renew(self) -> bool:
+        """Renew it; return whether it is still this one's, or was free."""
+        content = self._file.read()
+        if content is None:
+            return self._file.create(self._text)
+        if content[0] != self._text:
+            return False
+        self._file.touch()
+        return True
+
+    def release(self) -> None:
+        """Give it back; raises nothing, because an unreleased lease ends with this process."""
+        with suppress(OSError, RheostatError):
+            content = self._file.read()
+            if content and content[0] == self._text:
+                self._file.remove()
+
+
+def live_owner(text: str, changed_s: float, stale_s: float, now_s: float) -> Owner | None:
+    """Return the owner that a lease names if it may still run; None also for a torn lease."""
+    try:
+        owner = Owner(**json.loads(text))
+    except (ValueError, TypeError):
+        return None
+    here = this_process()
+    started = process_start(owner.pid) if owner.host == here.host else None
+    return None if is_stale(owner, here, started, now_s - changed_s, stale_s) else owner
+
+
+def is_stale(
+    owner: Owner, here: Owner, started_now: str | None, age_s: float, stale_s: float
+) -> bool:
+    """Return whether the owner of a lease has ended.
+
+    ``started_now`` is when the process that has its number here now has started, None without one.
+    """
+    return age_s > stale_s if owner.host != here.host else started_now != owner.started
+
+
+def this_process(token: str = "") -> Owner:
+    """Return this process as an owner."""
+    pid = os.getpid()
+    return Owner(host=socket.gethostname(), pid=pid, started=process_start(pid) or "", token=token)
+
+
+def process_start(pid: int) -> str | None:
+    """Return when a process of this computer started, in clock ticks of this boot; None where it
+    has ended, also if nobody has collected its exit code.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return None
+    return None if fields[0] in (b"Z", b"X") else f"{boot}/{fields[19].decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalLeaseFile:
+    """The file of a lease on a local disk; its folder is made when the lease is taken."""
+
+    path: Path
+    _own: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def read(self) -> tuple[str, float] | None:
+        """Return its text and the Unix time of its last change; None where there is none."""
+        try:
+            return self.path.read_text(encoding="utf-8"), self.path.stat().st_mtime
+        except FileNotFoundError:
+            return None
+
+    def create(self, text: str) -> bool:
+        """Write it in one step; False, with nothing changed, where there is one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.path.with_name(f".{self.path.name}-{self._own}")
+        try:
+            fresh.write_text(text, encoding="utf-8")
+            return linked(fresh, self.path)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    def touch(self) -> None:
+        """Set the time of its last change to now."""
+        os.utime(self.path)
+
+    def remove(self) -> None:
+        """Delete it; nothing where there is none."""
+        self.path.unlink(missing_ok=True)
+
+
+def linked(fresh: Path, path: Path) -> bool:
+    """Give a file a name that is not taken, in one step wherever there are hard links; False where
+    the name is taken.
+    """
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if path.exists():
+            return False
+        fresh.replace(path)
+    return True

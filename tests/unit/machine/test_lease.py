@@ -1,0 +1,119 @@
+"""A lease has one owner, and only the lease of a process that has ended can be taken over."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from rheostat.machine.lease import (
+    Lease,
+    LocalLeaseFile,
+    Owner,
+    is_stale,
+    process_start,
+    this_process,
+)
+
+HERE = Owner(host="a", pid=1, started="10")
+STALE_S = 30.0
+OWNS_A_LEASE = """
+import sys
+from pathlib import Path
+from rheostat.machine.lease import Lease, LocalLeaseFile
+assert Lease(LocalLeaseFile(Path(sys.argv[1])), 30.0).take() is None
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "started_now", "age_s", "stale"),
+    [
+        ("a", None, 0, True),
+        ("a", "another start", 0, True),
+        ("a", "1", 9_999, False),
+        ("b", "1", STALE_S + 1, True),
+        ("b", None, STALE_S - 1, False),
+    ],
+)
+def test_a_lease_is_stale_when_its_process_ended_here_or_was_silent_elsewhere(
+    host, started_now, age_s, stale
+):
+    owner = Owner(host=host, pid=7, started="1")
+    assert is_stale(owner, HERE, started_now, age_s, STALE_S) == stale
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> LocalLeaseFile:
+    return LocalLeaseFile(tmp_path / "folder" / "lease.json")
+
+
+def test_a_second_lease_of_the_same_process_finds_the_first(file):
+    first, second = Lease(file, STALE_S), Lease(file, STALE_S)
+    assert first.take() is None
+    owner = second.take()
+    assert owner is not None
+    assert (owner.pid, owner.started) == (os.getpid(), process_start(os.getpid()))
+    second.release()
+    assert first.renew()
+    first.release()
+    assert second.take() is None
+    assert not first.renew()
+
+
+def test_the_lease_of_a_killed_process_is_free_at_once(file):
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNS_A_LEASE, str(file.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert owner.stdout is not None
+    assert owner.stdout.readline() == "taken\n"
+    lease = Lease(file, STALE_S)
+    living = lease.take()
+    assert living is not None
+    assert living.pid == owner.pid
+    owner.kill()
+    os.waitid(os.P_PID, owner.pid, os.WEXITED | os.WNOWAIT)  # ended, its exit code not collected
+    assert lease.take() is None
+    owner.communicate()
+
+
+def test_the_lease_of_another_computer_is_free_after_it_was_silent(file):
+    elsewhere = Owner(host="not-" + this_process().host, pid=os.getpid(), started="1")
+    assert file.create(json.dumps(asdict(elsewhere)))
+    changed_s = file.path.stat().st_mtime
+    assert Lease(file, STALE_S, lambda: changed_s + STALE_S - 1).take() == elsewhere
+    assert Lease(file, STALE_S, lambda: changed_s + STALE_S + 1).take() is None
+
+
+def test_renewing_keeps_a_lease_and_restores_a_deleted_one(file):
+    lease = Lease(file, STALE_S)
+    lease.take()
+    os.utime(file.path, (1, 1))
+    assert lease.renew()
+    assert file.path.stat().st_mtime > 1
+    file.remove()
+    assert lease.renew()
+    assert Lease(file, STALE_S).take() is not None
+
+
+def test_a_torn_lease_hinders_nobody(file):
+    assert file.create('{"host": ')
+    assert Lease(file, STALE_S).take() is None
+
+
+def test_a_file_system_without_hard_links_has_leases_too(file, monkeypatch):
+    def refused(*_: object) -> None:
+        raise OSError("no hard links")
+
+    monkeypatch.setattr(os, "link", refused)
+    assert Lease(file, STALE_S).take() is None
+    assert Lease(file, STALE_S).take() is not None
