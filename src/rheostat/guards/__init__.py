@@ -137,7 +137,7 @@ def guards_of(
         schedule=Schedule(options.excluded) if options.excluded else None,
         ceiling_follows=ceiling_follows,
     )
-    # A recording changes no size, so the cooldown would begin anew at every tick.
+    # The changes of a recording were made by another controller: they hold this policy to nothing.
     return rules if loop else tuple(rule for rule in rules if not isinstance(rule, Cooldown))
 
 

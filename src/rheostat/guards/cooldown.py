@@ -6,16 +6,19 @@ from dataclasses import dataclass, replace
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
+from rheostat.signals.last_resize import latest_size, resized
 
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Holds the size after a rescaling: ``out_s`` before the next scale-out (default 10 s),
+    """Holds the size after an executed change: ``out_s`` before the next scale-out (default 10 s),
     ``in_s`` before the next scale-in (60 s).
 
     Scaling out waits less: a job that falls behind cannot wait, while an executor too many costs
     little. The measures after a change are those of cold executors and should not be decided upon
-    at all (Koper §4.6 uses 120 and 240 s for jobs that restart; this one does not restart).
+    at all (Koper §4.6 uses 120 and 240 s for jobs that restart; this one does not restart). A
+    request that a later guard, the cluster manager or shadow mode does not carry out starts no
+    cooldown: the size that stands is what counts.
     """
 
     out_s: float = 10.0
@@ -30,26 +33,17 @@ class Cooldown:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the current target while the cooldown lasts; remembers when the
-        size changed last.
-        """
+        """Return the decision, or the current target while the cooldown lasts."""
+        at_s, change = resized(observation, memory)
+        # Executors register later; the time of the decision is what a user expects to count from.
+        changed_s = at_s if change else memory.get("changed_s")
+        kept = {"seen": latest_size(observation), "changed_s": changed_s}
         current = observation.size
-        # A decision to stay is no change, and must not begin the wait anew.
-        if current is None or decision.target == current:
-            return decision, memory
-        changed_s = memory.get("changed_s")
-        wait_s = self.out_s if decision.target > current else self.in_s
-        if (
-            changed_s is not None and 0 <= now - changed_s < wait_s
-        ):  # a clock that was put back must not hold for hours
-            left_s = wait_s - (now - changed_s)
-            return (
-                replace(
-                    decision,
-                    target=current,
-                    reason=f"{decision.reason}; cooling down for {left_s:.0f} s more",
-                ),
-                memory,
-            )
-        # The time of the decision: that of the registration is not known here, and comes after it.
-        return decision, {"changed_s": now}
+        if current is None or changed_s is None or decision.target == current:
+            return decision, kept
+        left_s = (self.out_s if decision.target > current else self.in_s) - (now - changed_s)
+        # A clock that was put back must not hold for hours.
+        if left_s <= 0 or now < changed_s:
+            return decision, kept
+        reason = f"{decision.reason}; cooling down for {left_s:.0f} s more"
+        return replace(decision, target=current, reason=reason), kept

@@ -7,7 +7,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.statistics.windows import mean, within
 
 
@@ -112,5 +112,5 @@ class Undo:
                 *within(memory.get("lag", ()), now, self.window_s),
                 *([] if lag is None else [(now, lag)]),
             ],
-            "seen": seen(observation),
+            "seen": latest_size(observation),
         }

@@ -1,4 +1,6 @@
-"""When the size that stands changed last, and by how much."""
+"""When the size that stands changed last, and by how much: changes that were executed, whatever was
+requested.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,14 @@ def resized(observation: Observation, memory: Memory) -> tuple[float, int]:
     The time is that of the earlier observation: what was decided upon it came into force between
     the two.
     """
-    seen, size = memory.get("seen"), observation.size
+    before, size = memory.get("seen"), observation.size
     # An unknown size is no change: the first one that is known would else count as a resize.
-    if seen is None or size is None or seen[1] is None or size == seen[1]:
+    if before is None or size is None or before[1] is None or size == before[1]:
         return observation.t_s, 0
     # After a clock was put back, the earlier observation seems to lie in the future.
-    return min(seen[0], observation.t_s), size - seen[1]
+    return min(before[0], observation.t_s), size - before[1]
 
 
-def seen(observation: Observation) -> tuple[float, int | None]:
-    """Return what to remember as ``seen``."""
+def latest_size(observation: Observation) -> tuple[float, int | None]:
+    """Return (time, size), which ``resized`` expects under the key ``seen``."""
     return observation.t_s, observation.size

@@ -40,39 +40,52 @@ def test_bounds_say_which_limit():
     assert Bounds(LIMITS)(asked(9), size(3), {}, 0.0)[0].reason == "asked; max executors is 6"
 
 
-def test_the_first_change_is_not_held_and_is_remembered():
-    assert Cooldown()(asked(5), size(3), {}, 100.0) == (asked(5), {"changed_s": 100.0})
+def since(changed_s: float) -> dict[str, object]:
+    return {"changed_s": changed_s, "seen": [changed_s, 3]}
+
+
+def test_the_first_change_is_not_held_and_its_execution_starts_the_cooldown():
+    decision, memory = Cooldown()(asked(5), size(3), {}, 100.0)
+    assert decision == asked(5)
+    decision, memory = Cooldown()(asked(7), size(5, 105.0), memory, 105.0)
+    assert decision.reason == "asked; cooling down for 5 s more"
+    assert memory["changed_s"] == 100.0
+
+
+def test_a_request_that_the_ceiling_rejects_starts_no_cooldown():
+    rules, memory = standard_guards(LIMITS), {}
+    for tick in range(6):
+        guarded = guard(rules, asked(9), size(6, 5.0 * tick), memory, 5.0 * tick)
+        memory = guarded.memory
+        assert [change.guard for change in guarded.changes] == ["bounds"]
 
 
 @pytest.mark.parametrize(("after_s", "target"), [(0.0, 3), (9.9, 3), (10.0, 5)])
 def test_a_scale_out_waits_for_its_cooldown(after_s, target):
-    assert (
-        Cooldown(out_s=10.0)(asked(5), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target
-        == target
-    )
+    held, _ = Cooldown(out_s=10.0)(asked(5), size(3), since(100.0), 100.0 + after_s)
+    assert held.target == target
 
 
 @pytest.mark.parametrize(("after_s", "target"), [(10.0, 3), (59.9, 3), (60.0, 1)])
 def test_a_scale_in_waits_longer(after_s, target):
-    assert (
-        Cooldown(in_s=60.0)(asked(1), size(3), {"changed_s": 100.0}, 100.0 + after_s)[0].target
-        == target
-    )
+    held, _ = Cooldown(in_s=60.0)(asked(1), size(3), since(100.0), 100.0 + after_s)
+    assert held.target == target
 
 
 def test_cooling_down_says_for_how_long_and_does_not_begin_again():
-    decision, memory = Cooldown()(asked(5), size(3), {"changed_s": 100.0}, 104.0)
+    decision, memory = Cooldown()(asked(5), size(3, 104.0), since(100.0), 104.0)
     assert decision.reason == "asked; cooling down for 6 s more"
-    assert memory == {"changed_s": 100.0}
+    assert memory["changed_s"] == 100.0
 
 
 def test_a_clock_that_was_put_back_ends_the_cooldown():
-    assert Cooldown()(asked(5), size(3), {"changed_s": 90_000.0}, 100.0)[0].target == 5
+    assert Cooldown()(asked(5), size(3), since(90_000.0), 100.0)[0].target == 5
 
 
 def test_no_change_begins_no_cooldown():
-    assert Cooldown()(asked(3), size(3), {}, 100.0) == (asked(3), {})
-    assert Cooldown()(asked(3), size(None), {}, 100.0) == (asked(3), {})
+    for executors in (3, None):
+        decision, memory = Cooldown()(asked(3), size(executors), {}, 100.0)
+        assert (decision, memory["changed_s"]) == (asked(3), None)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +107,11 @@ def test_stale_data_without_a_known_size_leaves_the_decision():
 
 def test_each_guard_that_changes_a_decision_is_named_in_order():
     rules = standard_guards(LIMITS)
-    guarded = guard(rules, asked(9), size(3), {"cooldown": {"changed_s": 0.0}}, 100.0)
+    guarded = guard(rules, asked(9), size(3), {"cooldown": since(0.0)}, 100.0)
     assert guarded.changes == (
         GuardChange(guard="bounds", before=9, after=6, reason="asked; max executors is 6"),
     )
-    held = guard(rules, asked(9), size(8, 20.0), {"cooldown": {"changed_s": 99.0}}, 100.0)
+    held = guard(rules, asked(9), size(8, 20.0), {"cooldown": since(99.0)}, 100.0)
     assert [(change.guard, change.before, change.after) for change in held.changes] == [
         ("stale_data", 9, 8),
         ("bounds", 8, 6),
@@ -146,7 +159,7 @@ def test_each_guard_has_a_memory_of_its_own():
     guarded = guard(standard_guards(LIMITS), asked(5), size(3), {"bounds": {"a": 1}}, 100.0)
     assert guarded.memory == {
         "stale_data": {},
-        "cooldown": {"changed_s": 100.0},
+        "cooldown": {"changed_s": None, "seen": (100.0, 3)},
         "receiver_room": {},
         "bounds": {},
     }

@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.model import Observation
-from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.last_resize import latest_size, resized
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from rheostat.signals.last_resize import resized, seen
     ],
 )
 def test_a_change_of_size_belongs_to_the_tick_that_asked_for_it(before, now, change):
-    memory = {"seen": seen(Observation(t_s=10.0, executors=before))}
+    memory = {"seen": latest_size(Observation(t_s=10.0, executors=before))}
     assert resized(Observation(t_s=20.0, executors=now), memory) == change
 
 

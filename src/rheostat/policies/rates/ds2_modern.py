@@ -11,7 +11,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
 
 _STEADY = Observation(
@@ -75,7 +75,7 @@ class Ds2Modern:
         """Return the size, or the one that stands while it cools down."""
         now, (at_s, change) = observation.t_s, resized(observation, memory)
         changed_s = at_s if change else memory.get("changed_s")
-        kept = {"changed_s": changed_s, "seen": seen(observation)}
+        kept = {"changed_s": changed_s, "seen": latest_size(observation)}
         if changed_s is not None and 0 <= now - changed_s < self.cooldown_s:
             return hold(observation, f"cooling down since {now - changed_s:.0f} s"), kept
         return self._decide(observation), kept

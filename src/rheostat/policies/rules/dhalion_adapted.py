@@ -15,7 +15,7 @@ from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.statistics.windows import deriv, within
 
 
@@ -191,5 +191,5 @@ class DhalionAdapted:
         return {
             "lag": lag if rows is None else [*lag, (now, rows)],
             "resized_s": at_s if change else memory.get("resized_s"),
-            "seen": seen(observation),
+            "seen": latest_size(observation),
         }

@@ -14,7 +14,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.reason_text import counted
-from rheostat.signals.last_resize import resized, seen
+from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.statistics.moving_extremes import highest, lowest
 
 SELECT = ("Max", "Min", "Disabled")
@@ -244,7 +244,7 @@ class Autoscaler:
                 *((t, n) for t, n in memory.get("changes", ()) if now - longest_s < t <= now),
                 *([change] if change[1] else []),
             ],
-            "seen": seen(observation),
+            "seen": latest_size(observation),
         }
 
     def _stabilize(self, current: int, wanted: int, now: float, kept: dict[str, Any]) -> int:
