@@ -5,6 +5,7 @@ defaults in Python.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -181,8 +182,8 @@ class RestartOptions:
         default="",
         metadata={
             "help": (
-                "when that may stop the job: HH:MM-HH:MM, with weekdays and a time zone (default"
-                " UTC) if wanted, as '02:00-04:00 Sat-Sun Europe/Berlin'"
+                "when that may stop the job, as 'Sat-Sun 02:00-04:00 Europe/Berlin'; several"
+                " separated by ';'"
             )
         },
     )
@@ -238,12 +239,44 @@ class GuardOptions:
     step_out: int = field(default=0, metadata={"help": "at most so many executors more at a time"})
     step_in: int = field(default=0, metadata={"help": "at most so many executors fewer at a time"})
     budget: float = field(default=0.0, metadata={"help": "slot-hours a day (UTC)"})
-    excluded: str = field(
+    floor: str | Sequence[str] = field(
         default="",
-        metadata={"help": "no changes in these hours (UTC), as '08:00-09:30 Mon-Fri; 23:00-01:00'"},
+        metadata={
+            "setting": "floor",
+            "help": (
+                "least number of executors in a period, as 'Mon-Fri 08:00-10:00 Europe/Budapest ="
+                " 4'; several separated by ';'"
+            ),
+            "repeated": True,
+        },
+    )
+    ceiling: str | Sequence[str] = field(
+        default="",
+        metadata={
+            "setting": "ceiling",
+            "help": (
+                "greatest number of executors in a period, as '22:00-06:00 = 2' (UTC); several"
+                " separated by ';'"
+            ),
+            "repeated": True,
+        },
+    )
+    excluded: str | Sequence[str] = field(
+        default="",
+        metadata={
+            "setting": "excluded",
+            "help": (
+                "no changes in this period, as '2026-12-24..2026-12-26 Europe/Budapest'; several"
+                " separated by ';'"
+            ),
+            "repeated": True,
+        },
     )
 
     def __post_init__(self) -> None:
+        for name in ("floor", "ceiling", "excluded"):
+            if isinstance(given := getattr(self, name), list | tuple):
+                object.__setattr__(self, name, "; ".join(map(str, given)))
         check_kinds(self)
 
 

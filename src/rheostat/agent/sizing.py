@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from rheostat.config import GuardOptions, MetricOptions
 from rheostat.errors import BadInput
+from rheostat.guards import guards_of
 from rheostat.model import Limits, Slo
 from rheostat.policies.registry import create
 
@@ -74,6 +75,9 @@ def sizing_of(read: Mapping[str, Any]) -> Sizing:
         guards=_group(GuardOptions, "guards", read["guards"], wrong) if "guards" in read else None,
         metrics=_group(MetricOptions, "metrics", read.get("metrics", {}), wrong) or MetricOptions(),
     )
+    if sizing.guards is not None:
+        limits_in_force, given = sizing.limits or Limits(), sizing.guards
+        _tried(lambda: guards_of(limits_in_force, given), wrong)
     if not isinstance(sizing.policy, str | None):
         wrong.append(f"policy must be a policy's name, but it is {sizing.policy!r}")
     elif sizing.policy is not None:

@@ -14,7 +14,7 @@ from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown
 from rheostat.guards.over_provisioning import OverProvisioning
 from rheostat.guards.receiver_room import ReceiverRoom
-from rheostat.guards.schedule import Schedule
+from rheostat.guards.schedule import ExcludedPeriods, Schedule
 from rheostat.guards.stabilization import Stabilization
 from rheostat.guards.stale_data import StaleData
 from rheostat.guards.step_limits import StepLimits
@@ -25,6 +25,7 @@ __all__ = [
     "Bounds",
     "Budget",
     "Cooldown",
+    "ExcludedPeriods",
     "Guard",
     "Guarded",
     "OverProvisioning",
@@ -74,6 +75,7 @@ def standard_guards(
     undo: Undo | None = None,
     step_limits: StepLimits | None = None,
     budget: Budget | None = None,
+    excluded_periods: ExcludedPeriods | None = None,
     schedule: Schedule | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
@@ -81,17 +83,19 @@ def standard_guards(
     a fleet's receivers and bounds are on.
 
     What is asked for is enlarged, stabilized and perhaps undone, unless the data are stale; what is
-    left is a step, paid for, outside excluded hours and after a pause, and holds the receivers; the
-    bounds come last and are never crossed.
+    left is a step, paid for, outside excluded periods and after a pause, and holds the receivers.
+    A scheduled floor or ceiling waits for none of these; the bounds come last and are never
+    crossed.
     """
     # Stale data last of the four: whatever they make of old numbers, the size is kept.
     asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
     allowed = (
         step_limits,
         budget,
-        schedule,
+        excluded_periods,
         cooldown or Cooldown(),
         ReceiverRoom(),
+        schedule,
         # Last: what a guard before it raises, such as the receivers' room, never crosses the
         # ceiling.
         Bounds(limits, ceiling_follows),
@@ -134,7 +138,12 @@ def guards_of(
         budget=(
             Budget(slot_hours=options.budget, keep=limits.min_executors) if options.budget else None
         ),
-        schedule=Schedule(options.excluded) if options.excluded else None,
+        excluded_periods=ExcludedPeriods(str(options.excluded)) if options.excluded else None,
+        schedule=(
+            Schedule(str(options.floor), str(options.ceiling))
+            if options.floor or options.ceiling
+            else None
+        ),
         ceiling_follows=ceiling_follows,
     )
     # The changes of a recording were made by another controller: they hold this policy to nothing.

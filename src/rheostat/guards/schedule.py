@@ -1,116 +1,120 @@
-"""Schedule: hours in which the size is not touched."""
+"""The schedule: floors, ceilings and periods without changes, by time of day, weekday and date."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
+from itertools import product
 
 from rheostat.errors import BadInput
+from rheostat.guards.periods import (
+    SizedPeriod,
+    in_force,
+    overlap,
+    periods_of,
+    sized_periods_of,
+)
 from rheostat.model import Decision, Memory, Observation
 
-_DAY_S = 86_400
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_EPOCH_DAY = 3  # 1970-01-01 was a Thursday
-
 
 @dataclass(frozen=True, slots=True)
-class Period:
-    """From ``begin_s`` to before ``end_s`` after midnight (past midnight: above a day), on the days
-    on which it begins.
-    """
+class ExcludedPeriods:
+    """Keeps the size in the periods ``excluded``, such as ``Mon-Fri 08:00-09:30 Europe/Budapest``
+    (excluded periods of the Flink Kubernetes operator's autoscaler).
 
-    begin_s: int
-    end_s: int
-    days: frozenset[int]
-
-    def holds(self, t_s: float) -> bool:
-        """Tell whether the period holds at ``t_s``, seconds of UTC since 1970."""
-        day, of_day = divmod(t_s, _DAY_S)
-        today = (int(day) + _EPOCH_DAY) % 7
-        began_today = today in self.days and self.begin_s <= of_day < self.end_s
-        # A period over midnight belongs to the day on which it began.
-        return began_today or ((today - 1) % 7 in self.days and of_day + _DAY_S < self.end_s)
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """Keeps the size in the periods ``excluded``: times of day in UTC with optional weekdays, as
-    ``08:00-09:30 Mon-Fri; 23:00-01:00``.
-
-    A period that ends before it begins ends on the next day. Raises BadInput for a text that is no
-    period.
+    Raises BadInput for a text that is not a list of periods.
     """
 
     excluded: str = ""
-    name: str = "schedule"
+    name: str = "excluded_periods"
 
     def __post_init__(self) -> None:
-        parse_periods(self.excluded)
+        periods_of(self.excluded)
 
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the size that stands while an excluded period holds."""
+        """Return the decision, or the current size while an excluded period is in force."""
         current = observation.size
-        if (
-            current is None
-            or decision.target == current
-            or not any(period.holds(now) for period in parse_periods(self.excluded))
-        ):
+        keeps = current is None or decision.target == current
+        if current is None or keeps or not in_force(periods_of(self.excluded), now):
             return decision, {}
-        return (
-            replace(
-                decision,
-                target=current,
-                reason=f"{decision.reason}; size kept: no changes at {self.excluded} UTC",
-            ),
-            {},
-        )
+        reason = f"{decision.reason}; size kept: no changes in {self.excluded}"
+        return replace(decision, target=current, reason=reason), {}
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Raises the target to the scheduled ``floor`` in force and lowers it to the ``ceiling``; of
+    several in force, the largest floor and the smallest ceiling hold (compare KEDA's cron scaler).
+
+    Raises BadInput for a text that is not a list of periods with sizes, and for a floor above a
+    ceiling that is in force at the same time.
+    """
+
+    floor: str = ""
+    ceiling: str = ""
+    name: str = "schedule"
+
+    def __post_init__(self) -> None:
+        _require_possible(self.floor, self.ceiling)
+
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision within the floor and the ceiling in force; the schedule is
+        remembered, so that a journal's reader knows it.
+        """
+        kept: Memory = {"floor": self.floor, "ceiling": self.ceiling}
+        for kind, entry in _in_force(self.floor, self.ceiling, now):
+            size = entry.executors
+            if (decision.target < size) if kind == "floor" else (decision.target > size):
+                reason = f"{decision.reason}; the {kind} is {size} in {entry.period.text}"
+                return replace(decision, target=size, reason=reason), kept
+        return decision, kept
+
+
+def schedule_text(floor: str, ceiling: str, now: float) -> str:
+    """Return the floor and the ceiling in force at ``now`` (Unix seconds) in words, each with the
+    time at which it ends; empty without a schedule.
+    """
+    parts = [_entry_text(kind, entry, now) for kind, entry in _in_force(floor, ceiling, now)]
+    if not parts and (floor or ceiling):
+        return "no scheduled floor or ceiling at this time"
+    return ", ".join(parts)
+
+
+def _entry_text(kind: str, entry: SizedPeriod, now: float) -> str:
+    end_s = entry.period.end_of(now) or now
+    end = datetime.fromtimestamp(end_s, entry.period.zone)
+    return f"{kind} {entry.executors} until {end:%Y-%m-%d %H:%M} ({entry.period.text})"
+
+
+def _in_force(floor: str, ceiling: str, now: float) -> list[tuple[str, SizedPeriod]]:
+    """Return the largest floor and the smallest ceiling in force, where there is one."""
+    kinds: tuple[tuple[str, str, Callable[..., SizedPeriod]], ...] = (
+        ("floor", floor, max),
+        ("ceiling", ceiling, min),
+    )
+    return [
+        (kind, choose(entries, key=lambda entry: entry.executors))
+        for kind, text, choose in kinds
+        if (entries := _holding(sized_periods_of(text), now))
+    ]
+
+
+def _holding(entries: Iterable[SizedPeriod], now: float) -> list[SizedPeriod]:
+    return [entry for entry in entries if in_force((entry.period,), now)]
 
 
 @lru_cache(maxsize=64)
-def parse_periods(text: str) -> tuple[Period, ...]:
-    """Return the periods in a text with semicolons between them; raises BadInput for one that is
-    none.
-    """
-    return tuple(_parse(part.strip()) for part in text.split(";") if part.strip())
-
-
-def _parse(text: str) -> Period:
-    found = re.fullmatch(r"(\d\d?):(\d\d)\s*-\s*(\d\d?):(\d\d)(?:\s+(\S.*))?", text)
-    if found is None:
-        raise BadInput(
-            "a period is HH:MM-HH:MM with optional weekdays, like '08:00-09:30 Mon-Fri', but it is"
-            f" {text!r}"
-        )
-    begin_s, end_s = _seconds(found[1], found[2], text), _seconds(found[3], found[4], text)
-    if begin_s == end_s:
-        raise BadInput(
-            f"a period must end at another time than it begins, but it is {text!r} (a whole day:"
-            " 00:00-24:00)"
-        )
-    return Period(
-        # Kept above a day, so that a period is one interval and not two.
-        begin_s,
-        end_s if end_s > begin_s else end_s + _DAY_S,
-        _days(found[5] or "Mon-Sun", text),
-    )
-
-
-def _seconds(hours: str, minutes: str, text: str) -> int:
-    seconds = int(hours) * 3600 + int(minutes) * 60
-    if int(minutes) > 59 or seconds > _DAY_S:
-        raise BadInput(f"a time of day is 00:00 to 24:00, but the period is {text!r}")
-    return seconds
-
-
-def _days(text: str, period: str) -> frozenset[int]:
-    days: set[int] = set()
-    for part in re.split(r"[,\s]+", text):
-        first, _, last = part.title().partition("-")
-        if first not in _DAYS or (last or first) not in _DAYS:
-            raise BadInput(f"a weekday is one of {', '.join(_DAYS)}, but the period is {period!r}")
-        begin = _DAYS.index(first)
-        days |= {(begin + n) % 7 for n in range((_DAYS.index(last or first) - begin) % 7 + 1)}
-    return frozenset(days)
+def _require_possible(floor: str, ceiling: str) -> None:
+    for low, high in product(sized_periods_of(floor), sized_periods_of(ceiling)):
+        if low.executors > high.executors and overlap(low.period, high.period):
+            raise BadInput(
+                f"the floor '{low.period.text} = {low.executors}' is above the ceiling"
+                f" '{high.period.text} = {high.executors}' at the same time; lower the floor to"
+                f" {high.executors} or less, or change one of the periods"
+            )

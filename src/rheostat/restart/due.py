@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rheostat.guards.periods import Period, in_force
 from rheostat.journal.restart_mail import Wish
 from rheostat.restart.story import Story
-from rheostat.restart.window import Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +15,13 @@ class Terms:
     """When a restart that the loop wants may be made, and how long its phases may last, in seconds.
 
     ``pause_s`` is the least time from a start to the next restart. State is rescaled unasked only
-    with ``allow_repartition``, and only while ``window`` is open (None: never).
+    with ``allow_repartition``, and only while a period of ``window`` is in force.
     """
 
     pause_s: float = 300.0
     drain_limit_s: float = 120.0
     allow_repartition: bool = False
-    window: Window | None = None
+    window: tuple[Period, ...] = ()
 
 
 def due(
@@ -51,7 +51,7 @@ def due(
 
 def may_repartition(terms: Terms, now: float) -> bool:
     """Tell whether state may be rescaled now without a person's word."""
-    return terms.allow_repartition and terms.window is not None and terms.window.holds(now)
+    return terms.allow_repartition and in_force(terms.window, now)
 
 
 def is_unlike(partitions: int, wanted: int | None, at_least: bool) -> bool:

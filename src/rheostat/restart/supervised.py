@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rheostat.config import RestartOptions
 from rheostat.errors import BadInput
+from rheostat.guards.periods import periods_of
 from rheostat.journal.folder import STOP_FILE
 from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
 from rheostat.machine.folders import state_folder
@@ -22,7 +23,6 @@ from rheostat.restart.process_job import ProcessJob
 from rheostat.restart.story import Story, told
 from rheostat.restart.story_journal import StoryJournal
 from rheostat.restart.supervisor import Supervisor
-from rheostat.restart.window import window_of
 
 _log = logging.getLogger("rheostat")
 
@@ -79,7 +79,7 @@ def terms_of(options: RestartOptions) -> Terms:
         pause_s=options.restart_pause_s,
         drain_limit_s=options.drain_limit_s,
         allow_repartition=options.allow_repartition,
-        window=window_of(options.maintenance_window),
+        window=periods_of(options.maintenance_window),
     )
 
 

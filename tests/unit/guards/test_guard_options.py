@@ -7,6 +7,7 @@ from rheostat.errors import BadInput
 from rheostat.guards import (
     Budget,
     Cooldown,
+    ExcludedPeriods,
     OverProvisioning,
     Schedule,
     Stabilization,
@@ -52,7 +53,9 @@ def test_the_loops_options_are_those_of_cooldown_and_stale_data():
         ({"step_out": 2}, StepLimits(out=2)),
         ({"step_in": 1}, StepLimits(in_=1)),
         ({"budget": 24.0}, Budget(slot_hours=24.0, keep=2)),
-        ({"excluded": "08:00-09:00"}, Schedule("08:00-09:00")),
+        ({"excluded": "08:00-09:00"}, ExcludedPeriods("08:00-09:00")),
+        ({"floor": "Mon = 4"}, Schedule(floor="Mon = 4")),
+        ({"ceiling": ["Mon = 4", "Tue = 5"]}, Schedule(ceiling="Mon = 4; Tue = 5")),
     ],
 )
 def test_an_option_turns_its_guard_on(options, expected):

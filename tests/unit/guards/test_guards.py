@@ -5,6 +5,7 @@ from rheostat.guards import (
     Bounds,
     Budget,
     Cooldown,
+    ExcludedPeriods,
     OverProvisioning,
     Schedule,
     Stabilization,
@@ -129,7 +130,8 @@ def test_new_guards_are_off_unless_given_and_stand_in_one_order():
         LIMITS,
         Cooldown(),
         StaleData(),
-        schedule=Schedule(),
+        schedule=Schedule("Mon = 4"),
+        excluded_periods=ExcludedPeriods("Mon"),
         budget=Budget(slot_hours=1.0),
         step_limits=StepLimits(),
         undo=Undo(),
@@ -137,8 +139,8 @@ def test_new_guards_are_off_unless_given_and_stand_in_one_order():
         over_provisioning=OverProvisioning(),
     )
     order = (
-        "over_provisioning stabilization undo stale_data step_limits budget schedule cooldown"
-        " receiver_room bounds"
+        "over_provisioning stabilization undo stale_data step_limits budget"
+        " excluded_periods cooldown receiver_room schedule bounds"
     )
     assert [rule.name for rule in every] == order.split()
 

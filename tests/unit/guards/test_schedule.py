@@ -1,67 +1,133 @@
+"""Scheduled floors and ceilings, and periods without changes."""
+
+from __future__ import annotations
+
 from datetime import datetime, timezone
 
 import pytest
 
+from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
-from rheostat.guards import Schedule
-from rheostat.model import Decision, Observation
+from rheostat.guards import ExcludedPeriods, Schedule, guard, guards_of
+from rheostat.guards.schedule import schedule_text
+from rheostat.model import Decision, Limits, Observation
+
+MORNING = "Mon-Fri 08:00-10:00 Europe/Budapest = 4"
+NIGHT = "22:00-06:00 Europe/Budapest = 2"
 
 
-def target(excluded: str, moment: str) -> int:
-    now = datetime.strptime(moment, "%Y-%m-%d %H:%M").replace(tzinfo=timezone.utc).timestamp()
-    return Schedule(excluded)(
-        Decision(target=9, reason="asked"), Observation(t_s=now, executors=4), {}, now
-    )[0].target
+def utc(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc).timestamp()
+
+
+IN_THE_MORNING, AT_NOON, AT_NIGHT = map(
+    utc, ("2026-11-20T07:30", "2026-11-20T12:00", "2026-11-20T23:00")
+)
+
+
+def scheduled(asked: int, now: float, floor: str = MORNING, ceiling: str = NIGHT) -> Decision:
+    seen = Observation(t_s=now, executors=3, target=3)
+    return Schedule(floor, ceiling)(Decision(target=asked, reason="asked"), seen, {}, now)[0]
 
 
 @pytest.mark.parametrize(
-    ("excluded", "moment", "got"),
+    ("asked", "now", "target"),
     [
-        ("08:00-09:30 Mon-Fri", "2026-11-20 08:00", 4),  # a Friday
-        ("08:00-09:30 Mon-Fri", "2026-11-20 09:29", 4),
-        ("08:00-09:30 Mon-Fri", "2026-11-20 09:30", 9),
-        ("08:00-09:30 Mon-Fri", "2026-11-20 07:59", 9),
-        ("08:00-09:30 Mon-Fri", "2026-11-21 08:30", 9),
-        ("08:00-09:30", "2026-11-21 08:30", 4),
-        ("8:00-9:30 sat,Sun", "2026-11-21 08:30", 4),
-        ("8:00-9:30 Fri-Mon", "2026-11-22 08:30", 4),
-        ("8:00-9:30 Fri-Mon", "2026-11-24 08:30", 9),
-        (
-            "23:00-01:00 Fri",
-            "2026-11-20 23:30",
-            4,
-        ),  # over midnight: belongs to the day on which it begins
-        ("23:00-01:00 Fri", "2026-11-21 00:30", 4),
-        ("23:00-01:00 Fri", "2026-11-20 00:30", 9),
-        ("00:00-24:00 Sun", "2026-11-22 12:00", 4),
-        ("08:00-09:00; 17:00-18:00", "2026-11-20 17:30", 4),
-        ("", "2026-11-20 17:30", 9),
-        ("01:00-02:00", "1970-01-01 01:30", 4),
+        (1, IN_THE_MORNING, 4),
+        (6, IN_THE_MORNING, 6),
+        (1, AT_NOON, 1),
+        (6, AT_NOON, 6),
+        (6, AT_NIGHT, 2),
+        (1, AT_NIGHT, 1),
     ],
 )
-def test_the_size_is_kept_in_excluded_periods(excluded, moment, got):
-    assert target(excluded, moment) == got
+def test_a_scheduled_floor_raises_and_a_scheduled_ceiling_lowers(asked, now, target):
+    assert scheduled(asked, now).target == target
 
 
-def test_the_reason_names_the_period():
-    decision, _ = Schedule("00:00-24:00")(
-        Decision(target=9, reason="asked"), Observation(t_s=0.0, executors=4), {}, 0.0
+def test_of_several_in_force_the_largest_floor_and_the_smallest_ceiling_hold():
+    both = "Fri = 2; 07:00-08:00 = 5; Sat = 9"
+    assert scheduled(1, IN_THE_MORNING, both, "").target == 5
+    assert scheduled(9, IN_THE_MORNING, "", both).target == 2
+
+
+def test_the_reason_names_the_entry():
+    assert scheduled(1, IN_THE_MORNING).reason == (
+        "asked; the floor is 4 in Mon-Fri 08:00-10:00 Europe/Budapest"
     )
-    assert decision.reason == "asked; size kept: no changes at 00:00-24:00 UTC"
 
 
-@pytest.mark.parametrize(
-    "excluded",
-    [
-        "8-9",
-        "08:00",
-        "08:60-09:00",
-        "25:00-26:00",
-        "08:00-08:00",
-        "08:00-09:00 Monday",
-        "08:00-09:00 Mon-Xyz",
-    ],
-)
-def test_a_text_that_is_no_period_is_refused(excluded):
-    with pytest.raises(BadInput, match=excluded):
-        Schedule(excluded)
+def test_a_floor_above_a_ceiling_at_the_same_time_is_refused():
+    with pytest.raises(BadInput, match="the floor 'Mon = 4' is above the ceiling 'Mon-Wed = 3'"):
+        Schedule("Mon = 4", "Mon-Wed = 3")
+    assert Schedule("Mon = 3", "Mon-Wed = 3; Fri = 1")
+
+
+@pytest.mark.parametrize("floor", ["Mon 8-9 = 4", "Mon = many", "Mon 08:00-09:00"])
+def test_a_floor_that_cannot_be_read_is_refused_with_a_valid_one(floor):
+    with pytest.raises(BadInput, match="Europe/Budapest"):
+        guards_of(Limits(), GuardOptions(floor=floor))
+
+
+def guarded(asked: int, now: float, size: int, options: GuardOptions, **memory: object) -> int:
+    rules = guards_of(Limits(min_executors=2, max_executors=6), options, LoopOptions())
+    seen = Observation(t_s=now, executors=size, target=size)
+    decision = Decision(target=asked, reason="asked")
+    return guard(rules, decision, seen, memory, now).decision.target  # type: ignore[arg-type]
+
+
+def test_the_limits_win_over_the_schedule():
+    assert guarded(3, IN_THE_MORNING, 3, GuardOptions(floor="Fri = 20")) == 6
+    assert guarded(3, IN_THE_MORNING, 3, GuardOptions(ceiling="Fri = 1")) == 2
+
+
+def test_neither_cooldown_nor_step_limits_nor_budget_nor_excluded_periods_delay_a_floor():
+    just_changed = {"cooldown": {"changed_s": IN_THE_MORNING - 1.0, "size": 3}}
+    for options in (
+        GuardOptions(floor="Fri = 5"),
+        GuardOptions(floor="Fri = 5", step_out=1),
+        GuardOptions(floor="Fri = 5", budget=0.1),
+        GuardOptions(floor="Fri = 5", excluded="Fri"),
+    ):
+        assert guarded(3, IN_THE_MORNING, 3, options, **just_changed) == 5
+
+
+def test_a_floor_holds_also_on_stale_data():
+    rules = guards_of(Limits(), GuardOptions(floor="Fri = 5"), LoopOptions())
+    old = Observation(t_s=IN_THE_MORNING - 3600.0, executors=3, target=3)
+    decision = guard(rules, Decision(target=1, reason=""), old, {}, IN_THE_MORNING).decision
+    assert decision.target == 5
+
+
+def test_several_entries_may_be_a_list():
+    assert GuardOptions(floor=["Mon = 4", "Tue = 5"]).floor == "Mon = 4; Tue = 5"
+    with pytest.raises(BadInput, match="floor must be a text, but it is 4"):
+        GuardOptions(floor=4)  # type: ignore[arg-type]
+
+
+def test_the_schedule_in_force_is_one_text():
+    assert schedule_text(MORNING, NIGHT, IN_THE_MORNING) == (
+        "floor 4 until 2026-11-20 10:00 (Mon-Fri 08:00-10:00 Europe/Budapest)"
+    )
+    assert schedule_text(MORNING, NIGHT, AT_NIGHT).startswith("ceiling 2 until 2026-11-21 06:00")
+    assert schedule_text(MORNING, NIGHT, AT_NOON) == "no scheduled floor or ceiling at this time"
+    assert schedule_text("", "", AT_NOON) == ""
+
+
+def test_the_journal_remembers_the_schedule():
+    _, memory = Schedule(MORNING, NIGHT)(
+        Decision(target=3, reason=""), Observation(t_s=AT_NOON, executors=3), {}, AT_NOON
+    )
+    assert schedule_text(**memory, now=AT_NIGHT).startswith("ceiling 2")
+
+
+@pytest.mark.parametrize(("now", "target"), [(IN_THE_MORNING, 3), (AT_NOON, 9)])
+def test_the_size_is_kept_in_excluded_periods(now, target):
+    decision, _ = ExcludedPeriods("Mon-Fri 08:00-10:00 Europe/Budapest")(
+        Decision(target=9, reason="asked"), Observation(t_s=now, executors=3), {}, now
+    )
+    assert decision.target == target
+    if target == 3:
+        assert decision.reason == (
+            "asked; size kept: no changes in Mon-Fri 08:00-10:00 Europe/Budapest"
+        )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rheostat.guards.periods import periods_of
 from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order, Wish
 from rheostat.restart.due import Terms
 from rheostat.restart.in_memory import MemoryJob, MemoryStates
@@ -14,7 +15,6 @@ from rheostat.restart.restart_protocol import EVENTS, ORDERS, RESTART
 from rheostat.restart.story import Story, told
 from rheostat.restart.story_journal import StoryJournal
 from rheostat.restart.supervisor import Supervisor
-from rheostat.restart.window import window_of
 
 CHECKPOINT = "/cp"
 
@@ -144,7 +144,7 @@ def test_every_checkpoint_gets_the_number_that_a_person_wishes(tmp_path: Path) -
 
 
 def test_the_loop_takes_no_partition_from_a_query_that_is_not_bound(tmp_path: Path) -> None:
-    open_ = window_of("00:00-24:00")
+    open_ = periods_of("00:00-24:00")
     world = World(tmp_path, 1, Terms(pause_s=0, allow_repartition=True, window=open_))
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
@@ -236,7 +236,7 @@ def test_an_order_that_is_fulfilled_already_does_not_come_back_later(world: Worl
 
 
 def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
-    window = window_of("00:20-00:30")  # from 1200 s after midnight
+    window = periods_of("00:20-00:30")  # from 1200 s after midnight
     world = World(tmp_path, terms=Terms(pause_s=0, allow_repartition=True, window=window))
     world.go(3)
     world.wish(LOOP, partitions=8)

@@ -22,7 +22,7 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
     ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the
     parameter ``loop``: a unit at the end of a field's name is not part of its option. ``help`` in
     a field's metadata is that of the option; ``flag`` names it otherwise, ``least`` is its lowest
-    value. Raises what the group raises for its values.
+    value, ``repeated`` takes it several times. Raises what the group raises for its values.
     """
 
     def decorate(command: _Command) -> _Command:
@@ -41,7 +41,7 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
         @wraps(command)
         def whole(**given: Any) -> Any:
             made = {
-                name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+                name: group(**{field.name: _value(field, given) for field in fields(group)})
                 for name, group in groups.items()
             }
             return command(**given, **made)
@@ -72,12 +72,19 @@ def _parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
         help=told["help"][:1].upper() + told["help"][1:] + ".",
         min=told.get("least"),
     )
+    repeated = told.get("repeated")
     return inspect.Parameter(
         field.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=field.default,
-        annotation=Annotated[kind, option],
+        default=None if repeated else field.default,
+        annotation=Annotated[list[str] | None if repeated else kind, option],
     )
+
+
+def _value(field: Field[Any], given: dict[str, Any]) -> Any:
+    """Take a field's value out of what was given; one that is not given is None if ``repeated``."""
+    value = given.pop(field.name)
+    return field.default if value is None and field.metadata.get("repeated") else value
 
 
 def _flag(field: Field[Any]) -> str:

@@ -31,7 +31,8 @@ _POLICY, _KAFKA, _SERVERS = "policy", "kafka", "bootstrap.servers"
 @dataclass(frozen=True, slots=True)
 class Key:
     """A setting: its name after the prefix, the argument of ``settings_of`` that it is or is a part
-    of, its default and help. An ``open`` key is a family: any name may follow its own.
+    of, its default and help. An ``open`` key is a family: any name may follow its own. ``field`` is
+    that of an option group.
     """
 
     name: str
@@ -39,11 +40,12 @@ class Key:
     default: Any
     help: str
     open: bool = False
+    field: str = ""
 
     @property
     def part(self) -> str:
         """The field of an option group, or nothing."""
-        return self.name.partition(".")[2]
+        return self.field or self.name.partition(".")[2]
 
 
 _OWN = (
@@ -91,7 +93,8 @@ def _keys() -> Iterator[Key]:
             yield Key(name, name, parameter.default, _HELP.get(name, ""))
             continue
         for each in fields(group):
-            yield Key(f"{name}.{each.name}", name, each.default, each.metadata["help"])
+            key = each.metadata.get("setting") or f"{name}.{each.name}"
+            yield Key(key, name, each.default, each.metadata["help"], field=each.name)
 
 
 def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:
@@ -196,7 +199,7 @@ def _made(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
 
 
 def _group(kind: Any, name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
-    before = len(wrong)
+    before, names = len(wrong), {key.part: key.name for key in keys() if key.argument == name}
     for part, value in parts.items():
 
         def alone(part: str = part, value: Any = value) -> None:
@@ -204,7 +207,7 @@ def _group(kind: Any, name: str, parts: dict[str, Any], wrong: list[str]) -> Any
             if isinstance(made, GuardOptions):
                 guards_of(Limits(), made, LoopOptions())
 
-        _tried(f"{PREFIX}{name}.{part}: ", alone, wrong)
+        _tried(f"{PREFIX}{names[part]}: ", alone, wrong)
     return kind(**parts) if len(wrong) == before else None
 
 
