@@ -24,8 +24,20 @@ def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
     arguments = {*inspect.signature(settings_of).parameters}
     assert {key.argument for key in keys()} == arguments
     assert all(key.help for key in keys())
-    there = {key.name for key in keys()}
-    assert {f"guards.{each.name}" for each in dataclasses.fields(GuardOptions)} <= there
+    guards = {key.part: key.name for key in keys() if key.argument == "guards"}
+    assert guards.keys() == {field.name for field in dataclasses.fields(GuardOptions)}
+    assert guards["step_out"] == "guards.step_out"
+    assert guards["floor"] == "floor"
+
+
+def test_a_schedule_is_a_setting_of_its_own() -> None:
+    floor, ceiling = "Mon-Fri 08:00-10:00 Europe/Budapest = 4; 2026-12-24 = 6", "22:00-06:00 = 2"
+    given = arguments_of(conf(floor=floor, guards__step_in="1"))
+    assert given == {"guards": GuardOptions(floor=floor, step_in=1)}
+    with pytest.raises(BadInput, match=r"spark\.rheostat\.floor: the period 'Mon 8'"):
+        arguments_of(conf(floor="Mon 8 = 4"))
+    with pytest.raises(BadInput, match="above the ceiling"):
+        arguments_of(conf(floor="23:00-24:00 = 3", ceiling=ceiling))
 
 
 def test_without_a_setting_nothing_is_said() -> None:

@@ -109,7 +109,7 @@ def test_the_guards_that_are_asked_for_stand_in_their_order():
     assert [rule.name for rule in made.make_guards()] == [
         "undo",
         "stale_data",
-        "schedule",
+        "excluded_periods",
         "cooldown",
         "receiver_room",
         "bounds",
