@@ -1,5 +1,5 @@
-"""The agent's HTTP: ``GET /metrics`` and ``/status``; ``PUT /scale``, ``/sizing``, ``/halt`` and
-``/drain`` with a token.
+"""The agent's HTTP: ``GET /metrics``, ``/overview`` and ``/status``; ``PUT /scale``, ``/sizing``,
+``/halt`` and ``/drain`` with a token.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _log = logging.getLogger("rheostat")
 TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (the name of it)
 _LARGEST_BYTES = 65_536
 _IDLE_S = 60.0
+Overview = Callable[[], Mapping[str, Any]]
 Writes = Mapping[str, Callable[[Desk, Mapping[str, Any]], Report]]
 _WRITES: Writes = {
     "/drain": lambda desk, _: desk.drain(),
@@ -35,11 +36,19 @@ _WRITES: Writes = {
 class Server:
     """Serves a desk in threads of its own, which never keep the application from ending.
 
-    Without a ``token`` nothing can be written. Raises BadInput where the address is taken.
+    Without a ``token`` nothing can be written. ``overview`` is what ``GET /overview`` answers.
+    Raises BadInput where the address is taken.
     """
 
-    def __init__(self, desk: Desk, host: str, port: int, token: str | None) -> None:
-        self._handler = _handler(desk, token)
+    def __init__(
+        self,
+        desk: Desk,
+        host: str,
+        port: int,
+        token: str | None,
+        overview: Overview = dict,
+    ) -> None:
+        self._handler = _handler(desk, token, overview)
         try:
             self._http = _Http((host, port), self._handler)
         except OSError as error:
@@ -72,17 +81,18 @@ class _Http(ThreadingHTTPServer):
         _log.debug("rheostat agent: a request of %s failed", client_address, exc_info=True)
 
 
-def _handler(desk: Desk, token: str | None) -> type[_Handler]:
+def _handler(desk: Desk, token: str | None, overview: Overview) -> type[_Handler]:
     class Handler(_Handler):
         pass
 
-    Handler.desk, Handler.token = desk, token
+    Handler.desk, Handler.token, Handler.overview = desk, token, staticmethod(overview)
     return Handler
 
 
 class _Handler(BaseHTTPRequestHandler):
     desk: Desk
     token: str | None
+    overview: Overview
     closed = False
     protocol_version = "HTTP/1.1"
     timeout = _IDLE_S
@@ -95,8 +105,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.OK, exposition(self.desk.report()), CONTENT_TYPE)
         elif path == "/status":
             self._tell(HTTPStatus.OK, report_json(self.desk.report()))
+        elif path == "/overview":
+            self._tell(HTTPStatus.OK, self.overview())
         else:
-            self._tell(*_no_such(path, ("/metrics", "/status")))
+            self._tell(*_no_such(path, ("/metrics", "/overview", "/status")))
 
     def do_PUT(self) -> None:
         path = self.path.partition("?")[0]

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from rheostat.machine.whole_file import replacing, require_writable
-
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -84,12 +82,16 @@ def write_out(path: Path, lines: Iterable[str]) -> None:
     """Write the lines to a file beside it and put it in its place when all are there; raises
     BadInput where that cannot be.
     """
+    from rheostat.machine.whole_file import replacing
+
     with replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in lines)
 
 
 def _checked(path: Path | None) -> Path | None:
     if path:
+        from rheostat.machine.whole_file import require_writable
+
         require_writable(path)
     return path
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Protocol
 
 from rheostat.config import JournalOptions
-from rheostat.journal.folder import MEMORY_FILE, STOP_FILE, FolderJournal, memory_in, memory_text
+from rheostat.journal.folder import MEMORY_FILE, FolderJournal, memory_in, memory_text
 from rheostat.journal.record import to_line
 from rheostat.journal.retention import Retention
+from rheostat.journal.starts import STARTS_FILE, STOP_FILE
+from rheostat.journal.summary import SUMMARY_FILE, moved
 from rheostat.model import Memory, Record
 
 _SEGMENT = "segment-"
@@ -81,6 +83,7 @@ class FarJournal(FolderJournal):
         self._segment_name: str | None = None
         self._far_bytes = 0
         self._far_stop = False
+        self._carried: dict[str, str] = {}
 
     @property
     def kept_at(self) -> str:
@@ -92,11 +95,21 @@ class FarJournal(FolderJournal):
         be read or has none.
         """
         with suppress(OSError):
+            self._fetch_beside()
             for name in (MEMORY_FILE, MEMORY_FILE + NEW):
                 text = self._far.text(name)
                 if text and (memory := memory_in(text)) is not None:
                     return memory
         return super().restore()
+
+    def _fetch_beside(self) -> None:
+        """Go on with the starts and the summary of the far folder where there are none here."""
+        for name in (STARTS_FILE, SUMMARY_FILE):
+            text = None if (self.folder / name).exists() else self._far.text(name)
+            if text:
+                # Segments here begin anew, so that all of them come after those of the far folder.
+                here = moved(text, "") if name == SUMMARY_FILE else text
+                (self.folder / name).write_text(here, encoding="utf-8")
 
     def append(self, record: Record, memory: Memory) -> None:
         """Keep both here; they wait to be carried."""
@@ -129,11 +142,28 @@ class FarJournal(FolderJournal):
         with self._lock:
             del self._waiting[: len(lines)]
         self._far.write(MEMORY_FILE, memory_text(memory))
+        self._carry_beside()
+
+    def _carry_beside(self) -> None:
+        """Bring starts and summary to the far folder, where they have changed."""
+        for name in (STARTS_FILE, SUMMARY_FILE):
+            try:
+                text = (self.folder / name).read_text(encoding="utf-8")
+            except OSError:
+                continue
+            if name == SUMMARY_FILE:
+                # Far segments have numbers of their own; it holds at least up to this one.
+                text = moved(text, self._segment_name or "")
+            if text != self._carried.get(name):
+                self._far.write(name, text)
+                self._carried[name] = text
 
     def end(self) -> None:
         """Carry what is left, and end the far segment."""
         try:
             self.carry()
+            self._summary.write()
+            self._carry_beside()
         finally:
             self._far.close()
 

@@ -17,10 +17,12 @@ from rheostat.config import JournalOptions
 from rheostat.errors import BadInput
 from rheostat.journal.record import from_line, to_line
 from rheostat.journal.retention import Retention, changes_files, is_segment, prune, segments
+from rheostat.journal.starts import STARTS_FILE, Event, Start, append_event
+from rheostat.journal.starts import STOP_FILE as STOP_FILE
+from rheostat.journal.summary import SUMMARY_FILE, SummaryWriter
 from rheostat.model import Memory, Record
 
 _log = logging.getLogger("rheostat")
-STOP_FILE = "STOP"
 MEMORY_FILE = "memory.json"
 _MEMORY_SCHEMA = 1
 
@@ -53,6 +55,7 @@ class FolderJournal:
         )
         self._records = self._bytes = 0
         self._file: TextIO | None = None
+        self._summary = SummaryWriter(folder)
 
     @property
     def stop_file(self) -> Path:
@@ -81,6 +84,13 @@ class FolderJournal:
         fresh = self.folder / f"{MEMORY_FILE}.new"
         fresh.write_text(memory_text(memory), encoding="utf-8")
         fresh.replace(self.folder / MEMORY_FILE)
+        self._summary.add(record, _segment_name(self._segments - 1), self._bytes)
+
+    def note(self, event: Event) -> None:
+        """Keep a start, its end, or the checkpoints of its queries."""
+        append_event(self.folder, event)
+        if isinstance(event, Start):
+            self._summary.note(event)
 
     def halted(self) -> bool:
         """Tell whether the kill switch is there."""
@@ -92,24 +102,32 @@ class FolderJournal:
         if self._file:
             self._file.close()
             self._file = None
+            self._summary.write()
 
     def _segment(self, more_bytes: int, now: float) -> TextIO:
         full = (
             self._records >= self._records_per_segment
             or self._bytes + more_bytes > self._retention.segment_bytes
         )
+        if self._file is None:
+            # Before anything is pruned: what goes then must have been added up.
+            self._summary.begin()
         if self._file is None or full:
             self.close()
             # Only with a new segment, not at each tick: somebody else's file is there from the
             # start or not.
             _set_aside(self.folder / MEMORY_FILE)
             prune(self.folder, self._retention, now)
-            path = self.folder / f"segment-{self._segments:05d}.jsonl"
+            path = self.folder / _segment_name(self._segments)
             self._file = os.fdopen(
                 os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8"
             )
             self._segments, self._records, self._bytes = self._segments + 1, 0, 0
         return self._file
+
+
+def _segment_name(number: int) -> str:
+    return f"segment-{number:05d}.jsonl"
 
 
 def memory_text(memory: Memory) -> str:
@@ -159,6 +177,9 @@ def erase(folder: Path) -> None:
     written = filter(is_segment, [*changes_files(folder), *segments(folder)])
     for path in [*written, *([kept] if _is_memory(kept) else [])]:
         path.unlink()
+    for name in (STARTS_FILE, SUMMARY_FILE):
+        if is_segment(folder / name):  # it has a schema, as a segment's first line has
+            (folder / name).unlink()
     with suppress(OSError):
         folder.rmdir()
 

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rheostat.config import JournalOptions
 from rheostat.errors import BadInput
 from rheostat.journal.record import SCHEMA, from_line, to_line
-from rheostat.machine.whole_file import write_whole
 from rheostat.model import Record
+
+if TYPE_CHECKING:
+    from rheostat.config import JournalOptions
 
 _MIB = 1024**2
 _DAY_S = 86_400.0
@@ -128,6 +130,9 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
 
 
 def _leave_changes(segment: Path) -> None:
+    # Imported here: whoever only reads a journal should not wait for it.
+    from rheostat.machine.whole_file import write_whole
+
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
     write_whole(kept, "".join(f"{to_line(record)}\n" for record in turning_points(_read(segment))))
 

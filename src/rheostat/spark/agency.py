@@ -6,13 +6,16 @@ import logging
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard
+from rheostat.journal.status import job_status, status_json
 from rheostat.machine.missing_module import advice
 from rheostat.ports import Policy
 from rheostat.spark.handle import Handle
+from rheostat.spark.journaling.start_events import directed_start
 from rheostat.spark.settings.sizing_settings import Settings
 
 if TYPE_CHECKING:
@@ -23,24 +26,38 @@ _DRAIN_S = 120.0
 _LOOK_S = 0.05
 
 
-def serve_agent(spark: Any, handle: Handle, settings: Settings) -> None:
-    """Serve the agent that was asked for until the autoscaler ends; raises BadInput where it cannot
-    be, before anything is touched.
+def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
+    """Serve the agent that was asked for until the autoscaler ends, and return its address; raises
+    BadInput where it cannot be, before anything is touched.
     """
     if not settings.agent.agent:
-        return
+        return None
     try:
         from rheostat.agent.desk import Desk
         from rheostat.agent.server import TOKEN_VARIABLE, Server
     except ModuleNotFoundError as missing:
         raise BadInput(f"agent: {advice(missing.name or str(missing))}") from None
     token = os.environ.get(TOKEN_VARIABLE) or None
-    desk = Desk(handle, lambda sizing: made_of(settings, sizing), lambda: drain(spark))
-    server = Server(desk, *settings.agent.address, token)
+
+    def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
+        parts = made_of(settings, sizing)
+        if handle.start_event:
+            asked = settings_with(settings, sizing)
+            handle.keep_start(directed_start(handle.start_event, asked, sizing.mode))
+        return parts
+
+    desk = Desk(handle, directed, lambda: drain(spark))
+    server = Server(desk, *settings.agent.address, token, lambda: own_status(handle.journal))
     handle.watch(desk.see)
     handle.at_end(server.close)
     able = "reads and writes" if token else f"reads only: {TOKEN_VARIABLE} is not set"
     _log.info("rheostat: agent at http://%s (%s)", server.address, able)
+    return server.address
+
+
+def own_status(journal: Path) -> dict[str, Any]:
+    """Return how this job stands, as ``rheostat status`` shows it."""
+    return status_json(job_status(journal, time.time(), lambda _: True))
 
 
 def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
@@ -48,7 +65,13 @@ def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ..
 
     Raises BadInput for a policy that cannot be made and a guard out of range.
     """
-    directed = replace(
+    directed = settings_with(settings, sizing)
+    return directed.make_policy(), directed.make_guards()
+
+
+def settings_with(settings: Settings, sizing: Sizing) -> Settings:
+    """Return the settings with what a sizing names in place of their own."""
+    return replace(
         settings,
         policy=sizing.policy or settings.policy,
         parameters=sizing.parameters if sizing.policy else settings.parameters,
@@ -57,7 +80,6 @@ def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ..
         limits_given=settings.limits_given or sizing.limits is not None,
         guards=sizing.guards or settings.guards,
     )
-    return directed.make_policy(), directed.make_guards()
 
 
 def drain(spark: Any) -> None:

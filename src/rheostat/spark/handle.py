@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from rheostat.errors import BadInput
 from rheostat.guards import Guard
 from rheostat.journal.explanation import explain
 from rheostat.journal.folder import FolderJournal
+from rheostat.journal.starts import STARTS_FILE, End, Event, Start
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Record
 from rheostat.ports import Policy
@@ -76,6 +79,7 @@ class Handle:
         self.capabilities = capabilities
         self.overhead = overhead
         self.last: Record | None = None
+        self.start_event: Start | None = None
         self._loop = loop
         self._journal = journal
         self._ended = ended
@@ -141,6 +145,19 @@ class Handle:
         self._summary = f"policy {type(policy).__name__}, set by the control API"
         self._stop.poke()
 
+    def keep_start(self, start: Start) -> None:
+        """Keep in the journal how this autoscaler decides from now on, unless that is no news."""
+        if self.start_event is None or replace(start, t_s=self.start_event.t_s) != self.start_event:
+            self.start_event = start
+            self.note(start)
+
+    def note(self, event: Event) -> None:
+        """Keep an event in the journal; a fault there is logged and changes nothing else."""
+        try:
+            self._journal.note(event)
+        except OSError as fault:
+            _log.warning("rheostat: %s: %s", STARTS_FILE, fault)
+
     def halt(self) -> None:
         """Pull the kill switch: nothing is decided any more, the application keeps its size."""
         self._journal.stop_file.touch()
@@ -161,6 +178,8 @@ class Handle:
 
     def _run(self, interval_s: float) -> None:
         self._loop.run(interval_s, self._stop, self._seen)
+        if not self._loop.halted:
+            self.note(End(t_s=time.time()))
         for close in (self._closing, *self._at_end):
             try:
                 close()

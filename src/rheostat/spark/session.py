@@ -15,6 +15,7 @@ from rheostat.spark.announcement import announcement, say
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.journaling.journals import fate
+from rheostat.spark.journaling.start_events import remember_journal, start_event
 from rheostat.spark.one_hand import take
 from rheostat.spark.sensing.capabilities.capabilities import application_id, configuration
 from rheostat.spark.settings.call_arguments import check_arguments
@@ -108,7 +109,7 @@ def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
     _check(spark)
     return take(
         application_id(spark),
-        lambda: _begin(spark, _room(spark).sizer(spark, settings), settings),
+        lambda: _begin(spark, _room(spark).sizer(spark, settings), settings, gives_way),
         settings.replace,
         gives_way,
     )
@@ -130,9 +131,12 @@ def _check(spark: Any) -> None:
         raise BadInput("this SparkSession has been stopped; attach to one that runs")
 
 
-def _begin(spark: Any, handle: Handle, settings: Settings) -> Handle:
-    """Say what the autoscaler will do, and start it."""
-    serve_agent(spark, handle, settings)
+def _begin(spark: Any, handle: Handle, settings: Settings, launched: bool = False) -> Handle:
+    """Announce what the autoscaler will do, and start it."""
+    agent = serve_agent(spark, handle, settings)
+    application, able = application_id(spark), handle.capabilities
+    handle.keep_start(start_event(settings, application, able, agent, launched))
+    remember_journal(handle.journal)
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)
     after = fate(spark, settings, handle.journal)

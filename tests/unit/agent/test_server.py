@@ -31,9 +31,8 @@ def serve():
     opened = []
 
     def make(token="secret"):
-        server = Server(
-            desk := Desk(Nothing(), lambda _: (Fixed(), ()), lambda: None), "127.0.0.1", 0, token
-        )
+        desk = Desk(Nothing(), lambda _: (Fixed(), ()), lambda: None)
+        server = Server(desk, "127.0.0.1", 0, token, lambda: {"healthy": True})
         opened.append(server)
         return server, desk
 
@@ -50,6 +49,14 @@ def ask(server, method, path, body=None, token="secret"):
     read = answer.read().decode()
     connection.close()
     return answer.status, json.loads(read) if read.startswith("{") else read
+
+
+def test_the_overview_is_what_rheostat_status_shows(serve):
+    from rheostat.cli.status import _of_endpoint
+
+    server, _ = serve(token=None)
+    assert ask(server, "GET", "/overview", token=None) == (200, {"healthy": True})
+    assert _of_endpoint(server.address) == {"healthy": True, "endpoint": server.address}
 
 
 def test_the_status_is_a_report(serve):

@@ -14,6 +14,7 @@ from rheostat.cli.app import run
 
 COMMANDS = [
     *("run", "demo", "replay", "policies", "explain", "doctor", "calibrate", "whatif"),
+    *("status", "savings"),
     *("simulate queue", "simulate bench", "simulate sweep", "simulate thesis", "simulate compare"),
     *("cluster up", "cluster down", "kafka up", "kafka down"),
 ]
@@ -61,7 +62,9 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "demo",
                 "replay",
                 "policies",
+                "status",
                 "explain",
+                "savings",
                 "halt",
                 "doctor",
                 "calibrate",

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.journal.test_totals import record as record_of_size
+from tests.unit.journal.test_totals import start
 
 from rheostat.config import JournalOptions
 from rheostat.journal.far import FarJournal
 from rheostat.journal.folder import read
+from rheostat.journal.savings import total
+from rheostat.journal.starts import read_events
+from rheostat.journal.summary import summarize
 from rheostat.model import Record, Rescaling
 from rheostat.ports import Journal
 from rheostat.testing.journal_contract import journal_checks
@@ -67,6 +72,10 @@ def record(t_s: float, detail: str = "") -> Record:
     )
 
 
+def sized(t_s: float) -> Record:
+    return record_of_size(t_s, 3)
+
+
 def told(far: Elsewhere, folder: Path) -> list[float]:
     """Read the far journal as one that was copied here."""
     folder.mkdir()
@@ -115,6 +124,23 @@ def test_what_could_not_be_brought_away_waits_and_is_brought_once(tmp_path: Path
     journal.carry()
     assert told(far, tmp_path / "copy") == [0.0, 1.0, 2.0]
     assert [each.t_s for each in read(tmp_path / "near")] == [0.0, 1.0, 2.0]
+
+
+def test_starts_and_totals_outlive_the_driver_s_computer(tmp_path: Path) -> None:
+    far = Elsewhere()
+    for number, name in enumerate(("first", "second")):
+        journal = FarJournal(tmp_path / name, far)
+        journal.restore()
+        journal.note(start(t_s=100.0 * number))
+        for tick in range(3):
+            journal.append(sized(100.0 * number + 5 * tick), {})
+        journal.carry()
+        journal.end()
+        journal.close()
+    told(far, tmp_path / "copy")
+    assert [event.t_s for event in read_events(tmp_path / "copy")] == [0.0, 100.0]
+    day = total(summarize(tmp_path / "copy")[0].totals.days)
+    assert (day.known_s, day.unknown_s) == (20.0, 90.0)
 
 
 def test_files_stay_small_where_they_are_written_as_a_whole(tmp_path: Path) -> None:

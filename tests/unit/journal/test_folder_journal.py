@@ -127,6 +127,7 @@ def test_the_memory_is_replaced_in_one_step(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "memory.json",
         "segment-00000.jsonl",
+        "summary.json",
     ]
 
 

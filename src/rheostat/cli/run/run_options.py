@@ -36,6 +36,10 @@ class Sizing:
         },
     )
     slo: float = field(default=10.0, metadata={"help": "latency objective in seconds"})
+    price: float = field(
+        default=0.0,
+        metadata={"help": "price of a slot-hour, in which savings are shown; 0: none"},
+    )
     shadow: bool = field(
         default=False,
         metadata={"flag": "--shadow", "help": "only watch and advise; nothing is touched"},

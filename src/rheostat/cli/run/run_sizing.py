@@ -55,8 +55,7 @@ class Line:
             own["parameters"] = pairs(sizing.parameters or ())
         elif sizing.parameters:
             own["parameters"] = {**named["parameters"], **pairs(sizing.parameters)}
-        for name, value in (("policy", sizing.policy), ("slo", sizing.slo)):
-            own |= {name: value} if name in self.said else {}
+        own |= {name: getattr(sizing, name) for name in {"policy", "slo", "price"} & self.said}
         own |= {"journal": place.journal} if place.journal else {}
         own |= {"kafka": client_config(place.kafka)} if place.kafka else {}
         for name in ("loop", "guards", "retention"):

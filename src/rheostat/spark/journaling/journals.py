@@ -17,6 +17,7 @@ from rheostat.spark.internals.file_systems.hadoop_folder import HadoopFolder, ha
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.errands import Errands
 from rheostat.spark.journaling.kill_switches import KillSwitches
+from rheostat.spark.journaling.start_events import NotedCheckpoints
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     is_connect,
@@ -51,7 +52,8 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
     if isinstance(journal, FarJournal):
         errands[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
     if internals is not None:
-        switches = KillSwitches(lambda: _checkpoints(spark, internals), _exists(spark))
+        noted = NotedCheckpoints(lambda: _checkpoints(spark, internals), journal.note)
+        switches = KillSwitches(noted, _exists(spark))
         journal.other_switch = switches.pulled
         errands["the checkpoints cannot be looked at for a kill switch"] = switches.look
     return Kept(journal, Errands(errands, settings.loop.interval_s))

@@ -68,6 +68,7 @@ _OWN = (
         "",
         "folder of the journal, also hdfs:// or s3a://; default: in the user's state folder",
     ),
+    Key("price", "price", 0.0, "price of a slot-hour, in which savings are shown; 0: none"),
     Key("replace", "replace", False, "end another autoscaler of this application"),
 )
 _HELP = {

@@ -4,6 +4,7 @@ is touched.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ class Settings:
     retention: JournalOptions = field(default_factory=JournalOptions)
     agent: AgentOptions = field(default_factory=AgentOptions)
     replace: bool = False
+    price: float = 0.0
     restarts: Path | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +66,7 @@ class Settings:
                 raise BadInput(
                     f"{name}= must be of type {kind.__name__}, but it is {getattr(self, name)!r}"
                 )
+        _check_price(self.price)
         if self.kafka is not None:
             _check_kafka(self.kafka)
         self.make_policy()
@@ -111,6 +114,7 @@ def settings_of(
     retention: JournalOptions | None = None,
     agent: str | int = "",
     replace: bool = False,
+    price: float = 0.0,
 ) -> Settings:
     """Return settings of what a user may write; raises BadInput for what cannot be used.
 
@@ -135,7 +139,8 @@ def settings_of(
     scale-out at once; they are paid for like the others, and count neither in
     ``Observation.executors`` nor in the budget. ``agent`` is a port, or ``host:port``, at which the
     application can be asked and told over HTTP (an operator does). ``replace`` ends another
-    autoscaler that already sizes this application; without it a second one is refused.
+    autoscaler that already sizes this application; without it a second one is refused. ``price`` is
+    the price of a slot-hour, in which ``rheostat status`` and ``savings`` show what was saved.
     """
     return Settings(
         policy=policy,
@@ -153,6 +158,7 @@ def settings_of(
         retention=JournalOptions() if retention is None else retention,
         agent=AgentOptions(agent=str(agent) if isinstance(agent, int) else agent),
         replace=replace,
+        price=price,
     )
 
 
@@ -197,6 +203,14 @@ def _check_policy(policy: object, parameters: Mapping[str, Any]) -> None:
         raise BadInput(
             f"parameters= ({', '.join(map(str, parameters))}) are for a policy by name; give them"
             f" to {type(policy).__name__} itself"
+        )
+
+
+def _check_price(price: object) -> None:
+    is_number = isinstance(price, int | float) and not isinstance(price, bool)
+    if not (is_number and 0 <= price < math.inf):  # type: ignore[operator]
+        raise BadInput(
+            f"price= must be the price of a slot-hour, such as 0.05, but it is {price!r}"
         )
 
 

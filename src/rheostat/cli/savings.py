@@ -1,0 +1,136 @@
+"""``rheostat savings``: what the autoscaler has saved, measured day by day."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rheostat.cli.output import AsJson, Out, plain_table, tell
+from rheostat.cli.status_text import UNKNOWN
+from rheostat.errors import BadInput
+from rheostat.journal.known_journals import is_journal
+from rheostat.journal.savings import MAX, Saving, against_of, saving, total
+from rheostat.journal.starts import read_events, starts_of
+from rheostat.journal.status import size_before
+from rheostat.journal.summary import summarize
+from rheostat.journal.totals import DAY_S, Day, date_of
+
+_SPAN = re.compile(r"(\d+)d")
+
+
+def savings(
+    journals: Annotated[list[Path], typer.Argument(help="Folders of journals.")],
+    price: Annotated[
+        float | None,
+        typer.Option(
+            "--price-per-slot-hour", help="Price of a slot-hour; default: that of the job.", min=0
+        ),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(help="The newest days (UTC), as 7d; default: all that are kept.")
+    ] = "",
+    against: Annotated[
+        str,
+        typer.Option(
+            help="A fixed size to compare with: executors, max (the ceiling) or before (Rheostat)."
+        ),
+    ] = MAX,
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Show slot-hours and late rows day by day, measured by the job itself and not simulated.
+
+    Time without decisions or without a known size counts as unknown, not as zero.
+
+    Example: rheostat savings out/demo/journal --since 7d --against 8 --price-per-slot-hour 0.05
+    """
+    reference, first = against_of(against), _first_day(since)
+    answers = [_answer(folder, reference, first, price) for folder in journals]
+    tell(answers, as_json, out, lambda: _show(answers, against))
+
+
+def _answer(folder: Path, against: str | int, first: str, price: float | None) -> dict[str, Any]:
+    if not is_journal(folder):
+        raise BadInput(f"there is no journal in {folder}: no file segment-NNNNN.jsonl")
+    starts = starts_of(read_events(folder))
+    totals = summarize(folder)[0].totals
+    days = {date: day for date, day in sorted(totals.days.items()) if date >= first}
+    before = size_before(totals, starts)
+    price = price or (starts[-1].price if starts else None)
+
+    def shown(day: Day) -> dict[str, Any]:
+        return _json(saving(day, against, before), price)
+
+    return {
+        "journal": str(folder),
+        "against": against,
+        "size_before": before,
+        "price": price,
+        "days": {date: shown(day) for date, day in days.items()},
+        "total": shown(total(days)),
+    }
+
+
+def _json(day: Saving, price: float | None) -> dict[str, Any]:
+    saved = day.saved_slot_h
+    return {
+        **asdict(day),
+        "saved_slot_h": saved,
+        "saved_share": day.saved_share,
+        "late_share": day.late_share,
+        "saved_money": None if saved is None or price is None else saved * price,
+    }
+
+
+def _first_day(since: str) -> str:
+    if not since:
+        return ""
+    span = _SPAN.fullmatch(since)
+    if span is None or not int(span[1]):
+        raise BadInput(f"--since must be a number of days, such as 7d, but it is {since!r}")
+    return date_of(max(0.0, time.time() - (int(span[1]) - 1) * DAY_S))
+
+
+def _show(answers: list[dict[str, Any]], against: str) -> None:
+    from rich.console import Console
+
+    for answer in answers:
+        has_price = answer["price"] is not None
+        table = plain_table(
+            "day (UTC)",
+            "slot-hours",
+            f"against {against}",
+            "saved",
+            *(["money"] if has_price else []),
+            "late rows",
+            "changes",
+            "unknown",
+            title=answer["journal"],
+        )
+        for date, day in [*answer["days"].items(), ("total", answer["total"])]:
+            table.add_row(date, *_cells(day, has_price))
+        Console().print(table)
+
+
+def _cells(day: dict[str, Any], has_price: bool) -> list[str]:
+    share, late = day["saved_share"], day["late_share"]
+    saved = f"{_cell(day['saved_slot_h'])} ({share:.0%})" if share is not None else UNKNOWN
+    is_shadow = day["shadow_h"] and day["shadow_h"] >= day["known_h"] - 1e-9
+    return [
+        "shadow mode" if is_shadow else _cell(day["slot_h"]),
+        "" if is_shadow else _cell(day["against_slot_h"]),
+        "" if is_shadow else saved,
+        *([_cell(day["saved_money"], 2)] if has_price else []),
+        UNKNOWN if late is None else f"{late:.2%} of {day['rows']:,.0f}",
+        str(day["changes"]),
+        f"{day['unknown_h']:.1f} h, rows {day['rows_unknown_h']:.1f} h",
+    ]
+
+
+def _cell(value: float | None, digits: int = 1) -> str:
+    return UNKNOWN if value is None else f"{value:,.{digits}f}"

@@ -1,0 +1,50 @@
+"""What keeps a size from being what the policy wanted, or what more executors would not help."""
+
+from __future__ import annotations
+
+from rheostat.model import GuardChange, Record
+
+GUARDS = {
+    "bounds": "floor or ceiling",
+    "budget": "slot-hour budget",
+    "cooldown": "cooldown",
+    "excluded_periods": "excluded period",
+    "over_provisioning": "over-provisioning",
+    "receiver_room": "room for receivers",
+    "schedule": "schedule",
+    "stabilization": "stabilization window",
+    "stale_data": "stale data",
+    "step_limits": "step limit",
+    "shadow": "shadow mode",
+    "turns": "a second writer of the size",
+    "undo": "undo of an ineffective scale-out",
+}
+"""Guards in words."""
+
+
+def applied_guard(record: Record) -> GuardChange | None:
+    """Return the guard that set the target of a record; None where the policy's own target stands.
+
+    Guards run in an order, and a later one may change what an earlier one allowed: the last change
+    is the one that holds.
+    """
+    if not record.raw or not record.guards or record.raw.target == record.target:
+        return None
+    return next(
+        (change for change in reversed(record.guards) if change.after == record.target), None
+    )
+
+
+def binding_constraint(record: Record) -> str | None:
+    """Return in words what binds at a tick; None where nothing does."""
+    if record.rescaling.phase == "blocked":
+        return f"the cluster: {record.rescaling.detail}"
+    change = applied_guard(record)
+    if change is not None:
+        before, after = change.before, change.after
+        name = GUARDS.get(change.guard, change.guard.replace("_", " "))
+        if change.guard == "bounds":
+            name = "ceiling" if before > after else "floor"
+        return f"{name}: {before} executors wanted, {after} allowed"
+    binds = record.raw.evidence.get("binds") if record.raw else None
+    return f"{binds}: more executors would not help" if binds else None

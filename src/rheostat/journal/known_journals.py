@@ -1,0 +1,69 @@
+"""The journals that were written on this computer: those in the user's state folder, and a list of
+the others.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from rheostat.journal.retention import segments
+from rheostat.journal.starts import STARTS_FILE, checkpoints_of, read_events
+
+OWN_PLACE = "journal"
+"""The folder in the state folder where journals are that name no folder."""
+
+LIST_FILE = "journals.txt"
+_MOST = 200
+
+
+def remember(state_folder: Path, journal: Path) -> None:
+    """Add a journal to the list, the newest last; raises OSError where that cannot be written."""
+    place = str(journal.resolve())
+    others = [line for line in _listed(state_folder) if line != place]
+    if Path(place).parent == (state_folder / OWN_PLACE).resolve():
+        return
+    state_folder.mkdir(parents=True, exist_ok=True)
+    fresh = state_folder / f"{LIST_FILE}.new"
+    fresh.write_text("".join(f"{line}\n" for line in [*others, place][-_MOST:]), encoding="utf-8")
+    fresh.replace(state_folder / LIST_FILE)
+
+
+def known_journals(state_folder: Path) -> list[Path]:
+    """Return the journals that are still there, the one that was written last first."""
+    folders = [*(state_folder / OWN_PLACE).glob("*/"), *map(Path, _listed(state_folder))]
+    return sorted(filter(is_journal, folders), key=written_s, reverse=True)
+
+
+def is_journal(folder: Path) -> bool:
+    """Return whether a folder holds a journal."""
+    return folder.is_dir() and (bool(segments(folder)) or (folder / STARTS_FILE).is_file())
+
+
+def journals_of(checkpoint: str, state_folder: Path) -> list[Path]:
+    """Return the known journals whose queries have had this checkpoint."""
+    place = _plain(checkpoint)
+    return [
+        folder
+        for folder in known_journals(state_folder)
+        if any(_plain(known) == place for known in checkpoints_of(read_events(folder)))
+    ]
+
+
+def written_s(folder: Path) -> float:
+    """Return the Unix time at which a journal was written last."""
+    return max((path.stat().st_mtime for path in folder.glob("*.json*")), default=0.0)
+
+
+def _listed(state_folder: Path) -> list[str]:
+    with suppress(OSError):
+        return (state_folder / LIST_FILE).read_text(encoding="utf-8").splitlines()
+    return []
+
+
+def _plain(checkpoint: str) -> str:
+    """Return a checkpoint's name in one form: local ones as an absolute path."""
+    text = checkpoint.rstrip("/")
+    if text.startswith("file:"):
+        text = "/" + text.removeprefix("file:").lstrip("/")
+    return text if "://" in text else str(Path(text).resolve())

@@ -1,0 +1,123 @@
+"""Starts and ends of the autoscaler: one line of JSON each, beside the segments of its journal.
+
+A tick's record does not repeat what stays the same from one start to the next: policy, limits,
+objective, process. An end that is missing means that the process was killed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+STARTS_FILE = "starts.jsonl"
+STOP_FILE = "STOP"
+"""The kill switch beside them."""
+
+SCHEMA = 1
+LIVE, SHADOW, RESTART = "live", "shadow", "restart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """The autoscaler began to decide at ``t_s`` (Unix time).
+
+    ``mode`` is ``live``, ``shadow`` or ``restart``. ``host`` and ``pid`` name its process.
+    ``agent`` is the control endpoint, ``kafka`` the brokers, ``price`` money per slot-hour. With
+    ``launched`` Rheostat started the application, so its first size was not the user's choice.
+    ``limits_given`` is false where the ceiling is only a default, which a larger application
+    raises. ``floor`` and ``ceiling`` are the schedules. ``directed`` is true where the same process
+    goes on with settings from outside.
+    """
+
+    t_s: float
+    mode: str
+    policy: str
+    slo_s: float
+    min_executors: int
+    max_executors: int
+    interval_s: float
+    limits_given: bool = True
+    directed: bool = False
+    standby: int = 0
+    application: str | None = None
+    host: str | None = None
+    pid: int | None = None
+    agent: str | None = None
+    kafka: str | None = None
+    price: float | None = None
+    floor: str = ""
+    ceiling: str = ""
+    launched: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The autoscaler ended in order at ``t_s``."""
+
+    t_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoints:
+    """From ``t_s`` on, the running queries have these checkpoints."""
+
+    t_s: float
+    checkpoints: tuple[str, ...]
+
+
+Event = Start | End | Checkpoints
+_KINDS = {"start": Start, "end": End, "checkpoints": Checkpoints}
+_NAMES: dict[type, str] = {kind: name for name, kind in _KINDS.items()}
+
+
+def append_event(folder: Path, event: Event) -> None:
+    """Append an event to a journal; raises OSError where that cannot be done."""
+    line = {"schema": SCHEMA, "event": _NAMES[type(event)], **asdict(event)}
+    with (folder / STARTS_FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def read_events(folder: Path) -> list[Event]:
+    """Return the events of a journal in their order; none for a journal that has no such file.
+
+    A line that a crash has cut off, or that a later version has written, is skipped.
+    """
+    try:
+        text = (folder / STARTS_FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return [event for line in text.splitlines() if (event := _event(line)) is not None]
+
+
+def starts_of(events: Iterable[Event]) -> list[Start]:
+    """Return the starts among events."""
+    return [event for event in events if isinstance(event, Start)]
+
+
+def start_at(starts: Sequence[Start], t_s: float) -> Start | None:
+    """Return the start in force at a time; None before the first one."""
+    return next((start for start in reversed(starts) if start.t_s <= t_s), None)
+
+
+def _event(line: str) -> Event | None:
+    try:
+        read: dict[str, Any] = json.loads(line)
+        kind = _KINDS[read["event"]]
+        if read["schema"] != SCHEMA:
+            return None
+        values = {field.name: read[field.name] for field in fields(kind) if field.name in read}
+        if kind is Checkpoints:
+            values["checkpoints"] = tuple(values["checkpoints"])
+        return kind(**values)  # type: ignore[no-any-return]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def checkpoints_of(events: Iterable[Event]) -> Iterator[str]:
+    """Yield every checkpoint that a query of this journal has had."""
+    for event in events:
+        if isinstance(event, Checkpoints):
+            yield from event.checkpoints

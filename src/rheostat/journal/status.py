@@ -1,0 +1,205 @@
+"""How a job stands, from its journal alone: running or dead, its size and why, load and latency
+against the objective, what was saved, and what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rheostat.journal.binding_constraint import binding_constraint
+from rheostat.journal.savings import BEFORE, MAX, Saving, saving, total
+from rheostat.journal.starts import (
+    STOP_FILE,
+    End,
+    Event,
+    Start,
+    checkpoints_of,
+    read_events,
+    starts_of,
+)
+from rheostat.journal.summary import last_record, summarize
+from rheostat.journal.totals import Change, Day, Totals, date_of, longest_gap_s
+from rheostat.model import Record
+
+SCHEMA = 1
+ALLOWED_LATE_SHARE = 0.01
+"""The objective holds for 99 % of rows (``Slo``)."""
+
+Alive = Callable[[Start], bool | None]
+"""Whether the process of a start still runs; None where that cannot be found out from here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """A job at one moment; None is unknown.
+
+    ``state`` is ``starting``, ``running``, ``silent`` (the process runs and decides nothing),
+    ``ended`` or ``dead``, since ``since_s``. ``wanted`` is what the policy wanted, ``target`` what
+    was decided. ``today`` is the current UTC day. ``problems`` is empty for a healthy job.
+    """
+
+    journal: str
+    application: str | None
+    state: str
+    since_s: float | None
+    starts: int
+    start: Start | None
+    last_t_s: float | None
+    age_s: float | None
+    executors: int | None = None
+    slots_per_executor: int | None = None
+    target: int | None = None
+    wanted: int | None = None
+    phase: str | None = None
+    detail: str = ""
+    reason: str = ""
+    input_rows_per_s: float | None = None
+    lag_rows: float | None = None
+    latency_s: float | None = None
+    running_batch_s: float | None = None
+    broker_up: bool | None = None
+    binding: str | None = None
+    schedule: str = ""
+    last_change: Change | None = None
+    halted: bool = False
+    kill_switch: str = ""
+    checkpoints: tuple[str, ...] = ()
+    size_before: int | None = None
+    today: Saving | None = None
+    against_max: Saving | None = None
+    against_before: Saving | None = None
+    problems: tuple[str, ...] = ()
+
+
+def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobStatus:
+    """Return how the job of a journal stands at ``now``; reads the summary and the newest records
+    only.
+    """
+    events = read_events(folder)
+    summary, record = summarize(folder)
+    record = record or last_record(folder)
+    starts, totals = starts_of(events), summary.totals
+    start = starts[-1] if starts else None
+    processes = [begun for begun in starts if not begun.directed]
+    before, whole = size_before(totals, starts), total(totals.days)
+    status = JobStatus(
+        journal=str(folder),
+        application=_application(start, record),
+        start=start,
+        starts=len(processes),
+        schedule=_schedule(start, now),
+        last_change=totals.last_change,
+        kill_switch=str(folder / STOP_FILE),
+        checkpoints=tuple(dict.fromkeys(checkpoints_of(events))),
+        size_before=before,
+        today=saving(totals.days.get(date_of(now), Day()), MAX, before),
+        against_max=saving(whole, MAX, before),
+        against_before=saving(whole, BEFORE, before),
+        last_t_s=record.t_s if record else None,
+        age_s=None if record is None else now - record.t_s,
+        halted=(folder / STOP_FILE).exists()
+        or (record is not None and record.rescaling.phase == "halted"),
+        **_lifetime(events, processes[-1] if processes else None, record, now, alive),
+        **_of_record(record),
+    )
+    return _with_problems(status)
+
+
+def size_before(totals: Totals, starts: list[Start]) -> int | None:
+    """Return the size that a job had when Rheostat first came to it; None where Rheostat itself
+    started it, or where an older journal does not say so.
+    """
+    return totals.first_size if starts and not starts[0].launched else None
+
+
+def status_json(status: JobStatus) -> dict[str, Any]:
+    """Return a status as JSON values, with ``healthy``."""
+    return {"schema": SCHEMA, "healthy": not status.problems, **asdict(status)}
+
+
+def _schedule(start: Start | None, now: float) -> str:
+    """Return the scheduled floor and ceiling in force in words; empty without a schedule."""
+    if start is None or not (start.floor or start.ceiling):
+        return ""
+    # Imported here: most jobs have no schedule, and an answer should not wait for it.
+    from rheostat.guards.schedule import schedule_text
+
+    return schedule_text(start.floor, start.ceiling, now)
+
+
+def _application(start: Start | None, record: Record | None) -> str | None:
+    if start and start.application:
+        return start.application
+    return record.observation.application if record and record.observation else None
+
+
+def _lifetime(
+    events: list[Event], start: Start | None, record: Record | None, now: float, alive: Alive
+) -> dict[str, Any]:
+    """Return ``state`` and ``since_s``."""
+    ends = [event for event in events if isinstance(event, End)]
+    begun_s = start.t_s if start else None
+    if ends and (begun_s is None or ends[-1].t_s >= begun_s):
+        return {"state": "ended", "since_s": ends[-1].t_s}
+    heard_s = max(filter(None, (begun_s, record.t_s if record else None)), default=None)
+    is_recent = heard_s is not None and now - heard_s <= longest_gap_s(start)
+    lives = alive(start) if start else None
+    if lives is not False and is_recent:
+        is_new = record is None or (begun_s is not None and record.t_s < begun_s)
+        return {"state": "starting" if is_new else "running", "since_s": begun_s}
+    last_s = None if heard_s is None else heard_s + (start.interval_s if start else 0.0)
+    return {"state": "silent" if lives else "dead", "since_s": last_s}
+
+
+def _of_record(record: Record | None) -> dict[str, Any]:
+    if record is None:
+        return {}
+    last = {
+        "target": record.target,
+        "wanted": record.raw.target if record.raw else None,
+        "reason": record.raw.reason if record.raw else "",
+        "phase": record.rescaling.phase,
+        "detail": record.rescaling.detail,
+        "binding": binding_constraint(record),
+    }
+    seen = record.observation
+    if seen is None:
+        return last
+    return last | {
+        "executors": seen.executors,
+        "slots_per_executor": seen.slots_per_executor,
+        "target": record.target if record.target is not None else seen.size,
+        "input_rows_per_s": seen.input_rows_per_s,
+        "lag_rows": seen.lag_rows,
+        "latency_s": seen.latency_s,
+        "running_batch_s": seen.in_flight.elapsed_s if seen.in_flight else None,
+        "broker_up": getattr(seen, "broker_up", None),
+    }
+
+
+def _with_problems(status: JobStatus) -> JobStatus:
+    return replace(status, problems=tuple(_problems(status)))
+
+
+def _problems(status: JobStatus) -> list[str]:
+    slo_s = status.start.slo_s if status.start else None
+    late = status.today.late_share if status.today else None
+    waiting_s = max(status.latency_s or 0.0, status.running_batch_s or 0.0)
+    is_up = status.state in ("running", "starting")
+    checks = {
+        f"the autoscaler is {status.state}": not is_up,
+        "the kill switch is set: nothing is decided": status.halted,
+        f"the last decision failed: {status.detail}": is_up and status.phase == "failed",
+        "no query is running": is_up and status.phase == "idle" and status.executors is None,
+        f"the change of size does not get on: {status.detail}": is_up and status.phase == "blocked",
+        "the Kafka broker is unreachable": is_up and status.broker_up is False,
+    }
+    problems = [text for text, holds in checks.items() if holds]
+    if is_up and slo_s is not None and waiting_s > slo_s:
+        problems.append(f"the latency is {waiting_s:.1f} s, the objective {slo_s:g} s")
+    if late is not None and late > ALLOWED_LATE_SHARE:
+        problems.append(f"{late:.1%} of today's rows were late, 1 % is allowed")
+    return problems

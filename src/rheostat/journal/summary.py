@@ -1,0 +1,144 @@
+"""The running summary of a journal: a small file with its totals and the place up to which they
+hold, so that an answer reads only the records after that place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rheostat.journal.record import from_line
+from rheostat.journal.retention import segments
+from rheostat.journal.starts import Start, read_events, starts_of
+from rheostat.journal.totals import Totals, totals_json, totals_of
+from rheostat.model import Record
+
+SUMMARY_FILE = "summary.json"
+SCHEMA = 1
+EVERY_S = 60.0
+"""Seconds between two writings: a reader adds at most the records of so long."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Summary:
+    """Totals of all records up to ``offset`` bytes into ``segment``, and of all segments before."""
+
+    segment: str = ""
+    offset: int = 0
+    totals: Totals = field(default_factory=Totals)
+
+
+class SummaryWriter:
+    """Keeps the summary of a journal that this process writes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._starts: list[Start] = []
+        self._summary = Summary()
+        self._written_s = float("-inf")
+
+    def begin(self) -> None:
+        """Add what other processes have written; a journal without a summary is read whole."""
+        self._starts = starts_of(read_events(self._folder))
+        self._summary, _ = summarize(self._folder)
+
+    def note(self, start: Start) -> None:
+        """Take a new start."""
+        self._starts.append(start)
+
+    def add(self, record: Record, segment: str, offset: int) -> None:
+        """Add a record that ends at ``offset`` in a segment; the file follows within a minute."""
+        self._summary.totals.fold(record, self._starts)
+        self._summary.segment, self._summary.offset = segment, offset
+        if not 0 <= record.t_s - self._written_s < EVERY_S:
+            self.write()
+            self._written_s = record.t_s
+
+    def write(self) -> None:
+        """Write the file in one step."""
+        fresh = self._folder / f"{SUMMARY_FILE}.new"
+        fresh.write_text(summary_text(self._summary), encoding="utf-8")
+        fresh.replace(self._folder / SUMMARY_FILE)
+
+
+def summarize(folder: Path) -> tuple[Summary, Record | None]:
+    """Return the summary up to the last record, and that record if it was read; nothing is written.
+
+    Reads the records after the place up to which the file holds; all, where there is none. A record
+    that is no newer than the totals is not added twice.
+    """
+    summary = _read(folder)
+    starts = starts_of(read_events(folder))
+    last = None
+    for segment, offset, record in _records_after(folder, summary):
+        summary.totals.fold(record, starts)
+        summary.segment, summary.offset, last = segment, offset, record
+    return summary, last
+
+
+def summary_text(summary: Summary) -> str:
+    """Return a summary as the text of its file."""
+    return json.dumps(
+        {
+            "schema": SCHEMA,
+            "segment": summary.segment,
+            "offset": summary.offset,
+            "totals": totals_json(summary.totals),
+        },
+        separators=(",", ":"),
+    )
+
+
+def moved(text: str, segment: str) -> str:
+    """Return the text of a summary for a copy of the journal whose segments have other names; it
+    holds at least up to the beginning of ``segment`` there.
+    """
+    return json.dumps({**json.loads(text), "segment": segment, "offset": 0})
+
+
+def last_record(folder: Path) -> Record | None:
+    """Return the newest whole record of a journal."""
+    for segment in reversed(segments(folder)):
+        for line in reversed(_tail(segment)):
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
+                return from_line(line.decode())
+    return None
+
+
+def _tail(path: Path, most_bytes: int = 256 * 1024) -> list[bytes]:
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - most_bytes))
+        lines = file.read().split(b"\n")
+    # What follows the last line end was cut off by a crash, or is being written.
+    return lines[:-1]
+
+
+def _read(folder: Path) -> Summary:
+    try:
+        read = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
+        if read["schema"] != SCHEMA:
+            return Summary()
+        totals = totals_of(read["totals"])
+        return Summary(segment=read["segment"], offset=read["offset"], totals=totals)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Summary()
+
+
+def _records_after(folder: Path, summary: Summary) -> Iterator[tuple[str, int, Record]]:
+    """Yield segment, end and content of each record after a summary's place."""
+    place, done = summary.segment, summary.offset
+    for path in segments(folder):
+        if path.name < place:
+            continue
+        with path.open("rb") as file:
+            offset = file.seek(done) if path.name == place else 0
+            for line in file:
+                offset += len(line)
+                if not line.endswith(b"\n"):
+                    break
+                with suppress(ValueError, KeyError, TypeError, AttributeError):
+                    yield path.name, offset, from_line(line.decode())

@@ -1,0 +1,215 @@
+"""What a journal adds up to, day by day: measured slot-hours and late rows, with the time of which
+nothing is known. A fold over records, so that a writer keeps it up to date at each tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime, timezone
+from typing import Any
+
+from rheostat.journal.starts import SHADOW, Start, start_at
+from rheostat.model import Observation, Record
+
+DAY_S = 86_400.0
+MOST_DAYS = 400
+"""Days that are kept; older ones are dropped."""
+
+_USUAL_INTERVAL_S = 5.0
+_TICKS_MISSING = 3.0
+_LEAST_GAP_S = 15.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Day:
+    """A UTC day of a journal, or several of them added up; times in seconds.
+
+    ``unknown_s`` passed without a decision, or with an unknown size. Of ``known_s``, ``shadow_s``
+    passed in shadow mode. ``slot_s`` are slot-seconds of registered executors outside shadow mode,
+    ``one_slot_s`` those that a single executor would have had in the same time, ``max_slot_s``
+    those of the ceiling; ``max_known_s`` is the time for which the ceiling is known. ``rows``
+    arrived in time for which rate and latency are known, ``rows_unknown_s`` is the rest of the
+    known time.
+    """
+
+    known_s: float = 0.0
+    unknown_s: float = 0.0
+    shadow_s: float = 0.0
+    slot_s: float = 0.0
+    one_slot_s: float = 0.0
+    max_slot_s: float = 0.0
+    max_known_s: float = 0.0
+    rows: float = 0.0
+    late_rows: float = 0.0
+    rows_unknown_s: float = 0.0
+    changes: int = 0
+
+    def add(self, other: Day) -> None:
+        """Add another day to this one."""
+        for item in fields(self):
+            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+
+
+@dataclass(slots=True, kw_only=True)
+class Change:
+    """The target changed at ``t_s`` from ``before`` to ``after``; ``guard`` names the one that set
+    it, if one did.
+    """
+
+    t_s: float
+    before: int
+    after: int
+    reason: str
+    guard: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Totals:
+    """The sum of a journal's records: days by their date, the newest change of the target, and what
+    the next record is compared with.
+
+    ``first_size`` is the size that the first record showed, before anything was decided.
+    """
+
+    days: dict[str, Day] = field(default_factory=dict)
+    first_t_s: float | None = None
+    first_size: int | None = None
+    last_change: Change | None = None
+    last_t_s: float | None = None
+    last_executors: int | None = None
+    last_slots: int | None = None
+    last_target: int | None = None
+
+    def fold(self, record: Record, starts: Sequence[Start]) -> None:
+        """Add the next record, unless it is no newer than the last one; ``starts`` are those of its
+        journal.
+        """
+        if self.last_t_s is not None and record.t_s <= self.last_t_s:
+            return
+        start = start_at(starts, record.t_s)
+        seen = record.observation
+        if self.last_t_s is not None:
+            ticks_missing = record.t_s - self.last_t_s > longest_gap_s(start)
+            size = None if ticks_missing else (self.last_executors, self.last_slots)
+            for date, passed_s in _by_day(self.last_t_s, record.t_s):
+                _pass(self._day(date), passed_s, size, seen, start)
+        if self.first_t_s is None:
+            self.first_t_s = record.t_s
+        if self.first_size is None and seen and seen.size:
+            self.first_size = seen.size
+        self._note_change(record)
+        self.last_t_s = record.t_s
+        self.last_executors = seen.executors if seen else None
+        self.last_slots = seen.slots_per_executor if seen else None
+
+    def _note_change(self, record: Record) -> None:
+        if record.target is None:
+            return
+        size = record.observation.size if record.observation else None
+        before = self.last_target if self.last_target is not None else size
+        if before is not None and before != record.target:
+            guard = record.guards[-1] if record.guards else None
+            reason = guard.reason if guard else record.raw.reason if record.raw else ""
+            self.last_change = Change(
+                t_s=record.t_s,
+                before=before,
+                after=record.target,
+                reason=reason,
+                guard=guard.guard if guard else None,
+            )
+            self._day(date_of(record.t_s)).changes += 1
+        self.last_target = record.target
+
+    def _day(self, date: str) -> Day:
+        if date not in self.days:
+            self.days[date] = Day()
+            for old in sorted(self.days)[:-MOST_DAYS]:
+                del self.days[old]
+        return self.days[date]
+
+
+def longest_gap_s(start: Start | None) -> float:
+    """Return the seconds between two records from which ticks are missing: three intervals, 15 s at
+    least.
+    """
+    interval_s = start.interval_s if start else _USUAL_INTERVAL_S
+    return max(_LEAST_GAP_S, _TICKS_MISSING * interval_s)
+
+
+def late(observation: Observation, slo_s: float) -> bool | None:
+    """Tell whether rows that arrive now are late: the last batch, or the one that runs, has taken
+    longer than the objective. None where the latency is unknown.
+    """
+    running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
+    if running_s > slo_s:
+        return True
+    return None if observation.latency_s is None else observation.latency_s > slo_s
+
+
+def totals_json(totals: Totals) -> dict[str, Any]:
+    """Return totals as JSON values."""
+    return asdict(totals)
+
+
+def totals_of(read: dict[str, Any]) -> Totals:
+    """Return the totals of JSON values; raises TypeError or KeyError for others."""
+    change = read["last_change"]
+    return Totals(
+        **{
+            **read,
+            "days": {date: Day(**day) for date, day in read["days"].items()},
+            "last_change": Change(**change) if change else None,
+        }
+    )
+
+
+def _pass(
+    day: Day,
+    passed_s: float,
+    size: tuple[int | None, int | None] | None,
+    seen: Observation | None,
+    start: Start | None,
+) -> None:
+    """Add time that has passed at a size, executors and slots of each."""
+    executors, slots = size or (None, None)
+    if executors is None or slots is None:
+        day.unknown_s += passed_s
+        return
+    day.known_s += passed_s
+    _pass_rows(day, passed_s, seen, start)
+    if start and start.mode == SHADOW:
+        day.shadow_s += passed_s
+        return
+    one_slot_s = slots * passed_s
+    day.slot_s += (executors + (start.standby if start else 0)) * one_slot_s
+    day.one_slot_s += one_slot_s
+    if start:
+        day.max_known_s += passed_s
+        # A ceiling that is only a default follows a larger application.
+        least = 0 if start.limits_given else executors
+        day.max_slot_s += max(start.max_executors, least) * one_slot_s
+
+
+def _pass_rows(day: Day, passed_s: float, seen: Observation | None, start: Start | None) -> None:
+    is_late = late(seen, start.slo_s) if seen and start else None
+    if seen is None or seen.input_rows_per_s is None or is_late is None:
+        day.rows_unknown_s += passed_s
+        return
+    rows = seen.input_rows_per_s * passed_s
+    day.rows += rows
+    day.late_rows += rows if is_late else 0.0
+
+
+def _by_day(from_s: float, to_s: float) -> Iterator[tuple[str, float]]:
+    """Yield the seconds of each UTC day between two times; nothing where the clock went back."""
+    from_s = max(from_s, to_s - MOST_DAYS * DAY_S)
+    while from_s < to_s:
+        end_s = min(to_s, (from_s // DAY_S + 1) * DAY_S)
+        yield date_of(from_s), end_s - from_s
+        from_s = end_s
+
+
+def date_of(t_s: float) -> str:
+    """Return the UTC date of a Unix time."""
+    return datetime.fromtimestamp(t_s, tz=timezone.utc).date().isoformat()

@@ -1,0 +1,93 @@
+"""What the journal keeps of a start of the autoscaler, and of the queries that it meets."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from rheostat.journal.known_journals import remember
+from rheostat.journal.starts import LIVE, RESTART, SHADOW, Checkpoints, Start
+from rheostat.machine import folders
+from rheostat.model import Capabilities
+from rheostat.spark.settings.sizing_settings import Settings
+
+
+def start_event(
+    settings: Settings,
+    application: str,
+    capabilities: Capabilities,
+    agent: str | None,
+    launched: bool,
+) -> Start:
+    """Return the event of a start now; ``launched``: Rheostat itself started the application."""
+    mode = RESTART if settings.restarts else LIVE if capabilities.can_scale else SHADOW
+    return Start(
+        t_s=time.time(),
+        mode=mode,
+        policy=settings.policy_name,
+        slo_s=settings.slo.latency_s,
+        min_executors=settings.limits.min_executors,
+        max_executors=settings.limits.max_executors,
+        limits_given=settings.limits_given,
+        interval_s=settings.loop.interval_s,
+        standby=settings.state.standby,
+        application=application,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        agent=agent,
+        kafka=str(settings.kafka["bootstrap.servers"]) if settings.kafka else None,
+        price=settings.price or None,
+        launched=launched,
+        floor=str(settings.guards.floor),
+        ceiling=str(settings.guards.ceiling),
+    )
+
+
+def directed_start(start: Start, settings: Settings, mode: str) -> Start:
+    """Return the event of a change of settings from outside: the same process decides otherwise
+    from now on.
+    """
+    return replace(
+        start,
+        t_s=time.time(),
+        directed=True,
+        mode=SHADOW if mode == SHADOW else LIVE if start.mode == SHADOW else start.mode,
+        policy="external" if mode == "external" else settings.policy_name,
+        slo_s=settings.slo.latency_s,
+        min_executors=settings.limits.min_executors,
+        max_executors=settings.limits.max_executors,
+        limits_given=settings.limits_given,
+        floor=str(settings.guards.floor),
+        ceiling=str(settings.guards.ceiling),
+    )
+
+
+def remember_journal(folder: Path) -> None:
+    """Let ``rheostat status`` on this computer find a journal; without a home it does not."""
+    with suppress(OSError, RuntimeError):
+        remember(folders.state_folder(), folder)
+
+
+class NotedCheckpoints:
+    """The checkpoints of the running queries, each kept in the journal when it is first met."""
+
+    def __init__(
+        self, checkpoints: Callable[[], Sequence[str]], note: Callable[[Checkpoints], None]
+    ) -> None:
+        self._checkpoints = checkpoints
+        self._note = note
+        self._known: frozenset[str] = frozenset()
+
+    def __call__(self) -> Sequence[str]:
+        """Return them; raises OSError where the journal cannot be written."""
+        running = self._checkpoints()
+        new = tuple(sorted({*running} - self._known))
+        if new:
+            self._note(Checkpoints(t_s=time.time(), checkpoints=new))
+            self._known |= {*new}
+        return running
