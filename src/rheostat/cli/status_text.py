@@ -64,9 +64,9 @@ def utc(t_s: float) -> str:
 
 def duration(seconds: float) -> str:
     """Return a duration in its two largest units."""
-    whole = max(0, round(seconds))
-    units = (("d", whole // 86_400), ("h", whole // 3600 % 24), ("min", whole // 60 % 60))
-    parts = [f"{count} {unit}" for unit, count in (*units, ("s", whole % 60)) if count]
+    rounded = max(0, round(seconds))
+    units = (("d", rounded // 86_400), ("h", rounded // 3600 % 24), ("min", rounded // 60 % 60))
+    parts = [f"{count} {unit}" for unit, count in (*units, ("s", rounded % 60)) if count]
     return " ".join(parts[:2]) or "0 s"
 
 
@@ -160,10 +160,10 @@ def _saved(answer: Answer, name: str, against: str) -> str:
     if not saving or saved is None:
         return f"against {against}: {UNKNOWN}"
     missing = f", {saving['unknown_h']:.1f} h unknown" if saving["unknown_h"] >= 0.05 else ""
-    whole = saving["against_slot_h"]
-    share = f", {saved / whole:.0%}" if whole else ""
+    fixed = saving["against_slot_h"]
+    share = f", {saved / fixed:.0%}" if fixed else ""
     return (
-        f"{saved:,.1f} of {whole:,.1f} slot-hours{share}, against {against}"
+        f"{saved:,.1f} of {fixed:,.1f} slot-hours{share}, against {against}"
         f"{money(saved, answer.get('price'))}{missing}"
     )
 
@@ -179,8 +179,8 @@ def _before_name(answer: Answer) -> str:
 
 
 def _less(saving: Mapping[str, Any]) -> float | None:
-    whole = saving.get("against_slot_h")
-    return None if whole is None else float(whole - saving["slot_h"])
+    fixed = saving.get("against_slot_h")
+    return None if fixed is None else float(fixed - saving["slot_h"])
 
 
 def _share_late(saving: Mapping[str, Any] | None) -> float | None:

@@ -70,10 +70,10 @@ def saving(day: Day, against: str | int, size_before: int | None) -> Saving:
 
 def total(days: Mapping[str, Day]) -> Day:
     """Return the sum of days."""
-    whole = Day()
+    result = Day()
     for day in days.values():
-        whole.add(day)
-    return whole
+        result.add(day)
+    return result
 
 
 def against_of(text: str) -> str | int:

@@ -84,7 +84,7 @@ def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobSt
     starts, totals = starts_of(events), summary.totals
     start = starts[-1] if starts else None
     processes = [begun for begun in starts if not begun.directed]
-    before, whole = size_before(totals, starts), total(totals.days)
+    before, all_days = size_before(totals, starts), total(totals.days)
     status = JobStatus(
         journal=str(folder),
         application=_application(start, record),
@@ -96,8 +96,8 @@ def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobSt
         checkpoints=tuple(dict.fromkeys(checkpoints_of(events))),
         size_before=before,
         today=saving(totals.days.get(date_of(now), Day()), MAX, before),
-        against_max=saving(whole, MAX, before),
-        against_before=saving(whole, BEFORE, before),
+        against_max=saving(all_days, MAX, before),
+        against_before=saving(all_days, BEFORE, before),
         last_t_s=record.t_s if record else None,
         age_s=None if record is None else now - record.t_s,
         halted=(folder / STOP_FILE).exists()
@@ -144,13 +144,13 @@ def _lifetime(
     begun_s = start.t_s if start else None
     if ends and (begun_s is None or ends[-1].t_s >= begun_s):
         return {"state": "ended", "since_s": ends[-1].t_s}
-    heard_s = max(filter(None, (begun_s, record.t_s if record else None)), default=None)
-    is_recent = heard_s is not None and now - heard_s <= longest_gap_s(start)
+    newest_s = max(filter(None, (begun_s, record.t_s if record else None)), default=None)
+    is_recent = newest_s is not None and now - newest_s <= longest_gap_s(start)
     lives = alive(start) if start else None
     if lives is not False and is_recent:
         is_new = record is None or (begun_s is not None and record.t_s < begun_s)
         return {"state": "starting" if is_new else "running", "since_s": begun_s}
-    last_s = None if heard_s is None else heard_s + (start.interval_s if start else 0.0)
+    last_s = None if newest_s is None else newest_s + (start.interval_s if start else 0.0)
     return {"state": "silent" if lives else "dead", "since_s": last_s}
 
 
@@ -165,18 +165,18 @@ def _of_record(record: Record | None) -> dict[str, Any]:
         "detail": record.rescaling.detail,
         "binding": binding_constraint(record),
     }
-    seen = record.observation
-    if seen is None:
+    observed = record.observation
+    if observed is None:
         return last
     return last | {
-        "executors": seen.executors,
-        "slots_per_executor": seen.slots_per_executor,
-        "target": record.target if record.target is not None else seen.size,
-        "input_rows_per_s": seen.input_rows_per_s,
-        "lag_rows": seen.lag_rows,
-        "latency_s": seen.latency_s,
-        "running_batch_s": seen.in_flight.elapsed_s if seen.in_flight else None,
-        "broker_up": getattr(seen, "broker_up", None),
+        "executors": observed.executors,
+        "slots_per_executor": observed.slots_per_executor,
+        "target": record.target if record.target is not None else observed.size,
+        "input_rows_per_s": observed.input_rows_per_s,
+        "lag_rows": observed.lag_rows,
+        "latency_s": observed.latency_s,
+        "running_batch_s": observed.in_flight.elapsed_s if observed.in_flight else None,
+        "broker_up": getattr(observed, "broker_up", None),
     }
 
 

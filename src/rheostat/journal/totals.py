@@ -88,20 +88,20 @@ class Totals:
         if self.last_t_s is not None and record.t_s <= self.last_t_s:
             return
         start = start_at(starts, record.t_s)
-        seen = record.observation
+        observed = record.observation
         if self.last_t_s is not None:
             ticks_missing = record.t_s - self.last_t_s > longest_gap_s(start)
             size = None if ticks_missing else (self.last_executors, self.last_slots)
             for date, passed_s in _by_day(self.last_t_s, record.t_s):
-                _pass(self._day(date), passed_s, size, seen, start)
+                _pass(self._day(date), passed_s, size, observed, start)
         if self.first_t_s is None:
             self.first_t_s = record.t_s
-        if self.first_size is None and seen and seen.size:
-            self.first_size = seen.size
+        if self.first_size is None and observed and observed.size:
+            self.first_size = observed.size
         self._note_change(record)
         self.last_t_s = record.t_s
-        self.last_executors = seen.executors if seen else None
-        self.last_slots = seen.slots_per_executor if seen else None
+        self.last_executors = observed.executors if observed else None
+        self.last_slots = observed.slots_per_executor if observed else None
 
     def _note_change(self, record: Record) -> None:
         if record.target is None:
@@ -168,7 +168,7 @@ def _pass(
     day: Day,
     passed_s: float,
     size: tuple[int | None, int | None] | None,
-    seen: Observation | None,
+    observed: Observation | None,
     start: Start | None,
 ) -> None:
     """Add time that has passed at a size, executors and slots of each."""
@@ -177,7 +177,7 @@ def _pass(
         day.unknown_s += passed_s
         return
     day.known_s += passed_s
-    _pass_rows(day, passed_s, seen, start)
+    _pass_rows(day, passed_s, observed, start)
     if start and start.mode == SHADOW:
         day.shadow_s += passed_s
         return
@@ -191,12 +191,14 @@ def _pass(
         day.max_slot_s += max(start.max_executors, least) * one_slot_s
 
 
-def _pass_rows(day: Day, passed_s: float, seen: Observation | None, start: Start | None) -> None:
-    is_late = late(seen, start.slo_s) if seen and start else None
-    if seen is None or seen.input_rows_per_s is None or is_late is None:
+def _pass_rows(
+    day: Day, passed_s: float, observed: Observation | None, start: Start | None
+) -> None:
+    is_late = late(observed, start.slo_s) if observed and start else None
+    if observed is None or observed.input_rows_per_s is None or is_late is None:
         day.rows_unknown_s += passed_s
         return
-    rows = seen.input_rows_per_s * passed_s
+    rows = observed.input_rows_per_s * passed_s
     day.rows += rows
     day.late_rows += rows if is_late else 0.0
 

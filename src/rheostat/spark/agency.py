@@ -42,8 +42,8 @@ def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
     def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
         parts = made_of(settings, sizing)
         if handle.start_event:
-            asked = settings_with(settings, sizing)
-            handle.keep_start(directed_start(handle.start_event, asked, sizing.mode))
+            new = settings_with(settings, sizing)
+            handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
         return parts
 
     desk = Desk(handle, directed, lambda: drain(spark))
