@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG, SHUFFLE_PARTITIONS
 from rheostat.spark.sensing.queries.offset_log import entry_of
 
 
@@ -36,6 +36,8 @@ class Checkpoint:
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Return what the newest entry of the offset log (``OffsetSeqLog``, format v1) says; raises
     BadInput if there is none.
+
+    The log does not record whether RocksDB writes a changelog: the files of its state show it.
     """
     newest = max(
         (path for path in (folder / "offsets").glob("*") if path.name.isdecimal()),
@@ -57,6 +59,25 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     return Checkpoint(
         name=folder.name,
         batch_id=int(newest.name),
-        settings=kept,
+        settings={**_changelog(folder / "state"), **kept},
         stateful=(folder / "state").is_dir(),
     )
+
+
+def _changelog(state: Path) -> dict[str, str]:
+    """Return the setting of the changelog, by the newest version of any partition; empty where
+    RocksDB has written neither changelogs nor snapshots.
+    """
+    newest = {
+        kind: max((_version(path) for path in state.glob(f"*/*/**/*.{kind}")), default=-1)
+        for kind in ("changelog", "zip")
+    }
+    if max(newest.values()) < 0:
+        return {}
+    return {CHANGELOG: str(newest["changelog"] >= newest["zip"]).lower()}
+
+
+def _version(path: Path) -> int:
+    """Return the version of ``12.zip`` or, with checkpoint format v2, of ``12_UUID.zip``."""
+    digits = path.name.partition(".")[0].partition("_")[0]
+    return int(digits) if digits.isdecimal() else -1

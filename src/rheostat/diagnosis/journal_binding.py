@@ -15,10 +15,14 @@ from rheostat.rescaling.partition_bound import WANTED
 from rheostat.spark.sensing.capabilities.query_shape import Finding
 from rheostat.state.proposed_count import proposed_count
 
-Kind = Literal["nothing"] | capacity.Kind
+Kind = Literal["nothing", "cost"] | capacity.Kind
 
 _COLD = 2
 """Batches after a change of size that are left out: executors are cold."""
+
+_WORTH = 0.5
+"""Of the shorter batch time that slots which share all work would bring: below it, more executors
+cost more than they bring."""
 
 _RECENT = 20
 _LIMITED = 3
@@ -36,7 +40,7 @@ class Binding:
 
     @property
     def more_help(self) -> bool:
-        """Whether more executors make its batches shorter."""
+        """Whether more executors make its batches shorter by enough to be worth their cost."""
         return self.kind == "nothing"
 
 
@@ -51,7 +55,7 @@ def finding_of(found: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
     )
     return Finding(
         topic=f"what binds {found.query}",
-        state="good" if found.more_help else "advice",
+        state="good" if found.kind == "cost" else "advice",
         line=found.line + command,
     )
 
@@ -109,18 +113,28 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
     bound = capacity.binding(model.model, rows, slots, sizes, _parts_s(recent))
     if bound is None:
         more = next(size for size in sizes if size > slots)
-        there_s = model.model.batch_s(rows, more)
-        executors = -(-more // each)
-        line = (
-            f"more executors help: with {executors} instead of {-(-slots // each)} a batch of"
-            f" {rows:,.0f} rows takes {there_s:.2f} s instead of {numbers['batch_s']:.2f} s"
-        )
-        return Binding(query, "nothing", line, {**numbers, "next_batch_s": there_s})
+        return _of_next_size(query, numbers, model.model.batch_s(rows, more), -(-more // each))
     have = recent[-1].state_partitions
     if bound.kind == "partitions" and have and bound.said.startswith(f"its {have} tasks"):
         numbers[WANTED] = proposed_count(have, max(slots, have + 1))
     said = f"more executors will not help, because {bound.said}"
     return Binding(query, bound.kind, said, numbers)
+
+
+def _of_next_size(query: str, numbers: dict[str, float], there_s: float, more: int) -> Binding:
+    """Return what the next larger size brings and costs."""
+    here_s, executors = numbers["batch_s"], numbers["executors"]
+    shorter, dearer = 1 - there_s / here_s, more / executors - 1
+    is_worth = shorter >= _WORTH * (1 - executors / more)
+    cost = "double the cost" if dearer == 1 else f"cost {100 * dearer:.0f} % more"
+    line = (
+        f"{more} instead of {executors:.0f} executors shorten a batch of {numbers['rows']:,.0f}"
+        f" rows by {100 * shorter:.0f} % ({there_s:.2f} s instead of {here_s:.2f} s) and {cost}"
+    )
+    said = f"more executors help: {line}" if is_worth else f"the size fits: {line}, not worth it"
+    return Binding(
+        query, "nothing" if is_worth else "cost", said, numbers | {"next_batch_s": there_s}
+    )
 
 
 def _parts_s(recent: Sequence[Observation]) -> Mapping[str, float] | None:
@@ -157,6 +171,7 @@ def _numbers(model: Identified, rows: float, last: Observation) -> dict[str, flo
     return {
         "rows": rows,
         "slots": slots,
+        "executors": last.executors or 1,
         "batch_s": model.model.batch_s(rows, slots),
         "fixed_s": model.model.fixed_s,
     } | ({} if model.error is None else {"error": model.error})

@@ -126,7 +126,10 @@ def test_a_journal_tells_that_more_executors_will_not_help_and_why(capsys, tmp_p
 def test_a_journal_tells_that_more_executors_help(capsys, tmp_path):
     folder = kept(tmp_path / "journal", tasks=40)
     assert run(["doctor", "--journal", str(folder)]) == 0
-    assert "what binds orders: more executors help: with 5 instead of 4" in capsys.readouterr().out
+    assert (
+        "what binds orders: more executors help: 5 instead of 4 executors"
+        in capsys.readouterr().out
+    )
 
 
 def test_a_journal_without_batches_is_one_clear_line(capsys, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from rheostat.diagnosis.checkpoint_settings import read_checkpoint
 from rheostat.errors import BadInput
+from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG, PROVIDER, ROCKSDB, shape
 
 
 def checkpoint(folder: Path, batches: dict[str, str], stateful: bool = True) -> Path:
@@ -67,3 +68,36 @@ def test_a_newer_format_is_said(tmp_path):
 def test_a_folder_that_is_no_checkpoint_is_said(tmp_path, name):
     with pytest.raises(BadInput, match="is no checkpoint of a query that has started"):
         read_checkpoint(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("files", "changelog"),
+    [
+        (["1.changelog", "2.changelog", "1.zip"], "true"),
+        (["3_0b6f.changelog", "1_77aa.zip"], "true"),
+        (["1.changelog", "10.zip"], "false"),  # switched off after version 1
+        (["9.zip", "10.zip"], "false"),
+        (["10.delta"], None),
+        ([], None),
+    ],
+)
+def test_the_files_of_the_state_show_whether_it_has_a_changelog(tmp_path, files, changelog):
+    folder = checkpoint(tmp_path, {"0": entry(8)})
+    partition = folder / "state" / "0" / "3"
+    partition.mkdir(parents=True)
+    for name in files:
+        (partition / name).touch()
+    assert read_checkpoint(folder).settings.get(CHANGELOG) == changelog
+
+
+def test_a_checkpoint_with_changelog_files_gets_no_advice_to_write_a_changelog(tmp_path):
+    folder = checkpoint(tmp_path, {"0": entry(24)})
+    (folder / "state" / "0" / "0").mkdir(parents=True)
+    (folder / "state" / "0" / "0" / "1.changelog").touch()
+    settings = {**read_checkpoint(folder).settings, PROVIDER: ROCKSDB}
+    store = next(
+        finding
+        for finding in shape(settings, spark_version="4.0.1", checkpoint=str(folder))
+        if finding.topic == "state store"
+    )
+    assert (store.state, store.line) == ("good", "RocksDB with changelog")

@@ -87,12 +87,13 @@ def shape(
     """Return what is right and what would be better, for queries of these settings and for one that
     is known.
 
-    ``settings`` are Spark's, those that are absent have Spark's defaults; ``checkpoint`` is the
-    place of the checkpoint, if known: the file manager is advised for local disks only.
+    ``settings`` are Spark's; of a session, those that are absent have Spark's defaults.
+    ``checkpoint`` is the place of the checkpoint that they were read from, if any: it does not
+    record all settings, and the file manager is advised for local disks only.
     """
     found = [
         _new_partitions(settings),
-        _provider(settings),
+        _provider(settings, recorded=checkpoint is not None),
         _file_manager(settings, spark_version, checkpoint),
     ]
     if query:
@@ -147,7 +148,7 @@ def _changed_by(means: Means, checkpoint: str, partitions: int) -> str:
     return command if means == "none" else f"{command} changes it while the query is stopped"
 
 
-def _provider(settings: Mapping[str, str]) -> Finding:
+def _provider(settings: Mapping[str, str], recorded: bool) -> Finding:
     topic = "state store"
     if settings.get(PROVIDER) != ROCKSDB:
         text = (
@@ -156,7 +157,11 @@ def _provider(settings: Mapping[str, str]) -> Finding:
         )
         return Finding(topic=topic, state="advice", line=text, setting=f"{PROVIDER}={ROCKSDB}")
     # Told only with RocksDB: the other provider has no changelog to switch on.
-    if settings.get(CHANGELOG, "false").lower() != "true":
+    changelog = settings.get(CHANGELOG)
+    if changelog is None and recorded:
+        text = "RocksDB; its state does not show yet whether it writes a changelog"
+        return Finding(topic=topic, state="good", line=text)
+    if (changelog or "false").lower() != "true":
         text = "RocksDB uploads whole files in every batch; a changelog is what has changed"
         return Finding(topic=topic, state="advice", line=text, setting=f"{CHANGELOG}=true")
     return Finding(topic=topic, state="good", line="RocksDB with changelog")
@@ -174,6 +179,8 @@ def _file_manager(
         "on a local disk, files that are renamed directly save 0.36 s a batch with 24 state"
         " partitions (one machine's measurement)"
     )
+    if checkpoint and FILES not in settings:
+        text += "; a checkpoint does not record this setting: ignore it where it is set"
     return Finding(topic=topic, state="advice", line=text, setting=f"{FILES}={wanted}")
 
 
