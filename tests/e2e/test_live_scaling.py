@@ -194,9 +194,9 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
 def test_stop_ends_it_and_the_end_of_the_application_too(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    stopped, left = (
-        rheostat.shadow(spark, journal=tmp_path / name, loop=LOOP) for name in ("stopped", "left")
-    )
+    journal = tmp_path / "journal"
+    stopped, left = (rheostat.shadow(spark, journal=journal, loop=LOOP) for _ in range(2))
+    assert (stopped.journal, left.journal) == (journal, journal / "writer-2")
     until("a tick of both", lambda: stopped.last is not None and left.last is not None)
     stopped.stop()
     assert not stopped.running
@@ -207,3 +207,7 @@ def test_stop_ends_it_and_the_end_of_the_application_too(
     until("a tick", lambda: attached.last is not None)
     spark.stop()
     until("both ended with the application", lambda: not left.running and not attached.running)
+    for folder in (journal, left.journal, attached.journal):
+        times = [record.t_s for record in read(folder)]
+        assert times == sorted(times)
+        assert not (folder / "lease.json").exists()

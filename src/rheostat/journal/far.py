@@ -4,26 +4,31 @@ another file system, by a call of its own, so that no tick waits for that.
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from rheostat.config import JournalOptions
-from rheostat.journal.folder import MEMORY_FILE, FolderJournal, memory_in, memory_text
+from rheostat.journal.claim import LEASE_FILE, Claim
+from rheostat.journal.folder import (
+    MEMORY_FILE,
+    MOST_WAITING,
+    FolderJournal,
+    memory_in,
+    memory_text,
+)
 from rheostat.journal.record import to_line
 from rheostat.journal.retention import Retention
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE
 from rheostat.journal.summary import SUMMARY_FILE, moved
 from rheostat.model import Memory, Record
 
+_log = logging.getLogger("rheostat")
 _SEGMENT = "segment-"
 NEW = ".new"
 """What a file is called, after its own name, while it replaces one that is there."""
-
-MOST_WAITING = 10_000
-"""Lines that wait while the other file system cannot be reached: half a day of them; older ones
-are in the local folder only."""
 
 
 class FarFolder(Protocol):
@@ -57,8 +62,20 @@ class FarFolder(Protocol):
         """Append to the file that was begun last, or begin another one."""
         ...
 
+    def create(self, name: str, text: str) -> bool:
+        """Write a file that is not there; False, with nothing changed, where there is one."""
+        ...
+
+    def touch(self, name: str, text: str) -> None:
+        """Set the time of a file's last change to now; ``text`` is what it holds."""
+        ...
+
     def delete(self, name: str) -> None:
         """Delete a file."""
+        ...
+
+    def inside(self, name: str) -> FarFolder:
+        """Return a folder within this one."""
         ...
 
     def close(self) -> None:
@@ -66,16 +83,54 @@ class FarFolder(Protocol):
         ...
 
 
+class FarLeaseFile:
+    """The file of a lease in a folder on another file system."""
+
+    def __init__(self, folder: FarFolder) -> None:
+        self._folder = folder
+
+    def text(self) -> str | None:
+        """Return its text; None where there is none."""
+        return self._folder.text(LEASE_FILE)
+
+    def changed_s(self) -> float:
+        """Return the Unix time of its last change."""
+        return self._folder.sizes().get(LEASE_FILE, (0, 0.0))[1]
+
+    def create(self, text: str) -> bool:
+        """Write it; False, with nothing changed, where there is one."""
+        return self._folder.create(LEASE_FILE, text)
+
+    def touch(self, text: str) -> None:
+        """Set the time of its last change to now."""
+        self._folder.touch(LEASE_FILE, text)
+
+    def remove(self) -> None:
+        """Delete it; nothing where there is none."""
+        if self.text() is not None:
+            self._folder.delete(LEASE_FILE)
+
+
 class FarJournal(FolderJournal):
-    """Keeps everything in a local folder, and ``carry`` brings it to ``far``.
+    """Keeps everything in a local folder, and ``carry`` brings it to ``far``, as far as the claims
+    on both allow.
 
     The memory that a restart resumes from is the far one; ``STOP`` in either folder is the kill
     switch. Far segments go by size and age as whole files.
     """
 
-    def __init__(self, folder: Path, far: FarFolder, options: JournalOptions | None = None) -> None:
-        super().__init__(folder, options=options)
-        self._far = far
+    def __init__(
+        self,
+        folder: Path,
+        far: FarFolder,
+        options: JournalOptions | None = None,
+        claim: Claim | None = None,
+        far_claim: Claim | None = None,
+    ) -> None:
+        super().__init__(folder, options=options, claim=claim)
+        self._far_root = far
+        self._far_claim = far_claim
+        self._far = self._far_place()
         self._kept = Retention.of(options or JournalOptions())
         self._lock = threading.Lock()
         self._waiting: list[str] = []
@@ -130,7 +185,7 @@ class FarJournal(FolderJournal):
         self._far_stop = self._far.text(STOP_FILE) is not None
         with self._lock:
             lines, (memory, now) = list(self._waiting), self._last
-        if not lines:
+        if not lines or not self._may_write_far():
             return
         text = "".join(lines)
         try:
@@ -162,10 +217,31 @@ class FarJournal(FolderJournal):
         """Carry what is left, and end the far segment."""
         try:
             self.carry()
-            self._summary.write()
-            self._carry_beside()
+            self._close_segment()
+            if self._may_write_far():
+                self._carry_beside()
         finally:
             self._far.close()
+            if self._far_claim:
+                self._far_claim.release()
+
+    def _far_place(self) -> FarFolder:
+        place = self._far_claim.place if self._far_claim else ""
+        return self._far_root.inside(place) if place else self._far_root
+
+    def _may_write_far(self) -> bool:
+        if self._far_claim is None:
+            return True
+        before = self._far_claim.place
+        held = self._far_claim.held()
+        if self._far_claim.place != before:
+            self._far = self._far_place()
+            _log.warning(
+                "rheostat: the journal is kept in %s: %s", self.kept_at, self._far_claim.why
+            )
+        if not held or self._far_claim.place != before:
+            self._segment_name = None  # another writer may have begun newer segments
+        return held
 
     def _segment_for(self, more_bytes: int, now: float) -> str:
         most = min(self._kept.segment_bytes, self._far.most_bytes)

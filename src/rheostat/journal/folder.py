@@ -15,7 +15,8 @@ from typing import TextIO
 
 from rheostat.config import JournalOptions
 from rheostat.errors import BadInput
-from rheostat.journal.record import from_line, to_line
+from rheostat.journal.claim import LEASE_FILE, OTHER_WRITER, Claim
+from rheostat.journal.record import SCHEMA, from_line, to_line
 from rheostat.journal.retention import Retention, changes_files, is_segment, prune, segments
 from rheostat.journal.starts import STARTS_FILE, Event, Start, append_event
 from rheostat.journal.starts import STOP_FILE as STOP_FILE
@@ -26,10 +27,14 @@ _log = logging.getLogger("rheostat")
 MEMORY_FILE = "memory.json"
 _MEMORY_SCHEMA = 1
 
+MOST_WAITING = 10_000
+"""Records that are kept until they can be written: half a day of them."""
+
 
 class FolderJournal:
     """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is
-    the kill switch. What goes when it grows, ``options`` say.
+    the kill switch. ``options`` limit how much is kept. With a ``claim`` it writes only while that
+    holds, and into the folder that the claim names.
     """
 
     def __init__(
@@ -37,25 +42,30 @@ class FolderJournal:
         folder: Path,
         records_per_segment: int = 10_000,
         options: JournalOptions | None = None,
+        claim: Claim | None = None,
     ) -> None:
-        self.folder = folder
+        self._root = folder
+        self._claim = claim
+        self._unwritten: list[Record] = []
         self.other_switch: Callable[[], bool] | None = None
         """Tells whether a kill switch was pulled elsewhere; None where none is looked for."""
         self._records_per_segment = records_per_segment
         self._retention = Retention.of(options or JournalOptions())
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(
                 f"the journal folder {folder} cannot be made: {error.strerror}"
             ) from None
-        # Old segments may have been deleted: never write into one that another run began.
-        self._segments = max(
-            (int(path.stem.rpartition("-")[2]) + 1 for path in _numbered(folder)), default=0
-        )
+        self._segments = 0
         self._records = self._bytes = 0
         self._file: TextIO | None = None
-        self._summary = SummaryWriter(folder)
+        self._summary = SummaryWriter(self.folder)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that is written."""
+        return self._root / self._claim.place if self._claim else self._root
 
     @property
     def stop_file(self) -> Path:
@@ -73,17 +83,25 @@ class FolderJournal:
         """Append a line and replace the memory file in one step, so that a crash leaves the old or
         the new one.
         """
-        line = to_line(record) + "\n"
-        file = self._segment(len(line), record.t_s)
-        # The record before the memory: after a crash between the two a tick is decided twice, not
+        waiting = [*self._unwritten, record][-MOST_WAITING:]
+        self._unwritten = [] if self._may_write() else waiting
+        if self._unwritten:
+            return
+        # The records before the memory: after a crash between the two a tick is decided twice, not
         # lost.
-        file.write(line)  # ASCII: as many bytes as characters
-        file.flush()
-        self._records, self._bytes = self._records + 1, self._bytes + len(line)
+        for kept in waiting:
+            self._write(kept)
         # In the same folder, because a rename replaces a file at once only within one file system.
         fresh = self.folder / f"{MEMORY_FILE}.new"
         fresh.write_text(memory_text(memory), encoding="utf-8")
         fresh.replace(self.folder / MEMORY_FILE)
+
+    def _write(self, record: Record) -> None:
+        line = to_line(record) + "\n"
+        file = self._segment(len(line), record.t_s)
+        file.write(line)  # ASCII: as many bytes as characters
+        file.flush()
+        self._records, self._bytes = self._records + 1, self._bytes + len(line)
         self._summary.add(record, _segment_name(self._segments - 1), self._bytes)
 
     def note(self, event: Event) -> None:
@@ -98,7 +116,27 @@ class FolderJournal:
         return self.stop_file.exists() or (elsewhere is not None and elsewhere())
 
     def close(self) -> None:
-        """Close the segment that is written."""
+        """Close the segment that is written, and leave the journal to other writers."""
+        self._close_segment()
+        if self._claim:
+            self._claim.release()
+
+    def _may_write(self) -> bool:
+        if self._claim is None:
+            return True
+        before = self._claim.place
+        held = self._claim.held()
+        if self._file and not held:
+            # Another writer may begin newer segments and a summary: neither must be overwritten.
+            self._file.close()
+            self._file = None
+        if self._claim.place != before:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._summary = SummaryWriter(self.folder)
+            _log.warning("rheostat: the journal is now %s: %s", self.folder, self._claim.why)
+        return held
+
+    def _close_segment(self) -> None:
         if self._file:
             self._file.close()
             self._file = None
@@ -113,11 +151,14 @@ class FolderJournal:
             # Before anything is pruned: what goes then must have been added up.
             self._summary.begin()
         if self._file is None or full:
-            self.close()
+            self._close_segment()
             # Only with a new segment, not at each tick: somebody else's file is there from the
             # start or not.
             _set_aside(self.folder / MEMORY_FILE)
             prune(self.folder, self._retention, now)
+            # Old segments may have been deleted: never write into one that another run began.
+            numbers = (int(path.stem.rpartition("-")[2]) + 1 for path in _numbered(self.folder))
+            self._segments = max(self._segments, *numbers, 0)
             path = self.folder / _segment_name(self._segments)
             self._file = os.fdopen(
                 os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8"
@@ -132,7 +173,34 @@ def _segment_name(number: int) -> str:
 
 def memory_text(memory: Memory) -> str:
     """Return a memory as the text of its file."""
-    return json.dumps({"schema": _MEMORY_SCHEMA, "memory": memory})
+    return json.dumps({"schema": _MEMORY_SCHEMA, "records": SCHEMA, "memory": memory})
+
+
+def require_known_schema(place: object, text: str | None) -> None:
+    """Raise BadInput where the text of a journal's memory or of one record was written by a newer
+    version of Rheostat; ``place`` names the journal.
+    """
+    try:
+        content = json.loads(text or "{}")
+    except ValueError:
+        return
+    if not isinstance(content, dict):
+        return
+    for schema, known in (("schema", max(SCHEMA, _MEMORY_SCHEMA)), ("records", SCHEMA)):
+        written = content.get(schema, 0)
+        if isinstance(written, int) and written > known:
+            raise BadInput(
+                f"the journal {place} was written by a newer version of Rheostat (schema {written};"
+                f" this one knows {known}); upgrade, or name another folder"
+            )
+
+
+def require_known_folder(folder: Path) -> None:
+    """Raise BadInput where the newest file of a journal's folder is of a newer version."""
+    for path in (folder / MEMORY_FILE, *segments(folder)[-1:]):
+        with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
+            first_line = file.readline()
+            require_known_schema(folder, first_line)
 
 
 def memory_in(text: str) -> Memory | None:
@@ -173,6 +241,9 @@ def erase(folder: Path) -> None:
     others have put there stay.
     """
     kept = folder / MEMORY_FILE
+    for other in folder.glob(f"{OTHER_WRITER}*/"):
+        erase(other)
+    (folder / LEASE_FILE).unlink(missing_ok=True)
     # Files of others may have such names: only what begins with a record of ours is deleted.
     written = filter(is_segment, [*changes_files(folder), *segments(folder)])
     for path in [*written, *([kept] if _is_memory(kept) else [])]:
@@ -189,7 +260,8 @@ def erase_old(place: Path, before_s: float) -> None:
     time: those of applications that ended long ago.
     """
     for folder in place.glob("*/"):
-        written = [path.stat().st_mtime for path in folder.glob("*") if path.is_file()]
+        files = (*folder.glob("*"), *folder.glob(f"{OTHER_WRITER}*/*"))
+        written = [path.stat().st_mtime for path in files if path.is_file()]
         # An empty folder is left alone: an application may just have made it.
         if max(written, default=before_s) < before_s:
             erase(folder)

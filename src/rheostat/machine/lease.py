@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -28,28 +28,34 @@ BEAT_S = 5.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
     """The process that owns a lease: its computer, its number, and when it started, by which a
-    reused number is recognised. ``token`` distinguishes several leases of one process.
+    reused number is recognised. ``token`` distinguishes several leases of one process;
+    ``stale_s`` is after how many seconds without a renewal another computer takes it for ended.
     """
 
     host: str
     pid: int
     started: str
     token: str = ""
+    stale_s: float = 120.0
 
 
 class LeaseFile(Protocol):
     """The file of a lease; every call raises OSError or RheostatError with what the system says."""
 
-    def read(self) -> tuple[str, float] | None:
-        """Return its text and the Unix time of its last change; None where there is none."""
+    def text(self) -> str | None:
+        """Return its text; None where there is none."""
+        ...
+
+    def changed_s(self) -> float:
+        """Return the Unix time of its last change."""
         ...
 
     def create(self, text: str) -> bool:
         """Write it in one step; False, with nothing changed, where there is one."""
         ...
 
-    def touch(self) -> None:
-        """Set the time of its last change to now."""
+    def touch(self, text: str) -> None:
+        """Set the time of its last change to now; ``text`` is what it holds."""
         ...
 
     def remove(self) -> None:
@@ -64,14 +70,16 @@ class Lease:
         self, file: LeaseFile, stale_s: float, clock: Callable[[], float] = time.time
     ) -> None:
         self._file = file
-        self._stale_s = stale_s
         self._clock = clock
-        self._text = json.dumps(asdict(this_process(uuid.uuid4().hex)))
+        own = replace(this_process(), token=uuid.uuid4().hex, stale_s=stale_s)
+        self._text = json.dumps(asdict(own))
 
     def owner(self) -> Owner | None:
         """Return the running process that owns it; None where nobody does."""
-        content = self._file.read()
-        return None if content is None else live_owner(*content, self._stale_s, self._clock())
+        text = self._file.text()
+        if text is None:
+            return None
+        return live_owner(text, self._file.changed_s(), self._clock())
 
     def take(self) -> Owner | None:
         """Take it and return None; where a running process owns it, return that owner."""
@@ -86,23 +94,21 @@ class Lease:
 
     def renew(self) -> bool:
         """Renew it; return whether it is still this one's, or was free."""
-        content = self._file.read()
-        if content is None:
+        text = self._file.text()
+        if text is None:
             return self._file.create(self._text)
-        if content[0] != self._text:
-            return False
-        self._file.touch()
-        return True
+        if text == self._text:
+            self._file.touch(text)
+        return text == self._text
 
     def release(self) -> None:
         """Give it back; raises nothing, because an unreleased lease ends with this process."""
         with suppress(OSError, RheostatError):
-            content = self._file.read()
-            if content and content[0] == self._text:
+            if self._file.text() == self._text:
                 self._file.remove()
 
 
-def live_owner(text: str, changed_s: float, stale_s: float, now_s: float) -> Owner | None:
+def live_owner(text: str, changed_s: float, now_s: float) -> Owner | None:
     """Return the owner that a lease names if it may still run; None also for a torn lease."""
     try:
         owner = Owner(**json.loads(text))
@@ -110,23 +116,21 @@ def live_owner(text: str, changed_s: float, stale_s: float, now_s: float) -> Own
         return None
     here = this_process()
     started = process_start(owner.pid) if owner.host == here.host else None
-    return None if is_stale(owner, here, started, now_s - changed_s, stale_s) else owner
+    return None if is_stale(owner, here, started, now_s - changed_s) else owner
 
 
-def is_stale(
-    owner: Owner, here: Owner, started_now: str | None, age_s: float, stale_s: float
-) -> bool:
+def is_stale(owner: Owner, here: Owner, started_now: str | None, age_s: float) -> bool:
     """Return whether the owner of a lease has ended.
 
     ``started_now`` is when the process that has its number here now has started, None without one.
     """
-    return age_s > stale_s if owner.host != here.host else started_now != owner.started
+    return age_s > owner.stale_s if owner.host != here.host else started_now != owner.started
 
 
-def this_process(token: str = "") -> Owner:
+def this_process() -> Owner:
     """Return this process as an owner."""
     pid = os.getpid()
-    return Owner(host=socket.gethostname(), pid=pid, started=process_start(pid) or "", token=token)
+    return Owner(host=socket.gethostname(), pid=pid, started=process_start(pid) or "")
 
 
 def process_start(pid: int) -> str | None:
@@ -148,12 +152,16 @@ class LocalLeaseFile:
     path: Path
     _own: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def read(self) -> tuple[str, float] | None:
-        """Return its text and the Unix time of its last change; None where there is none."""
+    def text(self) -> str | None:
+        """Return its text; None where there is none."""
         try:
-            return self.path.read_text(encoding="utf-8"), self.path.stat().st_mtime
+            return self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
+
+    def changed_s(self) -> float:
+        """Return the Unix time of its last change."""
+        return self.path.stat().st_mtime
 
     def create(self, text: str) -> bool:
         """Write it in one step; False, with nothing changed, where there is one."""
@@ -165,7 +173,7 @@ class LocalLeaseFile:
         finally:
             fresh.unlink(missing_ok=True)
 
-    def touch(self) -> None:
+    def touch(self, text: str) -> None:
         """Set the time of its last change to now."""
         os.utime(self.path)
 

@@ -28,6 +28,7 @@ class Elsewhere:
     def __init__(self, most_bytes: int = 1 << 20) -> None:
         self.files: dict[str, str] = {}
         self.times: dict[str, float] = {}
+        self.folders: dict[str, Elsewhere] = {}
         self.most_bytes = most_bytes
         self.lost = False
 
@@ -51,9 +52,20 @@ class Elsewhere:
         self._reach()
         self.files[name] = self.files.get(name, "") + text
 
+    def create(self, name: str, text: str) -> bool:
+        self._reach()
+        return self.files.setdefault(name, text) is text
+
+    def touch(self, name: str, text: str) -> None:
+        self._reach()
+        self.files[name] = text
+
     def delete(self, name: str) -> None:
         self._reach()
         del self.files[name]
+
+    def inside(self, name: str) -> Elsewhere:
+        return self.folders.setdefault(name, Elsewhere(self.most_bytes))
 
     def close(self) -> None:
         self._reach()

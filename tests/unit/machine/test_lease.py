@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -45,8 +45,8 @@ sys.stdin.read()
 def test_a_lease_is_stale_when_its_process_ended_here_or_was_silent_elsewhere(
     host, started_now, age_s, stale
 ):
-    owner = Owner(host=host, pid=7, started="1")
-    assert is_stale(owner, HERE, started_now, age_s, STALE_S) == stale
+    owner = Owner(host=host, pid=7, started="1", stale_s=STALE_S)
+    assert is_stale(owner, HERE, started_now, age_s) == stale
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_the_lease_of_a_killed_process_is_free_at_once(file):
 
 
 def test_the_lease_of_another_computer_is_free_after_it_was_silent(file):
-    elsewhere = Owner(host="not-" + this_process().host, pid=os.getpid(), started="1")
+    elsewhere = replace(this_process(), host="another computer", stale_s=STALE_S)
     assert file.create(json.dumps(asdict(elsewhere)))
     changed_s = file.path.stat().st_mtime
     assert Lease(file, STALE_S, lambda: changed_s + STALE_S - 1).take() == elsewhere

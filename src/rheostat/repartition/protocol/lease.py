@@ -28,16 +28,17 @@ class _DiskLeaseFile:
     path: Path
     disk: Disk
 
-    def read(self) -> tuple[str, float] | None:
-        # Asked first, because a missing file of Hadoop's raises no FileNotFoundError.
-        if not self.path.exists():
-            return None
-        return self.path.read_text(encoding="utf-8"), self.path.stat().st_mtime
+    def text(self) -> str | None:
+        # Checked first, because a missing file of Hadoop's raises no FileNotFoundError.
+        return self.path.read_text(encoding="utf-8") if self.path.exists() else None
+
+    def changed_s(self) -> float:
+        return self.path.stat().st_mtime
 
     def create(self, text: str) -> bool:
         return self.disk.take(self.path, text)
 
-    def touch(self) -> None:
+    def touch(self, text: str) -> None:
         self.disk.touch(self.path)
 
     def remove(self) -> None:
@@ -53,9 +54,7 @@ def lease_owner(checkpoint: Path) -> Owner | None:
     """Return the process that repartitions a checkpoint now; None without one."""
     path = lease_path(checkpoint)
     try:
-        return live_owner(
-            path.read_text(encoding="utf-8"), path.stat().st_mtime, STALE_S, time.time()
-        )
+        return live_owner(path.read_text(encoding="utf-8"), path.stat().st_mtime, time.time())
     except (OSError, ValueError):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.journal.far import FarJournal
-from rheostat.journal.folder import FolderJournal, erase_old
+from rheostat.journal.claim import LEASE_FILE, Claim
+from rheostat.journal.far import FarFolder, FarJournal, FarLeaseFile
+from rheostat.journal.folder import (
+    MEMORY_FILE,
+    FolderJournal,
+    erase_old,
+    require_known_folder,
+    require_known_schema,
+)
 from rheostat.machine import folders
+from rheostat.machine.lease import LocalLeaseFile
 from rheostat.spark.internals.file_systems.hadoop_folder import HadoopFolder, hadoop_folder
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.errands import Errands
@@ -25,6 +34,7 @@ from rheostat.spark.sensing.capabilities.capabilities import (
 )
 from rheostat.spark.settings.sizing_settings import Settings
 
+_log = logging.getLogger("rheostat")
 _DAY_S = 86_400.0
 
 
@@ -38,8 +48,11 @@ class Kept:
     def close(self) -> None:
         """End the errands; what is left of the journal is brought away."""
         self.errands.close()
-        if isinstance(self.journal, FarJournal):
-            self.journal.end()
+        try:
+            if isinstance(self.journal, FarJournal):
+                self.journal.end()
+        finally:
+            self.journal.close()
 
 
 def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
@@ -61,15 +74,50 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
 
 def journal_of(spark: Any, settings: Settings) -> FolderJournal:
     """Open the journal; where it is one of ours among others, those that ended long ago go."""
-    options = settings.retention
+    options, interval_s = settings.retention, settings.loop.interval_s
     if isinstance(settings.journal, Path):
-        return FolderJournal(settings.journal, options=options)
+        claim = _claim(settings.journal, interval_s)
+        return FolderJournal(settings.journal, options=options, claim=claim)
     place = _place(spark)
     erase_old(place, time.time() - options.journal_days * _DAY_S)
     near = place / application_id(spark)
     if settings.journal is None:
-        return FolderJournal(near, options=options)
-    return FarJournal(near, _far(spark, settings.journal), options)
+        return FolderJournal(near, options=options, claim=_claim(near, interval_s))
+    far = _far(spark, settings.journal)
+    return FarJournal(near, far, options, _claim(near, interval_s), _far_claim(far, interval_s))
+
+
+def _claim(folder: Path, interval_s: float) -> Claim:
+    """Return the claim of a writer on a folder; raises BadInput where it cannot be written, and
+    where a newer version of Rheostat wrote it.
+    """
+    require_known_folder(folder)
+    try:
+        claim = Claim(lambda place: LocalLeaseFile(folder / place / LEASE_FILE), interval_s)
+    except OSError as error:
+        raise BadInput(
+            f"the journal folder {folder} cannot be written: {error.strerror or error}"
+        ) from None
+    return _logged(claim, str(folder))
+
+
+def _far_claim(folder: FarFolder, interval_s: float) -> Claim:
+    """Return the same for a folder on another file system."""
+    try:
+        require_known_schema(folder.uri, folder.text(MEMORY_FILE))
+        claim = Claim(
+            lambda place: FarLeaseFile(folder.inside(place) if place else folder), interval_s
+        )
+    except OSError as error:
+        raise BadInput(f"the journal {folder.uri} cannot be written: {error}") from None
+    return _logged(claim, folder.uri)
+
+
+def _logged(claim: Claim, journal: str) -> Claim:
+    if claim.why:
+        own = f"writes {journal}/{claim.place}" if claim.place else "waits until that has ended"
+        _log.warning("rheostat: the journal %s is taken (%s); this one %s", journal, claim.why, own)
+    return claim
 
 
 def _place(spark: Any) -> Path:

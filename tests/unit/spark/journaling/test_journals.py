@@ -10,6 +10,8 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.journal.far import FarJournal
+from rheostat.journal.folder import read
+from rheostat.model import Record, Rescaling
 from rheostat.spark.journaling import journals
 from rheostat.spark.journaling.journals import fate, journal_of
 from rheostat.spark.settings.sizing_settings import Settings, settings_of
@@ -30,11 +32,32 @@ class Far:
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        self.files: dict[str, str] = {}
 
     def sizes(self) -> dict[str, tuple[int, float]]:
         if "nowhere" in self.uri:
             raise OSError("java.net.UnknownHostException: nowhere")
         return {}
+
+    def text(self, name: str) -> str | None:
+        newer = '{"schema": 1, "records": 2}' if "newer" in self.uri else None
+        return newer if name == "memory.json" else self.files.get(name)
+
+    def create(self, name: str, text: str) -> bool:
+        return self.files.setdefault(name, text) is text
+
+
+def tick(t_s: float) -> Record:
+    return Record(
+        t_s=t_s,
+        observation=None,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=None,
+        actions=(),
+        rescaling=Rescaling(phase="idle"),
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +95,58 @@ def test_a_journal_that_cannot_be_reached_is_refused() -> None:
     settings = settings_of(journal="hdfs://nowhere/one")
     with pytest.raises(BadInput, match=r"hdfs://nowhere/one cannot be reached: java\.net\.Unknown"):
         journal_of(session("yarn", "cluster"), settings)
+
+
+def test_a_second_writer_gets_a_folder_of_its_own_and_each_journal_stays_in_order(
+    tmp_path: Path,
+) -> None:
+    settings, spark = settings_of(journal=tmp_path / "journal"), session("yarn", "client")
+    first, second = journal_of(spark, settings), journal_of(spark, settings)
+    assert second.folder == first.folder / "writer-2"
+    for t_s in (2.0, 1.0):
+        (first if t_s == 2.0 else second).append(tick(t_s), {"t_s": t_s})
+    assert [record.t_s for record in read(first.folder)] == [2.0]
+    assert [record.t_s for record in read(second.folder)] == [1.0]
+    first.close()
+    second.close()
+    again = journal_of(spark, settings)
+    assert again.folder == first.folder
+    assert again.restore() == {"t_s": 2.0}
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("memory.json", '{"schema": 2, "memory": {}}'), ("segment-00007.jsonl", '{"schema": 2}\n')],
+)
+def test_a_journal_of_a_newer_version_is_refused_and_nothing_is_written(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    (folder / name).write_text(text)
+    with pytest.raises(BadInput, match=r"was written by a newer version of Rheostat \(schema 2; "):
+        journal_of(session("yarn", "client"), settings_of(journal=folder))
+    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, text)]
+
+
+def test_a_far_journal_of_a_newer_version_is_refused() -> None:
+    settings = settings_of(journal="hdfs://name/newer")
+    with pytest.raises(BadInput, match="hdfs://name/newer was written by a newer version"):
+        journal_of(session("yarn", "client"), settings)
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_folder_that_cannot_be_written_is_refused_in_one_line(
+    is_file: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "journal"
+    if is_file:
+        folder.write_text("")
+    else:
+        folder = Path("/proc/self/journal")  # nobody makes a folder there, root included
+    with pytest.raises(BadInput, match=f"the journal folder {folder} cannot be written: "):
+        journal_of(session("yarn", "client"), settings_of(journal=folder))
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from rheostat.journal.far import NEW
 from rheostat.spark.internals.gateway import as_os_error
 
 _HFLUSH = "hflush"
+_SECOND_MS = 1000
 _ROLLED_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
 
@@ -19,8 +21,9 @@ class HadoopFolder:
     it is written anew as a whole, and must therefore stay small. Every call raises OSError with the
     first line of what the file system says.
 
-    * Calls: Hadoop's public ``FileSystem``: ``create``, ``delete``, ``exists``, ``isFile``,
-      ``listStatus``, ``open``, ``rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
+    * Calls: Hadoop's public ``FileSystem``: ``create``, ``delete``, ``exists``, ``getFileStatus``,
+      ``isFile``, ``listStatus``, ``open``, ``rename``, ``setTimes``;
+      ``FSDataOutputStream.hasCapability`` and ``hflush``.
     * Without them: OSError, and the journal stays in its local folder.
     * Spark 3.5 to 4.3.
     """
@@ -112,6 +115,35 @@ class HadoopFolder:
         with as_os_error():
             self._stream.write(bytearray(text, "utf-8"))
             self._stream.hflush()
+
+    def create(self, name: str, text: str) -> bool:
+        """Write a file that is not there; False, with nothing changed, where there is one."""
+        try:
+            with as_os_error():
+                path = self._path(name)
+                stream = path.getFileSystem(self._configuration).create(path, False)
+                stream.write(bytearray(text, "utf-8"))
+                stream.close()
+        except OSError as fault:
+            if "AlreadyExists" not in str(fault):
+                raise
+            return False
+        return True
+
+    def touch(self, name: str, text: str) -> None:
+        """Set the time of a file's last change to now; ``text`` is what it holds."""
+        with as_os_error():
+            path = self._path(name)
+            system = path.getFileSystem(self._configuration)
+            now_ms = int(time.time() * 1000)
+            system.setTimes(path, now_ms, -1)
+            if int(system.getFileStatus(path).getModificationTime()) >= now_ms - _SECOND_MS:
+                return
+        self._write(name, text)  # an object store keeps the time of the last write only
+
+    def inside(self, name: str) -> HadoopFolder:
+        """Return a folder within this one."""
+        return HadoopFolder(self._jvm, f"{self.uri}/{name}", self._configuration)
 
     def _rename(self, name: str, other: str) -> None:
         with as_os_error():

@@ -1,0 +1,90 @@
+"""One writer per journal: the claim of a writer on a journal, or on a folder in it while another
+writer runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import count
+
+from rheostat.machine.lease import BEAT_S, Lease, LeaseFile, Owner, this_process
+
+LEASE_FILE = "lease.json"
+OTHER_WRITER = "writer-"
+"""The folder of a second writer is ``writer-2`` in the journal's folder, and so on."""
+
+STALE_S = 30.0
+"""A writer on another computer that has not renewed its lease for so long has ended; three of its
+intervals where those are longer."""
+
+
+class Claim:
+    """What one writer may write: ``place`` is the folder within the journal, empty for the journal
+    itself, and ``why`` names the other writer where there is one.
+
+    The journal of a process that has ended on this computer is taken at once. While a writer on
+    another computer may still run, the claim waits: it holds as soon as that lease is stale, and
+    moves to a folder of its own where the other one keeps renewing it. ``files`` returns the file
+    of the lease in a folder of the journal; ``held`` is called about every ``interval_s`` seconds.
+    """
+
+    def __init__(
+        self,
+        files: Callable[[str], LeaseFile],
+        interval_s: float = BEAT_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._files = files
+        self._stale_s = max(STALE_S, 3 * interval_s)
+        self._clock = clock
+        self._released = False
+        self.place, self.why = "", ""
+        self._checked_s = self._waiting_since_s = clock()
+        self._lease, self._held = self._take(1)
+
+    def held(self) -> bool:
+        """Return whether the place may be written now; renews the lease or takes it where it has
+        become free. Raises OSError where its file cannot be reached.
+        """
+        now_s = self._clock()
+        if self._released or not 0 <= now_s - self._checked_s < BEAT_S:
+            self._held = not self._released and self._check(now_s)
+            self._checked_s = now_s
+        return self._held
+
+    def release(self) -> None:
+        """Leave the place to others; nothing is held from now on."""
+        if self._held:
+            self._lease.release()
+        self._released, self._held = True, False
+
+    def _check(self, now_s: float) -> bool:
+        if self._held:
+            self._waiting_since_s = now_s
+            return self._lease.renew()
+        if self._lease.take() is None:
+            return True
+        if now_s - self._waiting_since_s > 2 * self._stale_s:
+            self._lease, self._held = self._take(2)
+        return self._held
+
+    def _take(self, first: int) -> tuple[Lease, bool]:
+        """Return the first lease that is free, and whether it is taken: one of another computer is
+        waited for, because its owner may just have ended.
+        """
+        for number in count(first):
+            place = "" if number == 1 else f"{OTHER_WRITER}{number}"
+            lease = Lease(self._files(place), self._stale_s, self._clock)
+            owner = lease.take()
+            self.place = place
+            if owner is None:
+                return lease, True
+            self.why = _written_by(owner)
+            if number == 1 and owner.host != this_process().host:
+                return lease, False
+        raise AssertionError("count() does not end")
+
+
+def _written_by(owner: Owner) -> str:
+    return f"process {owner.pid} on {owner.host} writes the journal itself"

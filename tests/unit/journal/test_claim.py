@@ -1,0 +1,203 @@
+"""A journal has one writer at a time."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.journal.test_far import Elsewhere, record
+
+from rheostat.journal.claim import STALE_S, Claim
+from rheostat.journal.far import FarJournal
+from rheostat.journal.folder import FolderJournal, erase, read
+from rheostat.machine.lease import BEAT_S, LocalLeaseFile, Owner
+
+STEP_S = BEAT_S + 1
+
+
+class Files:
+    """The lease files of a journal on a file system with a clock of its own."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+        self.contents: dict[str, tuple[str, float]] = {}
+
+    def clock(self) -> float:
+        return self.now_s
+
+    def claim(self) -> Claim:
+        return Claim(lambda place: _File(self, place), clock=self.clock)
+
+    def other_computer_renews(self, place: str = "") -> None:
+        owner = Owner(host="another computer", pid=1, started="1", stale_s=STALE_S)
+        self.contents[place] = (json.dumps(asdict(owner)), self.now_s)
+
+
+class _File:
+    def __init__(self, files: Files, place: str) -> None:
+        self._files, self._place = files, place
+
+    def text(self) -> str | None:
+        return self._files.contents.get(self._place, (None, 0.0))[0]
+
+    def changed_s(self) -> float:
+        return self._files.contents[self._place][1]
+
+    def create(self, text: str) -> bool:
+        if self._place in self._files.contents:
+            return False
+        self._files.contents[self._place] = (text, self._files.now_s)
+        return True
+
+    def touch(self, text: str) -> None:
+        self._files.contents[self._place] = (text, self._files.now_s)
+
+    def remove(self) -> None:
+        self._files.contents.pop(self._place, None)
+
+
+def test_a_second_writer_of_this_computer_gets_its_own_place_at_once():
+    files = Files()
+    first, second, third = files.claim(), files.claim(), files.claim()
+    assert [claim.place for claim in (first, second, third)] == ["", "writer-2", "writer-3"]
+    assert first.held()
+    assert second.held()
+    assert "writes the journal itself" in second.why
+    second.release()
+    assert files.claim().place == "writer-2"
+
+
+def test_the_journal_of_another_computer_is_taken_once_its_writer_is_silent():
+    files = Files()
+    files.other_computer_renews()
+    claim = files.claim()
+    assert (claim.place, claim.held()) == ("", False)
+    files.now_s += STALE_S + 1
+    assert (claim.place, claim.held()) == ("", True)
+
+
+def test_a_writer_elsewhere_that_keeps_renewing_keeps_the_journal():
+    files = Files()
+    files.other_computer_renews()
+    claim = files.claim()
+    for _ in range(int(2 * STALE_S / STEP_S) + 2):
+        files.now_s += STEP_S
+        files.other_computer_renews()
+        claim.held()
+    assert (claim.place, claim.held()) == ("writer-2", True)
+
+
+def test_a_writer_that_was_suspended_notices_that_it_was_replaced():
+    files = Files()
+    claim = files.claim()
+    files.now_s += 600
+    files.other_computer_renews()
+    assert not claim.held()
+    assert claim.place == ""
+
+
+def test_a_writer_that_ticks_rarely_is_given_three_of_its_intervals():
+    files = Files()
+    Claim(lambda place: _File(files, place), interval_s=60.0, clock=files.clock)
+    assert json.loads(files.contents[""][0])["stale_s"] == 180.0
+
+
+def test_a_released_claim_is_never_held_again():
+    files = Files()
+    claim = files.claim()
+    claim.release()
+    files.now_s += STEP_S
+    assert not claim.held()
+    assert files.contents == {}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["check", "release", "wait"]))))
+def test_no_place_ever_has_two_writers(steps):
+    files = Files()
+    claims = [files.claim() for _ in range(4)]
+    for number, step in steps:
+        if step == "wait":
+            files.now_s += STEP_S
+        elif step == "release":
+            claims[number].release()
+            claims[number] = files.claim()
+        held = [claim.place for claim in claims if claim.held()]
+        assert len(held) == len(set(held))
+
+
+def test_records_wait_until_the_writer_elsewhere_has_ended(tmp_path: Path) -> None:
+    files = Files()
+    files.other_computer_renews()
+    journal = FolderJournal(tmp_path, claim=files.claim())
+    journal.append(record(1.0), {"n": 1})
+    journal.append(record(2.0), {"n": 2})
+    assert list(read(tmp_path)) == []
+    files.now_s += STALE_S + 1
+    journal.append(record(3.0), {"n": 3})
+    assert [kept.t_s for kept in read(tmp_path)] == [1.0, 2.0, 3.0]
+    assert journal.restore() == {"n": 3}
+
+
+def test_a_replaced_writer_goes_on_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    files = Files()
+    journal = FolderJournal(tmp_path, claim=files.claim())
+    journal.append(record(1.0), {})
+    for t_s in range(2, 20):
+        files.now_s += STEP_S
+        files.other_computer_renews()
+        journal.append(record(float(t_s)), {})
+    assert [kept.t_s for kept in read(tmp_path)] == [1.0]
+    assert journal.folder == tmp_path / "writer-2"
+    assert [kept.t_s for kept in read(journal.folder)] == [float(t_s) for t_s in range(2, 20)]
+
+
+def test_a_far_journal_waits_and_is_carried_once_its_writer_elsewhere_has_ended(
+    tmp_path: Path,
+) -> None:
+    files, far = Files(), Elsewhere()
+    files.other_computer_renews()
+    journal = FarJournal(tmp_path, far, far_claim=files.claim())
+    journal.append(record(1.0), {"n": 1})
+    journal.carry()
+    assert far.files == {}
+    files.now_s += STALE_S + 1
+    journal.carry()
+    assert "memory.json" in far.files
+    journal.end()
+    assert files.contents == {}
+
+
+def test_a_second_far_writer_is_carried_into_a_folder_of_its_own(tmp_path: Path) -> None:
+    files, far = Files(), Elsewhere()
+    files.claim()
+    journal = FarJournal(tmp_path, far, far_claim=files.claim())
+    journal.append(record(1.0), {"n": 1})
+    journal.carry()
+    assert far.files == {}
+    assert "memory.json" in far.folders["writer-2"].files
+
+
+def test_the_journals_of_other_writers_are_erased_with_it(tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    claims = [Claim(lambda place: LocalLeaseFile(folder / place / "lease.json")) for _ in range(2)]
+    for claim in claims:
+        journal = FolderJournal(folder, claim=claim)
+        journal.append(record(1.0), {})
+    erase(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("place", ["", "writer-2"])
+def test_a_killed_writer_leaves_its_place_to_the_next(place: str, tmp_path: Path) -> None:
+    dead = Owner(host=socket.gethostname(), pid=2**22 + 1, started="1")
+    (tmp_path / place).mkdir(exist_ok=True)
+    (tmp_path / place / "lease.json").write_text(json.dumps(asdict(dead)))
+    first, second = (
+        Claim(lambda place: LocalLeaseFile(tmp_path / place / "lease.json")) for _ in range(2)
+    )
+    assert [first.place, second.place] == ["", "writer-2"]
