@@ -1,4 +1,4 @@
-"""Write the tables of docs/evidence/predictive.md from the rows of its sweeps.
+"""Write the CSV files and the table of docs/evidence/predictive.md from the rows of its sweeps.
 
 Run: rheostat simulate sweep experiments/predictive.yaml
      rheostat simulate sweep experiments/predictive-peers.yaml
@@ -10,6 +10,7 @@ Run: rheostat simulate sweep experiments/predictive.yaml
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ OURS, DEFAULT = "predictive", "measured-throughput"
 STATIC, CLAIRVOYANT = "(best static)", "(clairvoyant)"
 PARTS = {"foresees": "no forecast", "models": "no model", "waits": "no ski-rental"}
 SIMPLE = (DEFAULT, "ds2-modern", "hpa")
+Table: TypeAlias = list[tuple[str, ...]]
 RUNS: TypeAlias = Mapping[Any, Mapping[str, Any]]
 """Rows by seed, or by load, plant and seed."""
 
@@ -42,23 +44,23 @@ def by_place(found: Sequence[Mapping[str, Any]]) -> PLACES:
     return dict(sorted(places.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))))
 
 
-def policies(sweeps: Path) -> str:
+def policies(sweeps: Path) -> Table:
     """Return predictive beside measured-throughput, paired by seed."""
-    lines = _head("load", "start", OURS, DEFAULT, f"{OURS} less {DEFAULT}")
+    lines: Table = [("load", "start", OURS, DEFAULT, f"{OURS} less {DEFAULT}")]
     for place, found in by_place(rows(sweeps / "predictive")).items():
         ours, theirs = found[OURS], found[DEFAULT]
         shown = [_cell(ours), _cell(theirs), _less(ours, theirs)]
-        lines.append(_line(*place, *shown))
-    return "\n".join(lines)
+        lines.append((*place, *shown))
+    return lines
 
 
-def peers(sweeps: Path) -> str:
+def peers(sweeps: Path) -> Table:
     """Return the scores of predictive on the seeds that have bounds, and the best of the others on
     the seeds that these have.
     """
-    lines = _head(
-        "load", "start", "clairvoyant", "best fixed size", "score: mean, worst", "best other"
-    )
+    lines: Table = [
+        ("load", "start", "clairvoyant", "best fixed size", "score: mean, worst", "best other")
+    ]
     tried, best = rows(sweeps / "predictive-peers"), rows(sweeps / "predictive-peers-best")
     bounds = by_place([row for row in (*tried, *best) if row["policy"].startswith("(")])
     ours_by_place = by_place([row for row in best if row["policy"] == OURS])
@@ -78,13 +80,13 @@ def peers(sweeps: Path) -> str:
         ]
         known = [each for each in scores if each is not None]
         told = f"{mean(known):.2f}, {min(known):.2f} (n {len(known)})" if known else ""
-        lines.append(_line(*place, _plain(clairvoyant), _plain(static), told, other))
-    return "\n".join(lines)
+        lines.append((*place, _plain(clairvoyant), _plain(static), told, other))
+    return lines
 
 
-def parts(sweeps: Path) -> str:
+def parts(sweeps: Path) -> Table:
     """Return what each part is worth, on the seeds that the parts have."""
-    lines = _head("load", "start", OURS, *PARTS.values())
+    lines: Table = [("load", "start", OURS, *PARTS.values())]
     ours_by_place = by_place(rows(sweeps / "predictive"))
     places = by_place(rows(sweeps / "predictive-parts"))
     seeds = set.intersection(*(set(each) for found in places.values() for each in found.values()))
@@ -95,15 +97,15 @@ def parts(sweeps: Path) -> str:
             for part in PARTS.values()
         }
         told = [f"{_cell(each)} ({_less(each, ours)})" for each in off.values()]
-        lines.append(_line(*place, _cell(ours), *told))
-    return "\n".join(lines)
+        lines.append((*place, _cell(ours), *told))
+    return lines
 
 
-def objectives(sweeps: Path) -> str:
+def objectives(sweeps: Path) -> Table:
     """Return all policies with their defaults, over the loads of each plant, then over the plants
     of each load.
     """
-    lines = _head("plant or load", OURS, *SIMPLE, f"{OURS} less {DEFAULT}")
+    lines: Table = [("plant or load", OURS, *SIMPLE, f"{OURS} less {DEFAULT}")]
     found = rows(sweeps / "predictive-objectives")
     for kind in ("plant", "load"):
         for name in sorted({row[kind] for row in found}, key=_in_order):
@@ -112,22 +114,14 @@ def objectives(sweeps: Path) -> str:
                 if row[kind] == name:
                     runs[row["policy"]][row["load"], row["plant"], row["seed"]] = row
             cells = [_cell(each) for each in runs.values()]
-            lines.append(_line(name, *cells, _less(runs[OURS], runs[DEFAULT])))
-    return "\n".join(lines)
+            lines.append((name, *cells, _less(runs[OURS], runs[DEFAULT])))
+    return lines
 
 
 def _in_order(name: str) -> tuple[str, float]:
     """Return what sorts names by their words, and starts by their seconds."""
     words, _, start = name.partition(", start ")
     return words, float(start.split()[0]) if start else 0.0
-
-
-def _head(*names: str) -> list[str]:
-    return [_line(*names), "|" + "---|" * len(names)]
-
-
-def _line(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 def _attained(found: RUNS) -> int:
@@ -168,16 +162,34 @@ TABLES = {
 """With the sweeps that each is made of."""
 
 
+def summary(table: Table) -> str:
+    """Return the first table with one row per load and one column per start."""
+    starts = list(dict.fromkeys(row[1] for row in table[1:]))
+    lines = [("load", *(f"start {start}" for start in starts)), ("---",) * (len(starts) + 1)]
+    for load in dict.fromkeys(row[0] for row in table[1:]):
+        cells = {row[1]: _attainment(row) for row in table[1:] if row[0] == load}
+        lines.append((load, *(cells.get(start, "") for start in starts)))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _attainment(row: tuple[str, ...]) -> str:
+    ours, theirs = (cell.split(", ")[0].replace(" of ", "/") for cell in row[2:4])
+    return f"{ours}, {theirs}, {row[4].split(' [')[0]}"
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Replace what stands between the markers of each table whose sweeps are there."""
-    sweeps, text = Path(arguments[0]), PAGE.read_text()
+    """Write the CSV file of each table whose sweeps are there, and the page's own table."""
+    sweeps = Path(arguments[0])
     for table, needed in TABLES.items():
-        if not all(rows(sweeps / each) for each in needed):
-            continue
-        begin, end = f"<!-- {table.__name__} -->", f"<!-- end of {table.__name__} -->"
-        before, rest = text.split(begin)
-        text = f"{before}{begin}\n\n{table(sweeps)}\n\n{end}{rest.split(end)[1]}"
-    PAGE.write_text(text)
+        if all(rows(sweeps / sweep) for sweep in needed):
+            made = table(sweeps)
+            with PAGE.with_name(f"predictive-{table.__name__}.csv").open("w", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(made)
+            if table is policies:
+                before, rest = PAGE.read_text().split("<!-- policies -->")
+                after = rest.split("<!-- end of policies -->")[1]
+                text = f"<!-- policies -->\n\n{summary(made)}\n\n<!-- end of policies -->"
+                PAGE.write_text(f"{before}{text}{after}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The page of the comparison says what the rows say, also where that is no praise of our own
 policy."""
 
+import csv
 import re
 import runpy
 from pathlib import Path
@@ -33,58 +34,50 @@ def row(policy: str, cost: float, *, attained: bool = True) -> dict[str, Any]:
     return {**place, "seed": 0, "attained": attained, **dict.fromkeys(COMPARED, 1.0), "cost": cost}
 
 
-def test_who_attains_for_less_than_our_own_is_named(script):
-    said = script["words"](
-        compared([row(OURS, 80_000.0), row("hpa", 70_000.0), row("drs", 1.0, attained=False)])
-    )
-    assert said.startswith(
-        "2 of 3 policies attain the objective on every seed. Cheaper than our own, attaining on"
-        " most seeds:"
-    )
-    assert "`hpa` (1 of 1 seeds), -10.0 thousand" in said
-    assert "drs" not in said
+def summary(script, *rows: dict[str, Any]) -> str:
+    line: str = script["summary_row"]("cosine", compared(rows), 3.0)
+    return line
 
 
-def test_our_own_policy_is_called_cheapest_only_among_those_that_attain(script):
-    said = script["words"](
-        compared([row(OURS, 80_000.0), row("hpa", 90_000.0), row("drs", 1.0, attained=False)])
+def test_the_cheapest_policy_that_attains_on_every_seed_is_named(script):
+    line = summary(
+        script, row(OURS, 80_000.0), row("hpa", 70_000.0), row("drs", 1.0, attained=False)
     )
-    assert said.endswith(
-        "Among these none is cheaper than `measured-throughput` at its defaults, with 95 %"
-        " confidence."
-    )
+    assert line.startswith("| cosine, 3 s | 2 of 3 | `hpa` 70.0 | 80.0, 1 of 1 |")
 
 
-def test_who_is_cheaper_and_attains_on_most_seeds_is_named_too(script):
+def test_our_own_policy_is_named_cheapest_only_among_those_that_attain(script):
+    line = summary(
+        script, row(OURS, 80_000.0), row("hpa", 90_000.0), row("drs", 1.0, attained=False)
+    )
+    assert f"| `{OURS}` 80.0 |" in line
+
+
+def test_a_policy_that_misses_on_one_seed_is_not_the_cheapest(script):
     theirs = [
         {**row("conttune", 70_000.0), "seed": seed, "attained": seed < 2} for seed in range(3)
     ]
-    said = script["words"](
-        compared([*({**row(OURS, 80_000.0), "seed": seed} for seed in range(3)), *theirs])
-    )
-    assert said.startswith(
-        "1 of 2 policies attain the objective on every seed. Among these none is cheaper than"
-        " `measured-throughput`"
-    )
-    assert "`conttune` (2 of 3 seeds), -10.0 thousand" in said
+    line = summary(script, *({**row(OURS, 80_000.0), "seed": seed} for seed in range(3)), *theirs)
+    assert line.startswith(f"| cosine, 3 s | 1 of 2 | `{OURS}` 80.0 | 80.0, 3 of 3 |")
 
 
-def test_it_is_said_where_our_own_policy_misses_the_objective(script):
-    said = script["words"](compared([row(OURS, 80_000.0, attained=False), row("hpa", 90_000.0)]))
-    assert (
-        "**`measured-throughput` does not**: it attains it on 0 of 1 seeds. The cheapest that does:"
-        " `hpa`, +10.0 thousand" in said
-    )
+def test_it_is_shown_where_our_own_policy_misses_the_objective(script):
+    line = summary(script, row(OURS, 80_000.0, attained=False), row("hpa", 90_000.0))
+    assert "| 1 of 2 | `hpa` 90.0 | 80.0, 0 of 1 |" in line
 
 
-def test_the_page_has_every_policy_the_bounds_and_how_it_was_made(script):
+def test_the_case_that_no_policy_attains_is_shown(script):
+    assert "| 0 of 1 | none |" in summary(script, row(OURS, 80_000.0, attained=False))
+
+
+def test_the_page_and_the_table_have_every_policy_the_bounds_and_how_they_were_made(script):
     rows = [
         row(OURS, 80_000.0),
         row("hpa", 90_000.0),
         row("(clairvoyant bound)", 30_000.0),
         row("(best static)", 99_000.0),
     ]
-    told = {
+    comparison = {
         "rows": rows,
         "summary": compared(rows),
         "loads": {"cosine": "0.2 * cosine"},
@@ -92,22 +85,25 @@ def test_the_page_has_every_policy_the_bounds_and_how_it_was_made(script):
         "trials": 3,
         "non_anticipative": {"cosine": BLIND},
     }
-    made = script["page"](told, "it took 3 minutes")
-    assert "| **measured-throughput** | 1 of 1 | 80.0 ± 0.0 |  |" in made
-    assert "| hpa | 1 of 1 | 90.0 ± 0.0 | 10.0 ± 0.0 |" in made
-    assert "| missing (%) | too many (%) |" in made
-    assert "| (best static) |  | 99.0 ± 0.0 | 19.0 ± 0.0 |" in made
-    assert "not below 30.0. Non-anticipative bound: between 40.0 and 50.0." in made
-    assert "--seeds 1 --trials 3" in made
-    assert "## cosine, executors that take 3 s" in made
-    assert "it took 3 minutes" in made
+    page = script["page"](comparison, "3 minutes")
+    assert f"`{OURS}` in 1 of 1 cases" in page
+    assert "--seeds 1 --trials 3" in page
+    assert "3 minutes" in page
+    lines = script["table"](comparison).splitlines()
+    assert "cosine,3,measured-throughput,1 of 1,80.0 ± 0.0,," in "\n".join(lines)
+    assert "cosine,3,hpa,1 of 1,90.0 ± 0.0,10.0 ± 0.0," in "\n".join(lines)
+    assert "cosine,3,(best static),,99.0 ± 0.0,19.0 ± 0.0," in "\n".join(lines)
+    assert "cosine,3,(clairvoyant bound),,30.0 ± 0.0," in "\n".join(lines)
+    assert "cosine,3,(non-anticipative bound),,40.0 to 50.0" in lines
+    assert len(lines) == 6
 
 
-def test_the_published_page_has_every_policy_on_each_load_and_start_and_its_plots():
-    page = (ROOT / "docs" / "evidence" / "comparison.md").read_text(encoding="utf-8")
-    assert all(
-        len(re.findall(rf"^\| \**{policy}[* ]", page, re.MULTILINE)) == 6 for policy in POLICIES
-    )
-    plots = re.findall(r"\]\((compare-\w+-start-\d+(?:-zoomed)?\.svg)\)", page)
+def test_the_published_table_has_every_policy_on_each_load_and_start_and_the_page_its_plots():
+    folder = ROOT / "docs" / "evidence"
+    with (folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
+        policies = [record["policy"].split(" (")[0] for record in csv.DictReader(file)]
+    assert {policy: policies.count(policy) for policy in POLICIES} == dict.fromkeys(POLICIES, 6)
+    page = (folder / "comparison.md").read_text(encoding="utf-8")
+    plots = set(re.findall(r"\]\((compare-\w+-start-\d+(?:-zoomed)?\.svg)\)", page))
     assert len(plots) == 12
-    assert all((ROOT / "docs" / "evidence" / plot).exists() for plot in plots)
+    assert all((folder / plot).exists() for plot in plots)
