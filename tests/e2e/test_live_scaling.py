@@ -16,7 +16,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import rheostat
+from rheostat.agent.agent_report import TOKEN_VARIABLE
+from rheostat.cli.app import run
 from rheostat.config import LoopOptions
+from rheostat.journal.explanation import changes, explain
 from rheostat.journal.folder import STOP_FILE, read
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
@@ -122,8 +125,11 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     queries: Queries,
     failed_tasks: Callable[[], int],
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     policy, journal = Scripted(1), tmp_path / "journal"
+    address = f"127.0.0.1:{free_port()}"
+    monkeypatch.setenv(TOKEN_VARIABLE, "secret")
     queries.start("q1", service_ms=2.0)
     kafka = {"bootstrap.servers": broker.bootstrap}
     handle = rheostat.attach(
@@ -134,6 +140,7 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
         journal=journal,
         loop=LOOP,
         placement="off",
+        agent=address,
     )
     assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
 
@@ -165,13 +172,25 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
 
     (journal / STOP_FILE).touch()
     decided = sum(1 for record in read(journal) if record.target is not None)
-    until("halted", lambda: not handle.running)
+    until("halted", lambda: handle.last is not None and handle.last.rescaling.phase == "halted")
     policy.executors = 3
-    *ticks, last = read(journal)
-    assert last.rescaling.phase == "halted"
+    ticks = [record for record in read(journal) if record.target is not None]
     assert len(ticks) <= decided + 1
     queries.run_on()
     assert len(cluster.executors()) == 2
+
+    # Resumed and halted again over HTTP, by the commands, in the same process.
+    assert run(["resume", address]) == 0
+    sized(3)
+    assert run(["halt", address]) == 0
+    until("halted", lambda: handle.last is not None and handle.last.rescaling.phase == "halted")
+    policy.executors = 1
+    queries.run_on()
+    assert len(cluster.executors()) == 3
+    assert handle.running
+    explained = [line for record in changes(read(journal)) for line in explain(record)]
+    assert sum("the query keeps running" in line for line in explained) >= 2
+    assert any("resumed, halted since" in line for line in explained)
 
     load.stop()
     topic = open_topic(broker.bootstrap, TOPIC, seed=7)
