@@ -29,6 +29,7 @@ from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.machine.free_ports import free_port
 from rheostat.machine.process import Child
 from rheostat.model import Limits
 from rheostat_lab.rescale.rescale_ways import Scripted
