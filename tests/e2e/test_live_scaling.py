@@ -118,6 +118,16 @@ def queries(spark: SparkSession, broker: Broker, tmp_path: Path) -> Iterator[Que
         query.stop()
 
 
+def is_halted(handle: Any) -> bool:
+    return handle.last is not None and handle.last.rescaling.phase == "halted"
+
+
+def assert_explained(journal: Path) -> None:
+    lines = [line for record in changes(read(journal)) for line in explain(record)]
+    assert sum("the query keeps running" in line for line in lines) >= 2
+    assert any("resumed, halted since" in line for line in lines)
+
+
 def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     spark: SparkSession,
     cluster: Cluster,
@@ -173,7 +183,7 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
 
     (journal / STOP_FILE).touch()
     decided = sum(1 for record in read(journal) if record.target is not None)
-    until("halted", lambda: handle.last is not None and handle.last.rescaling.phase == "halted")
+    until("halted", lambda: is_halted(handle))
     policy.executors = 3
     ticks = [record for record in read(journal) if record.target is not None]
     assert len(ticks) <= decided + 1
@@ -184,14 +194,11 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     assert run(["resume", address]) == 0
     sized(3)
     assert run(["halt", address]) == 0
-    until("halted", lambda: handle.last is not None and handle.last.rescaling.phase == "halted")
+    until("halted", lambda: is_halted(handle))
     policy.executors = 1
     queries.run_on()
     assert len(cluster.executors()) == 3
-    assert handle.running
-    explained = [line for record in changes(read(journal)) for line in explain(record)]
-    assert sum("the query keeps running" in line for line in explained) >= 2
-    assert any("resumed, halted since" in line for line in explained)
+    assert_explained(journal)
 
     load.stop()
     topic = open_topic(broker.bootstrap, TOPIC, seed=7)
