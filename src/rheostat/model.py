@@ -92,6 +92,13 @@ class Observation:
     """Rows of the last batch over its duration."""
 
     output_rows_per_s: float | None = None
+    """Rows written to the sink; absent where neither the sink nor the last stages count them, as
+    with ``foreachBatch``."""
+
+    broker_up: bool | None = None
+    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent where no broker is
+    asked."""
+
     lag_rows: float | None = None
     """Sum over partitions of (latest offset - committed offset)."""
 
@@ -99,7 +106,16 @@ class Observation:
     """The upper bound of Varga et al. (eq. 2): over tasks, the largest lag x its partitions."""
 
     lag_s: float | None = None
-    """Mean time a row waits in the queue."""
+    """Event-time lag: how long the oldest row that is not committed has waited. From the arrival
+    curve; absent where the curve begins after that row's arrival."""
+
+    lag_mean_s: float | None = None
+    """How long the rows that are not committed have waited, mean over these rows."""
+
+    lag_littles_law_s: float | None = None
+    """Estimate in place of an absent ``lag_s``: ``lag_rows`` over the current arrival rate. Wrong
+    by any factor where the rate has just changed."""
+
     latency_s: float | None = None
     """Commit time of a row's batch minus its append time, mean over the last batch."""
 
@@ -150,6 +166,11 @@ class Observation:
     def size(self) -> int | None:
         """The size that stands: the target in force, else the registered executors."""
         return self.target if self.target is not None else self.executors
+
+    @property
+    def wait_s(self) -> float | None:
+        """The time rows wait: ``lag_s``, else its estimate by Little's law."""
+        return self.lag_s if self.lag_s is not None else self.lag_littles_law_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,12 +265,6 @@ class Rescaling:
     """What the actuator remembers; the journal keeps it with that of the policy, records leave it
     out."""
 
-    def __str__(self) -> str:
-        """Return phase and detail in one line; a detail may begin with the phase itself."""
-        if self.detail.startswith(self.phase):
-            return self.detail
-        return ", ".join(filter(None, (self.phase, self.detail)))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -270,6 +285,7 @@ class Record:
         sizes = [f"{n}" for n in dict.fromkeys((size, self.target)) if n is not None]
         # Each guard extends the reason that it received, so that the last one is complete.
         reason = self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
-        return f"{' -> '.join(sizes) or 'unknown number of'} executors ({self.rescaling})" + (
+        progress = ", ".join(filter(None, (self.rescaling.phase, self.rescaling.detail)))
+        return f"{' -> '.join(sizes) or 'unknown number of'} executors ({progress})" + (
             f": {reason}" if reason else ""
         )

@@ -18,6 +18,7 @@ PREFIX = "rheostat_"
 GAUGES: Mapping[str, str] = {
     "backpressure_ms_per_s": "milliseconds a second in which operators were blocked, the largest",
     "batch_s": "duration of the last batch, seconds",
+    "broker_up": "1 while the Kafka brokers of kafka= answer, 0 while they do not",
     "busy": "share of slot time in tasks",
     "cpu": "CPU share per slot, JVM only",
     "executors": "registered executors",
@@ -26,7 +27,9 @@ GAUGES: Mapping[str, str] = {
     "input_rows_per_s": "arrival rate at the sources, rows a second",
     "lag_rows": "rows that have arrived and are not committed, summed over partitions",
     "lag_rows_upper": "Varga et al., eq. 2: the upper bound of the lag, rows",
-    "lag_s": "mean time that a row waits in the queue, seconds",
+    "lag_littles_law_s": "estimate in place of an absent lag_s: lag over arrival rate, seconds",
+    "lag_mean_s": "mean wait of the rows that are not committed, seconds",
+    "lag_s": "wait of the oldest row that is not committed, seconds",
     "latency_s": "commit minus append, mean over the last batch, seconds",
     "output_rows_per_s": "rows given to the sink, a second",
     "processed_rows_per_s": "rows of the last batch over its duration",

@@ -102,7 +102,7 @@ class Undo:
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now = observation.t_s
-        rate, lag = observation.processed_rows_per_s, observation.lag_s
+        rate, lag = observation.processed_rows_per_s, observation.wait_s
         return {
             "rate": [
                 *within(memory.get("rate", ()), now, self.window_s),

@@ -26,7 +26,11 @@ def explain(record: Record) -> list[str]:
     if record.raw:
         lines += [_wanted(record.raw), *_allowed(record.raw, record.guards)]
     lines += [f"  also: {action}" for action in record.actions]
-    return [*lines, f"  rescaling: {record.rescaling}"]
+    stands = record.rescaling
+    return [
+        *lines,
+        f"  rescaling: {stands.phase}" + (f", {stands.detail}" if stands.detail else ""),
+    ]
 
 
 def verdict(record: Record) -> str:
@@ -34,8 +38,6 @@ def verdict(record: Record) -> str:
     guards allowed no more: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
     """
     size = record.observation.size if record.observation else None
-    if record.rescaling.phase == "halted":
-        return record.rescaling.detail
     if record.target is None:
         return "nothing was decided"
     executors = f"{record.target} executor{'s' * (record.target != 1)}"
@@ -77,7 +79,9 @@ def seen(observation: Observation | None) -> str:
         _said(o.input_rows_per_s, "rows/s arrive"),
         _said(o.processed_rows_per_s, "rows/s are read"),
         _said(o.lag_rows, "row waits" if o.lag_rows == 1 else "rows wait"),
-        _said(o.lag_s, "s is their wait"),
+        _said(o.lag_s, "s has the oldest waited"),
+        _said(o.lag_littles_law_s, "s is their wait by Little's law"),
+        "the Kafka broker does not answer" if o.broker_up is False else "",
         _said(o.latency_s, "s is the latency of a row"),
         _said(o.batch_s, "s is the last batch"),
         _said(o.in_flight.elapsed_s if o.in_flight else None, "s has the next one run"),
@@ -90,7 +94,7 @@ def seen(observation: Observation | None) -> str:
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records that ask for another size than the one that stands or for something else,
-    once while nothing changes, and the beginning and the end of a halt.
+    once while nothing changes, and the beginning of a halt.
     """
     before: tuple[int | None, int | None] | None = None
     halted = False
@@ -100,7 +104,7 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
         is_halt = record.rescaling.phase == "halted"
         # While executors are on their way, the same change is asked for at every tick.
         if (record.target is not None and asked[0] != asked[1] and asked != before) or (
-            (is_halt != halted) or (record.actions and record.actions != also)
+            (is_halt and not halted) or (record.actions and record.actions != also)
         ):
             yield record
         before, halted = asked, is_halt

@@ -4,6 +4,7 @@ Spark.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,6 +16,15 @@ from rheostat.kafka.client import settings
 
 PARTITIONS_KEPT_S = 60.0
 """How long the number of partitions is believed; topics grow rarely."""
+
+RETRY_S = 15.0
+"""While the broker is away only one request in this time may take the whole deadline."""
+
+_AWAY_S = 0.1
+"""How long the others may take: a caller that asks every second must not wait all the time."""
+
+_ANY_TOPIC = "__consumer_offsets"
+"""Requested where only an answer matters; it need not exist, and a consumer creates none."""
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -49,15 +59,18 @@ class Offsets:
         )
         self._deadline_s = deadline_s
         self._partitions: dict[str, tuple[float, int]] = {}
+        self._patient_s = -math.inf
+        self.up: bool | None = None
+        """Whether the cluster answered the last call; None before the first."""
 
     def latest(self, topics: Iterable[str]) -> dict[tuple[str, int], int] | None:
         """Return the offset that the next record will get, by topic and partition; None if not all
-        can be had before the deadline.
+        can be had before the deadline. Without topics it only updates ``up``.
 
         Fails when: a topic grows or is made anew with fewer partitions; that is noticed within
         ``PARTITIONS_KEPT_S``.
         """
-        deadline = time.monotonic() + self._deadline_s
+        deadline = self._deadline()
         try:
             counts = {topic: self._count(topic, deadline) for topic in topics}
             asked = [
@@ -68,8 +81,12 @@ class Offsets:
             answers = (
                 self._consumer.offsets_for_times(asked, timeout=_left(deadline)) if asked else []
             )
+            if not counts:
+                self._consumer.list_topics(_ANY_TOPIC, timeout=_left(deadline))
         except KafkaException:
+            self.up = False
             return None
+        self.up = True
         # A lag without one of the topics would be too small, and none is better.
         if not all(counts.values()):  # no such topic (yet)
             return None
@@ -78,6 +95,15 @@ class Offsets:
             self._partitions.clear()
             return None
         return {(answer.topic, answer.partition): answer.offset for answer in answers}
+
+    def _deadline(self) -> float:
+        """Return when to give up a call that begins now."""
+        now = time.monotonic()
+        # A broker that answers slowly must be able to come back, so now and then it gets its time.
+        if self.up is False and now - self._patient_s < RETRY_S:
+            return now + min(_AWAY_S, self._deadline_s)
+        self._patient_s = now
+        return now + self._deadline_s
 
     def _count(self, topic: str, deadline: float) -> int:
         """Return the number of partitions of a topic, 0 if there is none of that name."""

@@ -54,9 +54,19 @@ def _value(name: str, cell: Any, column: str, where: str) -> Any:
         return str(cell)
     if text in _ABSENT:
         return None
+    if kind == "bool":
+        return _flag(cell, text, column, where)
     if kind in ("float", "int"):
         return _number(cell, kind, column, where)
     return _nested(name, cell, column, where)
+
+
+def _flag(cell: Any, text: str | None, column: str, where: str) -> bool:
+    # A bool of Arrow or pandas reads as its text, too.
+    known = {"true": True, "1": True, "false": False, "0": False}.get(text or str(cell).lower())
+    if known is None:
+        raise BadInput(f"{where}: {column} must be true or false, but it is {cell!r}")
+    return known
 
 
 def _number(cell: Any, kind: str, column: str, where: str) -> float | int:

@@ -15,6 +15,7 @@ from rheostat.model import Observation
 from rheostat.replay.csv_cells import FIELDS
 from rheostat.signals.true_rates import check_graph
 
+_FLAGS = frozenset(field.name for field in fields(Observation) if "bool" in str(field.type))
 _SHARES = ("busy", "idle")
 _CPU = ("cpu", "cpu_python")
 _MOST_CPU = 10.0
@@ -69,11 +70,11 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
             value = getattr(seen, name)
             # Shares that were computed may end a hair above 1.
             if value is not None and value > most * (1 + 1e-9):
-                said = (
+                message = (
                     f"{moment.where}: {names.get(name, name)} is a share {unit}, 0 to 1, but it is"
                     f" {value:g}"
                 )
-                raise BadInput(f"{said}; divide percent by 100, ms/s by 1000")
+                raise BadInput(f"{message}; divide percent by 100, ms/s by 1000")
     try:
         check_graph(seen)
     except BadInput as wrong:
@@ -118,6 +119,10 @@ def check_times(moments: Iterable[Moment]) -> None:
 
 
 def _check_numbers(column: str, value: Any, where: str, signed: bool = False) -> None:
+    if column in _FLAGS:
+        if not isinstance(value, bool | None):
+            raise BadInput(f"{where}: {column} must be true or false, but it is {value!r}")
+        return
     if isinstance(value, bool) or (
         _is_number_expected(column) and not isinstance(value, int | float | None)
     ):

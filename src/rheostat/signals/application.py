@@ -26,6 +26,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     # s.
     slowest = max(queries, key=_load)
     shares = [_batches_meanwhile(slowest, query) for query in queries]
+    lag_s = _most(q.lag_s for q in queries)
     return replace(
         slowest,
         # The name of the slowest query would be wrong for sums over all of them.
@@ -40,7 +41,10 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         processed_rows_per_s=_sum(q.processed_rows_per_s for q in queries),
         output_rows_per_s=_sum(q.output_rows_per_s for q in queries),
         lag_rows=_sum(q.lag_rows for q in queries),
-        lag_s=_most(q.lag_s for q in queries),
+        lag_s=lag_s,
+        lag_mean_s=_most(q.lag_mean_s for q in queries),
+        # An estimate as soon as the wait in one of the queries is one.
+        lag_littles_law_s=_most(q.wait_s for q in queries) if lag_s is None else None,
         latency_s=_most(q.latency_s for q in queries),
         state_rows=_total(q.state_rows for q in queries),
         state_bytes=_total(q.state_bytes for q in queries),

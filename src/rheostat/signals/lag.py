@@ -33,10 +33,12 @@ def lag_rows_upper(lags_by_task: Iterable[Sequence[int]]) -> int:
     return sum(max(lags) * len(lags) for lags in lags_by_task if lags)
 
 
-def wait_s(rows: float | None, rate_per_s: float | None) -> float | None:
-    """Return the mean time a row waits, by Little's law: rows in the queue over their arrival rate.
+def littles_law_s(rows: float | None, rate_per_s: float | None) -> float | None:
+    """Return the mean time a row waits in a steady queue: its rows over their arrival rate.
 
-    None where either is absent, and where rows wait but none arrive (the law says nothing then).
+    None where either is absent, and where rows wait but none arrive. After a peak the rate is that
+    of now and the rows are those of the peak, so prefer ``ArrivalCurve.waits``. Source: Little
+    (1961).
     """
     if rows is None or rate_per_s is None:
         return None
@@ -52,8 +54,8 @@ def queued_rows(observation: Observation) -> float | None:
     """
     if (
         observation.lag_rows is not None
-        or observation.lag_s is None
+        or observation.wait_s is None
         or observation.input_rows_per_s is None
     ):
         return observation.lag_rows
-    return observation.lag_s * observation.input_rows_per_s
+    return observation.wait_s * observation.input_rows_per_s

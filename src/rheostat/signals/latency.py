@@ -17,6 +17,14 @@ class Spread:
     rows: float
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How long the rows in a queue have waited."""
+
+    oldest_s: float
+    mean_s: float
+
+
 class ArrivalCurve:
     """Rows appended so far as a function of time: a polyline through (t_s, rows), both non-
     decreasing.
@@ -75,6 +83,21 @@ class ArrivalCurve:
                     )
                 )
         return found
+
+    def waits(self, rows: float, now: float) -> Wait | None:
+        """Return how long the newest ``rows`` rows have waited at ``now``; None where the curve
+        begins after the oldest of them arrived.
+
+        Between two points of the curve rows are taken to arrive evenly, so either time is wrong by
+        at most the distance of the points around the oldest row's arrival.
+        """
+        if rows <= 0:
+            return Wait(0.0, 0.0)
+        if not self._rows or rows > self._rows[-1] - self._rows[0]:
+            return None
+        spreads = self.latencies(self._rows[-1] - rows, self._rows[-1], now)
+        mean = mean_s(spreads)
+        return None if mean is None else Wait(spreads[0].high_s, mean)
 
 
 def mean_s(spreads: Sequence[Spread]) -> float | None:

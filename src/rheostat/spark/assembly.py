@@ -15,6 +15,7 @@ from rheostat.loop import Loop
 from rheostat.model import Capabilities
 from rheostat.rescaling.asking import bearable
 from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.spark.broker_log import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -168,7 +169,8 @@ class _Watched:
         every_s = getattr(self._policy, "stages_every_s", STAGES_S)
         if settings.agent.agent:  # any policy may be asked for, and any metric
             signals, every_s = OF_STAGES, STAGES_S
-        self.sensor = _sensor(spark, internals, self._offsets, (signals, every_s), sizes)
+        broker = self._offsets, BrokerLog((settings.kafka or {}).get("bootstrap.servers", ""))
+        self.sensor = _sensor(spark, internals, broker, (signals, every_s), sizes)
         self._kept = kept(spark, settings, internals)
         process = internals.process if internals else None
         self._overhead = Overhead(
@@ -216,13 +218,14 @@ class _Watched:
 def _sensor(
     spark: Any,
     internals: Internals | None,
-    offsets: Offsets | None,
+    broker: tuple[Offsets | None, BrokerLog],
     signals: tuple[Collection[str], float],
     sizes: Callable[[float], tuple[int | None, int | None]] | None,
 ) -> SparkSensor:
     trigger_s = internals.queries.trigger_s if internals else lambda _: None
+    offsets, changed = broker[0], broker[1].changed
     if is_connect(spark) or is_local(spark):
-        return SparkSensor(spark, None, offsets, trigger_s, sizes)
+        return SparkSensor(spark, None, offsets, trigger_s, sizes, broker_changed=changed)
     application = application_id(spark)
     pages: Pages = internals.status if internals else Rest(spark.sparkContext.uiWebUrl, application)
     return SparkSensor(
@@ -234,6 +237,7 @@ def _sensor(
         local=LocalUsage(LocalExecutors(application)),
         stages=StageUsage(StagesEndpoint(pages), *signals),
         receivers=lambda: receivers_asked(application),
+        broker_changed=changed,
     )
 
 

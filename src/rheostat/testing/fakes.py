@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, InFlight, Observation, Rescaling
-from rheostat.signals.lag import wait_s
+from rheostat.signals.arrival_points import Points, with_point
+from rheostat.signals.latency import ArrivalCurve
 
 _STEP_S = 1.0
 
@@ -110,6 +111,7 @@ class FluidJob:
         self.arrived = self.committed = 0.0
         self.executor_s = 0.0
         self.worst_lag_s = 0.0
+        self._arrivals: Points = ()
 
     @property
     def lag_rows(self) -> float:
@@ -123,8 +125,9 @@ class FluidJob:
         self._advance(now)
         rate = (self.arrived - before) / (now - since_s) if now > since_s else self._rate(now)
         self.executor_s += self.executors * (now - since_s)
-        lag_s = wait_s(self.lag_rows, rate)
-        self.worst_lag_s = max(self.worst_lag_s, lag_s or 0.0)
+        self._arrivals = with_point(self._arrivals, now, self.arrived)
+        wait = ArrivalCurve(self._arrivals).waits(self.lag_rows, now)
+        self.worst_lag_s = max(self.worst_lag_s, wait.oldest_s if wait else 0.0)
         last, running = self.last, self._running
         return (
             Observation(
@@ -136,7 +139,8 @@ class FluidJob:
                 target=self.target,
                 input_rows_per_s=rate,
                 lag_rows=self.lag_rows,
-                lag_s=lag_s,
+                lag_s=wait.oldest_s if wait else None,
+                lag_mean_s=wait.mean_s if wait else None,
                 trigger_s=self._trigger_s,
                 batch_s=last.end_s - last.start_s if last else None,
                 batch_rows=round(last.rows) if last else None,

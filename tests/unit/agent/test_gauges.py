@@ -31,3 +31,9 @@ def test_after_a_jump_of_the_clock_the_windows_begin_again_and_nothing_is_made_u
         assert found[30] is None
         assert all(each == right for each in found[31:])
     assert all(each == right for each in found[45:])
+
+
+@pytest.mark.parametrize(("up", "value"), [(True, 1.0), (False, 0.0), (None, None)])
+def test_whether_the_broker_answers_is_a_gauge(up: bool | None, value: float | None) -> None:
+    shown, _ = Gauges(MetricOptions()).of(Observation(t_s=1e9, broker_up=up), {})
+    assert shown.get("rheostat_broker_up") == value

@@ -71,7 +71,7 @@ def test_all_changes_are_told_in_words(capsys, journal):
         "",
         "2026-01-31 09:00:15 UTC (1769850015): 4 -> 3 executors: wanted 4, allowed 3 (bounds)",
     ]
-    assert "seen: 2 executors, 1,500 rows/s arrive, 4 s is their wait" in out
+    assert "seen: 2 executors, 1,500 rows/s arrive, 4 s has the oldest waited" in out
     assert "wanted 5: lag [rate 1,500]" in out
     assert "allowed 4, not 5, by bounds: max executors is 4" in out
     assert "rescaling: growing, waiting for 2" in out

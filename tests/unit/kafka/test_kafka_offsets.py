@@ -75,6 +75,7 @@ def test_a_broker_that_is_gone_is_none_and_makes_no_noise(
     del cluster
     assert offsets.latest(["bids"]) is None
     assert offsets.latest(["bids"]) is None
+    assert offsets.up is False
     offsets.close()
     assert capfd.readouterr() == ("", "")
 

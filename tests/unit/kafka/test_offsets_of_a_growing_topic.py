@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
 from rheostat.kafka import offsets as module
-from rheostat.kafka.offsets import PARTITIONS_KEPT_S, Offsets, check
+from rheostat.kafka.offsets import PARTITIONS_KEPT_S, RETRY_S, Offsets, check
 from rheostat.signals.lag import lag_rows
 
 
@@ -136,6 +136,39 @@ def test_what_was_counted_outlives_an_outage(asked: Any) -> None:
     cluster.down, cluster.topics["bids"] = False, [9]
     assert offsets.latest(["bids"]) == {("bids", 0): 9}
     assert cluster.counted == 1
+
+
+def test_whether_the_broker_answers_is_known_also_without_topics(asked: Any) -> None:
+    cluster, offsets = asked()
+    before = offsets.up
+    assert before is None
+    assert (offsets.latest([]), offsets.up) == ({}, True)
+    cluster.down = True
+    assert (offsets.latest([]), offsets.up) == (None, False)
+
+
+def test_a_broker_without_the_topic_is_up(asked: Any) -> None:
+    _, offsets = asked()
+    assert (offsets.latest(["bids"]), offsets.up) == (None, True)
+
+
+def test_a_broker_that_is_away_holds_up_its_caller_briefly(asked: Any) -> None:
+    cluster, offsets = asked(deadline_s=2.0, bids=[3])
+    cluster.down = True
+    for _ in range(3):
+        offsets.latest(["bids"])
+    assert cluster.timeouts == pytest.approx([2.0, 0.1, 0.1])
+
+
+def test_a_slow_broker_that_was_away_comes_back(asked: Any) -> None:
+    cluster, offsets = asked(deadline_s=2.0, bids=[3])
+    cluster.down = True
+    offsets.latest(["bids"])
+    cluster.down, cluster.slow_s = False, 0.5
+    assert offsets.latest(["bids"]) is None
+    cluster.now += RETRY_S
+    assert offsets.latest(["bids"]) == {("bids", 0): 3}
+    assert offsets.up
 
 
 def test_the_client_ends_with_its_owner(asked: Any) -> None:

@@ -17,6 +17,7 @@ CELLS = {
     "cpu": "nan",
     "busy": "0.25",
     "inputs": '{"bids": 9.0}',
+    "broker_up": "false",
     "in_flight": '{"elapsed_s": 2}',
     "stages": STAGES,
     "by_executor": '{"7": {"cpu": 0.5}}',
@@ -27,6 +28,7 @@ SEEN = Observation(
     query="q",
     busy=0.25,
     inputs={"bids": 9.0},
+    broker_up=False,
     in_flight=InFlight(elapsed_s=2),
     stages=(Stage(name="map", upstream=("bids",), rows_in=9, busy_s=0.5),),
     by_executor={"7": ExecutorSample(cpu=0.5)},
@@ -50,6 +52,20 @@ def test_a_row_of_csv_is_an_observation_and_an_empty_cell_is_absent(tmp_path):
     assert observations(csv_file(tmp_path / "a.csv", list(CELLS), list(CELLS.values()))) == [SEEN]
 
 
+@pytest.mark.parametrize(
+    ("cell", "value"), [("True", True), ("1", True), ("0", False), ("", None), ("nan", None)]
+)
+def test_a_flag_is_true_false_or_absent(tmp_path, cell, value):
+    (observed,) = observations(csv_file(tmp_path / "a.csv", ["t_s", "broker_up"], ["1", cell]))
+    assert observed.broker_up is value
+
+
+def test_a_flag_that_is_neither_is_refused_with_its_value(tmp_path):
+    path = csv_file(tmp_path / "a.csv", ["t_s", "broker_up"], ["1", "perhaps"])
+    with pytest.raises(BadInput, match="broker_up must be true or false, but it is 'perhaps'"):
+        observations(path)
+
+
 def test_a_row_of_parquet_with_nested_columns_is_the_same_observation(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     nested = {
@@ -61,6 +77,7 @@ def test_a_row_of_parquet_with_nested_columns_is_the_same_observation(tmp_path):
         "query": "q",
         "lag_rows": None,
         "busy": 0.25,
+        "broker_up": False,
         "__index_level_0__": 0,
     }
     table = pa.Table.from_pylist([{**plain, **nested}])

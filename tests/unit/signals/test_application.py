@@ -73,6 +73,12 @@ def test_the_application_waits_as_long_as_its_slowest_query():
     ), "the query that fills most of its interval, not the longest batch"
 
 
+def test_one_estimated_wait_makes_the_wait_of_the_application_an_estimate():
+    both = combine((query("a", lag_s=9.0), query("b", lag_littles_law_s=4.0)))
+    assert both is not None
+    assert (both.lag_s, both.lag_littles_law_s, both.wait_s) == (None, 9.0, 9.0)
+
+
 def test_the_longest_running_batch_is_the_one_in_flight():
     both = combine(
         (

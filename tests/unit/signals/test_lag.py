@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.model import Observation
-from rheostat.signals.lag import lag_rows, lag_rows_upper, queued_rows, wait_s
+from rheostat.signals.lag import lag_rows, lag_rows_upper, littles_law_s, queued_rows
 
 
 def test_lag_is_summed_over_partitions():
@@ -41,7 +41,7 @@ def test_lag_is_unknown_rather_than_zero():
     ],
 )
 def test_the_wait_is_that_of_littles_law(rows, rate, expected):
-    assert wait_s(rows, rate) == expected
+    assert littles_law_s(rows, rate) == expected
 
 
 @pytest.mark.parametrize(

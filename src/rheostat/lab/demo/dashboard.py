@@ -114,7 +114,7 @@ class Dashboard:
                 Text(sparkline(self.rates, room), style="cyan"),
                 f" out {rows(seen.processed_rows_per_s, '/s')}",
             ),
-            _line("lag", rows(seen.lag_rows), Text(""), f"{_s(seen.lag_s)} of arrivals"),
+            _line("lag", rows(seen.lag_rows), Text(""), f"oldest row: {_s(seen.lag_s)}"),
             _line(
                 "latency",
                 _s(seen.latency_s),

@@ -98,7 +98,7 @@ class ContTune:
             observation.input_rows_per_s,
             observation.executors,
             job_true_rate(observation),
-            observation.lag_s,
+            observation.wait_s,
         )
         seen = self._with_ability(memory, p, ability)
         if not is_known(load) or not is_known(lag_s) or not p or (load > 0 and ability is None):

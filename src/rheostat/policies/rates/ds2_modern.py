@@ -139,7 +139,7 @@ class Ds2ModernAdapted(Ds2Modern):
             )
 
     def _held(self, observation: Observation, target: int) -> str:
-        lag_s, size = observation.lag_s, observation.size or 1
+        lag_s, size = observation.wait_s, observation.size or 1
         if not is_known(lag_s):
             return "size kept: the event-time lag is unknown"
         # Section 3.5.4: the lag has to confirm the wish, in either direction.

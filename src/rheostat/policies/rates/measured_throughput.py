@@ -129,7 +129,7 @@ class MeasuredThroughput:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         seen = self._learn(observation, memory)
-        rate, lag_s, size = observation.input_rows_per_s, observation.lag_s, observation.size or 1
+        rate, lag_s, size = observation.input_rows_per_s, observation.wait_s, observation.size or 1
         if rate is None or lag_s is None or not observation.executors:
             return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
         per_executor, count = per_executor_of(
@@ -176,7 +176,7 @@ class MeasuredThroughput:
             observation.in_flight,
         )
         # Rows that came since the batch began are in none yet; older ones are in it.
-        since_s = running.elapsed_s if running else trigger_s or observation.lag_s or 0.0
+        since_s = running.elapsed_s if running else trigger_s or observation.wait_s or 0.0
         waiting, age_s = newest(seen["rates"], rows=queued, seconds=since_s)
         speed = (per_executor or 0.0) * _running_on(observation, seen)
         # What waits beyond those rows is being worked on: at this speed it takes so long still.
@@ -219,7 +219,7 @@ class MeasuredThroughput:
         """
         # A healthy job lets rows wait two triggers: that is no lag.
         threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
-        return observation.lag_s is not None and observation.lag_s >= threshold_s
+        return observation.wait_s is not None and observation.wait_s >= threshold_s
 
     def _learn(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now, executors, lag_rows = observation.t_s, observation.executors, queued_rows(observation)

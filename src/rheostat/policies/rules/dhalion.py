@@ -16,7 +16,7 @@ from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
-from rheostat.signals.lag import queued_rows, wait_s
+from rheostat.signals.lag import littles_law_s, queued_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Dhalion:
                 f" {counted(wanted, 'executor')} needed"
             )
             return Decision(target=max(observation.size or 1, wanted), reason=reason)
-        waiting_s = wait_s(queued_rows(observation), observation.input_rows_per_s)
+        waiting_s = littles_law_s(queued_rows(observation), observation.input_rows_per_s)
         if waiting_s is not None and waiting_s <= max(
             self.pending_s, 2 * (observation.trigger_s or 0.0)
         ):

@@ -119,7 +119,7 @@ class DhalionAdapted:
         now, executors, lag_s, slope = (
             observation.t_s,
             observation.executors,
-            observation.lag_s,
+            observation.wait_s,
             deriv(kept["lag"]),
         )
         evidence = {"lag_s": lag_s, "lag_slope": slope, "cpu": observation.cpu}
@@ -161,7 +161,7 @@ class DhalionAdapted:
             )
         wanted = math.ceil(round(executors * rate / throughput * (1 + self.factor), 9))
         reason = (
-            f"rows wait {observation.lag_s:.1f} s and lag grows: {rate:,.0f} rows/s arrive,"
+            f"rows wait {observation.wait_s:.1f} s and lag grows: {rate:,.0f} rows/s arrive,"
             f" {throughput:,.0f} get through, {counted(wanted, 'executor')} needed"
         )
         return Decision(

@@ -81,7 +81,10 @@ class Pid:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the three parts of the controller's output."""
-        now, size, value = observation.t_s, observation.size, getattr(observation, self.signal)
+        now, size = observation.t_s, observation.size
+        # Rows that arrived before the application was observed have a wait by Little's law only.
+        signal = "wait_s" if self.signal == "lag_s" else self.signal
+        value = getattr(observation, signal)
         if value is None or not size:
             return hold(observation, f"size kept: {self.signal} or the size is unknown"), {}
         y = value / self.setpoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from rheostat.model import InFlight, Observation
-from rheostat.signals.lag import wait_s
+from rheostat.signals.latency import Wait
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.spark.simulated_batch import SimulatedBatch
 from rheostat.sim.spark.spark_fleet import Fleet
@@ -68,7 +68,7 @@ class PlantSensor:
         )
         # As the live sensor: an idle query shows 0 for its batch, one without a batch nothing.
         shown, still = None if idle else last, None if last is None else 0
-        busy = self._busy_share(now)
+        busy, wait = self._busy_share(now), self._wait(now, lag)
         return Observation(
             t_s=now,
             application="simulated",
@@ -81,7 +81,8 @@ class PlantSensor:
             inputs=None if rate is None else {"kafka": rate},
             lag_rows=lag,
             lag_rows_upper=lag,
-            lag_s=wait_s(lag, rate),
+            lag_s=wait.oldest_s,
+            lag_mean_s=wait.mean_s,
             busy=busy,
             cpu=None if busy is None or p.cpu_per_busy is None else busy * p.cpu_per_busy,
             trigger_s=p.trigger_s,
@@ -110,6 +111,17 @@ class PlantSensor:
             self._rows = (now, arrived)
             self._seen_rate = None if before is None else (arrived - before[1]) / (now - before[0])
         return self._seen_rate
+
+    def _wait(self, now: float, lag: float) -> Wait:
+        """Return how long the rows have waited that are not committed; less than one row is none,
+        as in a broker's offsets.
+        """
+        plant = self._plant
+        if lag < 1:
+            return Wait(0.0, 0.0)
+        oldest_s = plant.arrivals.time_of(plant.committed, now)
+        mean_s = plant.arrivals.mean_time(plant.committed, plant.committed + lag)
+        return Wait(max(0.0, now - oldest_s), max(0.0, now - mean_s))
 
     def _busy_share(self, now: float) -> float | None:
         """Return the share of slot time in tasks between the last two polls; a batch that runs

@@ -92,14 +92,22 @@ def signals(batches: Sequence[StreamBatch], batch_s: float, now: float) -> dict[
     half an interval on average before its batch is made, and the batch's own delay.
     """
     done = [batch for batch in batches if batch.took_s is not None]
-    waiting = [batch.rows for batch in batches if batch.status != COMPLETED]
+    waiting = [batch for batch in batches if batch.status != COMPLETED and batch.rows]
     recent = [batch.rows / batch_s for batch in batches if now - batch.at_s <= _RATE_S]
     fields: dict[str, Any] = {
         "trigger_s": batch_s,
         "in_flight": running(batches, now),
         "input_rows_per_s": sum(recent) / len(recent) if recent else None,
-        "lag_rows": float(sum(waiting)) if batches else None,
     }
+    if batches:
+        rows = sum(batch.rows for batch in waiting)
+        age_s = sum(batch.rows * (now - batch.at_s) for batch in waiting)
+        fields |= {
+            "lag_rows": float(rows),
+            # A batch is made of the rows of the interval before it.
+            "lag_s": max((now - batch.at_s + batch_s for batch in waiting), default=0.0),
+            "lag_mean_s": age_s / rows + batch_s / 2 if rows else 0.0,
+        }
     if done:
         last = done[-1]
         took_s = last.took_s or 0.0

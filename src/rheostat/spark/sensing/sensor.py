@@ -1,4 +1,4 @@
-"""A live Spark application, seen: one observation per running query."""
+"""A live Spark application as observations: one per running query."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from rheostat.model import Observation
-from rheostat.signals.lag import Offsets, lag_rows, wait_s
-from rheostat.signals.latency import ArrivalCurve, mean_s
+from rheostat.signals.arrival_points import Points, with_point
+from rheostat.signals.lag import Offsets, lag_rows, littles_law_s
+from rheostat.signals.latency import ArrivalCurve, Wait, mean_s
 from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.queries.in_flight import in_flight
 from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, told_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, busy_share
 
-_KEPT_POINTS = 240
 # Without data Spark reports a batch every 10 s (noDataProgressEventInterval).
 _IDLE_S = 10.0
 _POLL_S = 15.0
@@ -29,13 +29,18 @@ _FIRST_POLL_S = 4.0
 class LatestOffsets(Protocol):
     """Asks the broker for the next offset of each partition of topics."""
 
+    @property
+    def up(self) -> bool | None:
+        """Whether the broker answered the last request; None before the first."""
+        ...
+
     def latest(self, topics: Sequence[str]) -> Offsets | None:
-        """Return them, or None while the broker does not answer."""
+        """Return the offsets; None where one is unknown. Without topics only ``up`` is updated."""
         ...
 
 
 @dataclass(slots=True)
-class _Seen:
+class _QueryState:
     """What was seen of a query so far; dropped with it."""
 
     batch: ReportedBatch | None = None
@@ -46,8 +51,14 @@ class _Seen:
     quiet_s: float = 0.0
     """When no batch ran."""
 
-    arrivals: tuple[tuple[float, float], ...] = ()
-    """(time, sum of the latest offsets): the arrival curve."""
+    arrivals: Points = ()
+    """The arrival curve: sums of the latest offsets."""
+
+    topics: tuple[str, ...] = ()
+    """What the broker is asked for."""
+
+    polled: Points = ()
+    """The broker's sums at the last tick and at this one, as far as it answered."""
 
     stages: LastStages = field(default_factory=LastStages)
 
@@ -59,7 +70,8 @@ class SparkSensor:
     ``trigger_s`` and ``size`` (the executors at work, and the target in force) need private calls
     and are None in shadow mode: then the trigger is told from the batches' start times, and the
     number is the endpoint's. ``local`` tells what executors on this computer use, ``stages`` what
-    only stages tell, ``receivers`` how many receivers its fleets ask for.
+    only stages tell, ``receivers`` how many receivers its fleets ask for. ``broker_changed`` is
+    called when the broker stops or starts answering, and at the first tick.
     """
 
     def __init__(
@@ -72,6 +84,7 @@ class SparkSensor:
         local: LocalUsage | None = None,
         stages: StageUsage | None = None,
         receivers: Callable[[], int | None] = lambda: None,
+        broker_changed: Callable[[bool, float], None] = lambda *_: None,
     ) -> None:
         self._spark = spark
         self._endpoint = endpoint
@@ -81,7 +94,9 @@ class SparkSensor:
         self._local = local
         self._stages = stages
         self._receivers = receivers
-        self._seen: dict[str, _Seen] = {}
+        self._broker_changed = broker_changed
+        self._broker_up: bool | None = None
+        self._states: dict[str, _QueryState] = {}
         self.stateful = False
         """Whether a query that was seen last has state."""
         self._polled: Observation | None = None
@@ -97,16 +112,32 @@ class SparkSensor:
         """
         # By run, not by name: a query that was started again counts its batches and offsets anew.
         running = {str(query.runId): query for query in self._spark.streams.active}
-        self._seen = {run_id: self._seen.get(run_id, _Seen()) for run_id in running}
+        self._states = {run_id: self._states.get(run_id, _QueryState()) for run_id in running}
         shared = self._executors(now)
         # Stages do not say whose they are, so with several queries the tasks cannot be told apart.
         tracker = self._tracker if len(running) == 1 else None
-        seen = [
-            self._query(query, self._seen[run_id], shared, tracker, now)
+        observations = [
+            self._query(query, self._states[run_id], shared, tracker, now)
             for run_id, query in running.items()
         ]
-        self.stateful = any(observation.state_partitions for observation in seen)
-        return seen if shared.cpu is not None else _of_all(seen)
+        self.stateful = any(observation.state_partitions for observation in observations)
+        up = self._check_broker(any(state.topics for state in self._states.values()), now)
+        observations = [replace(observation, broker_up=up) for observation in observations]
+        return observations if shared.cpu is not None else _of_all(observations)
+
+    def _check_broker(self, requested: bool, now: float) -> bool | None:
+        """Return whether the broker answered at this tick; it is asked for nothing but an answer
+        where no query has needed its offsets.
+        """
+        if self._offsets is None:
+            return None
+        if not requested:
+            self._offsets.latest(())
+        up = self._offsets.up
+        if up is not None and up != self._broker_up:
+            self._broker_changed(up, now)
+        self._broker_up = up
+        return up
 
     def _executors(self, now: float) -> Observation:
         """Return what all queries share: the executors, counted at every tick where that is cheap,
@@ -159,28 +190,25 @@ class SparkSensor:
         )
 
     def _query(
-        self, query: Any, seen: _Seen, shared: Observation, tracker: Any, now: float
+        self, query: Any, state: _QueryState, shared: Observation, tracker: Any, now: float
     ) -> Observation:
         progress = query.lastProgress
         if progress is None:
             return replace(shared, query=query.name or str(query.id))
         batch = batch_of(progress)
-        self._learn_trigger(query, batch, seen)
-        latest = self._latest(batch, seen, now)
+        self._learn_trigger(query, batch, state)
+        latest = self._latest(batch, state, now)
         status = query.status
-        running = in_flight(status, batch, seen.trigger_s, now, tracker, seen.quiet_s)
-        seen.quiet_s = now if running is None else seen.quiet_s
+        running = in_flight(status, batch, state.trigger_s, now, tracker, state.quiet_s)
+        state.quiet_s = now if running is None else state.quiet_s
         awaits_data = running is None and not status.get("isDataAvailable")
-        idle = awaits_data and _is_old(batch, seen.trigger_s, now)
-        # The last two points only: whoever wants a mean takes it, and a lagging rate misleads the
-        # rest.
-        rate = growth_per_s(seen.arrivals[-2:]) if batch.committed else sum(batch.inputs.values())
-        # Without a broker nothing has been measured since the last batch, and it had found no more
-        # rows.
-        if idle and self._offsets is None:
-            rate = 0.0
-        inputs = dict.fromkeys(batch.inputs, 0.0) if idle else _shared_out(batch.inputs, rate)
+        at_rest = awaits_data and _is_old(batch, state.trigger_s, now)
+        # While the broker is away nobody knows whether rows arrive: a query at rest is not idle.
+        cut_off = bool(state.topics) and not (self._offsets and self._offsets.up)
+        idle = at_rest and not cut_off
+        rate = self._rate(batch, state, idle)
         rows = self._lag_rows(batch, latest, rate, now)
+        wait = self._wait(batch, state, rows, rate, now)
         first_row, end_row = (
             # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
             sum(batch.committed.values()) - batch.rows,
@@ -190,20 +218,22 @@ class SparkSensor:
             shared,
             query=batch.query,
             input_rows_per_s=rate,
-            inputs=inputs,
-            processed_rows_per_s=None if idle else _per_s(batch.rows, batch),
-            output_rows_per_s=None if idle else _per_s(batch.output_rows, batch),
+            inputs=_by_source(batch, rate),
+            processed_rows_per_s=None if at_rest or cut_off else _per_s(batch.rows, batch),
+            output_rows_per_s=None if at_rest or cut_off else _per_s(batch.output_rows, batch),
             lag_rows=rows,
             lag_rows_upper=rows,  # a task of the Kafka source reads one partition: the bound is the sum  # noqa: E501
-            lag_s=wait_s(rows, rate),
+            lag_s=wait.oldest_s if wait else None,
+            lag_mean_s=wait.mean_s if wait else None,
+            lag_littles_law_s=None if wait else littles_law_s(rows, rate),
             latency_s=mean_s(
-                ArrivalCurve(seen.arrivals).latencies(first_row, end_row, batch.commit_s)
+                ArrivalCurve(state.arrivals).latencies(first_row, end_row, batch.commit_s)
             ),
             # 0 and not absent: that there is nothing to do is known, and lets a policy scale in.
-            batch_s=0.0 if idle else batch.duration_s,
+            batch_s=batch.parts_s.get("triggerExecution") if not at_rest else 0.0 if idle else None,
             batch_parts_s=batch.parts_s,
-            batch_rows=0 if idle else batch.rows,
-            trigger_s=seen.trigger_s,
+            batch_rows=batch.rows if not at_rest else 0 if idle else None,
+            trigger_s=state.trigger_s,
             in_flight=running,
             state_rows=batch.state_rows,
             state_bytes=batch.state_bytes,
@@ -211,44 +241,72 @@ class SparkSensor:
         )
         return (
             observed
-            if self._stages is None
-            else self._stages.fill(observed, batch, seen.stages, idle)
+            if self._stages is None or cut_off
+            else self._stages.fill(observed, batch, state.stages, idle)
         )
 
-    def _learn_trigger(self, query: Any, batch: ReportedBatch, seen: _Seen) -> None:
+    def _learn_trigger(self, query: Any, batch: ReportedBatch, state: _QueryState) -> None:
         """Ask for the trigger interval at the first batch; where it cannot be asked for, tell it
         from the batches.
 
         Batches are multiples of the interval apart (more than one where no data came), so a much
         shorter distance is the better one.
         """
-        if seen.batch is None:
-            seen.trigger_s = self._trigger_s(query)
-            seen.trigger_is_told = seen.trigger_s is None
-        told_s = told_trigger_s(seen.batch, batch) if seen.trigger_is_told else None
+        if state.batch is None:
+            state.trigger_s = self._trigger_s(query)
+            state.trigger_is_told = state.trigger_s is None
+        told_s = told_trigger_s(state.batch, batch) if state.trigger_is_told else None
         # Not any shorter one: batch starts jitter, and the interval would shrink with every tick.
-        if told_s is not None and (seen.trigger_s is None or told_s < 0.6 * seen.trigger_s):
-            seen.trigger_s = told_s
-        seen.batch = batch
+        if told_s is not None and (state.trigger_s is None or told_s < 0.6 * state.trigger_s):
+            state.trigger_s = told_s
+        state.batch = batch
 
-    def _latest(self, batch: ReportedBatch, seen: _Seen, now: float) -> Offsets | None:
-        """Ask the broker and add a point to the arrival curve; without a broker the curve has what
-        each batch was planned with.
+    def _latest(self, batch: ReportedBatch, state: _QueryState, now: float) -> Offsets | None:
+        """Ask the broker, and add to the arrival curve what it answers and what the last batch was
+        planned with; without a broker only the latter.
         """
         if not batch.committed:
             return None
+        # A part of the partitions would be a lower point than the curve's others.
+        if batch.latest.keys() >= batch.committed.keys():
+            state.arrivals = with_point(state.arrivals, batch.planned_s, _sum(batch.latest))
         if self._offsets is None:
-            latest: Offsets | None = batch.latest or None
-            seen_s = batch.start_s
-        else:
-            latest, seen_s = (
-                self._offsets.latest(sorted({topic for topic, _ in batch.committed})),
-                now,
-            )
-        # Spark repeats the last progress; a second point at one time would have an endless slope.
-        if latest and (not seen.arrivals or seen_s > seen.arrivals[-1][0]):
-            seen.arrivals = (*seen.arrivals, (seen_s, float(sum(latest.values()))))[-_KEPT_POINTS:]
+            return batch.latest or None
+        state.topics = tuple(sorted({topic for topic, _ in batch.committed}))
+        latest = self._offsets.latest(state.topics)
+        state.polled = (*state.polled[-1:], (now, _sum(latest))) if latest else ()
+        if latest:
+            state.arrivals = with_point(state.arrivals, now, _sum(latest))
         return latest
+
+    def _rate(self, batch: ReportedBatch, state: _QueryState, idle: bool) -> float | None:
+        """Return the rows per second that arrived since the last tick; without a broker those
+        between the last two batches.
+        """
+        if not batch.committed:
+            return 0.0 if idle else sum(batch.inputs.values()) if batch.inputs else None
+        # Two points only: who needs a mean takes it, and a rate that lags misleads the others.
+        if self._offsets:
+            return growth_per_s(state.polled)
+        # Nothing was measured since the last batch, and it had found no more rows.
+        return 0.0 if idle else growth_per_s(state.arrivals[-2:])
+
+    def _wait(
+        self,
+        batch: ReportedBatch,
+        state: _QueryState,
+        rows: float | None,
+        rate: float | None,
+        now: float,
+    ) -> Wait | None:
+        """Return how long the rows have waited that are not committed, by the arrival curve."""
+        points = state.arrivals
+        if rows is None or not points:
+            return None
+        if self._offsets is None and rate is not None:
+            # The curve ends where the last batch was planned.
+            points = (*points, (now, points[-1][1] + rate * (now - batch.start_s)))
+        return ArrivalCurve(points).waits(rows, now)
 
     def _lag_rows(
         self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
@@ -281,14 +339,19 @@ def _of_all(queries: list[Observation]) -> list[Observation]:
     )
 
 
-def _shared_out(inputs: Mapping[str, float], rate: float | None) -> Mapping[str, float]:
-    """Return the arrival rate by source: shared as Spark saw them arrive; as Spark saw them where
-    the rate of all is unknown.
+def _sum(offsets: Offsets) -> float:
+    return float(sum(offsets.values()))
+
+
+def _by_source(batch: ReportedBatch, rate: float | None) -> Mapping[str, float] | None:
+    """Return the arrival rate by source, in proportion to what Spark read of each; None where
+    either is unknown.
     """
-    total = sum(inputs.values())
-    if rate is None or not total:
-        return inputs if rate is None or len(inputs) != 1 else dict.fromkeys(inputs, rate)
-    return {name: rate * per_s / total for name, per_s in inputs.items()}
+    shares = batch.inputs or dict(batch.rows_by_source)
+    total = sum(shares.values())
+    if rate is None or (not total and rate and len(shares) > 1):
+        return None
+    return {name: rate * share / total if total else rate for name, share in shares.items()}
 
 
 def _per_s(rows: int | None, batch: ReportedBatch) -> float | None:

@@ -347,10 +347,10 @@ def test_before_the_first_batch_its_signals_are_absent() -> None:
         o.latency_s,
         o.busy,
         o.stages,
-        o.lag_s,
         o.in_flight,
     )
-    assert absent == (None,) * 8
+    assert absent == (None,) * 7
+    assert (o.lag_rows, o.lag_s) == (0.0, 0.0)
     assert (o.executors, o.lag_rows) == (2, 0.0)
 
 

@@ -54,6 +54,8 @@ def test_the_batches_tell_rate_lag_latency_and_what_runs():
         "in_flight": InFlight(elapsed_s=2.5, rows=40),
         "input_rows_per_s": 20.0,
         "lag_rows": 90.0,
+        "lag_s": 5.0,
+        "lag_mean_s": pytest.approx((40 * 4.0 + 50 * 2.0) / 90),
         "batch_s": 1.5,
         "batch_rows": 30,
         "processed_rows_per_s": 20.0,
@@ -66,8 +68,12 @@ def test_before_the_first_batch_nothing_is_known():
         "trigger_s": 2.0,
         "in_flight": None,
         "input_rows_per_s": None,
-        "lag_rows": None,
     }
+
+
+def test_batches_without_rows_wait_for_nothing():
+    seen = signals(read_batches([batch("06:57:02", "QUEUED", 0)]) or (), 2.0, MADE_S + 5.0)
+    assert (seen["lag_rows"], seen["lag_s"], seen["lag_mean_s"]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,11 @@ class Broker:
     def __init__(self, rows: int | None) -> None:
         self.rows = rows
         self.asked: list[list[str]] = []
+        self.up: bool | None = None
 
     def latest(self, topics):
         self.asked.append(list(topics))
+        self.up = self.rows is not None
         return None if self.rows is None else {(topic, 0): self.rows for topic in topics}
 
 
@@ -143,11 +145,13 @@ def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     sensor = sensor_of(Session(query), offsets=broker)
     (first,) = sensor.observe(1001.0)
-    assert (first.lag_rows, first.input_rows_per_s, first.lag_s) == (50, None, None)
+    # Of the rows that wait the oldest came after the planning of the batch, a second ago.
+    assert (first.lag_rows, first.input_rows_per_s, first.lag_s) == (50, None, 1.0)
     broker.rows = 250
     (seen,) = sensor.observe(1002.0)
     assert broker.asked == [["bids"], ["bids"]]
-    assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 150, 1.5)
+    assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 150, 2.0)
+    assert seen.lag_mean_s == pytest.approx((50 * 1.5 + 100 * 0.5) / 150)
     assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s, seen.trigger_s) == (
         0.5,
         50,
@@ -193,6 +197,97 @@ def test_a_broker_that_does_not_answer_leaves_the_lag_absent(batch):
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 120)
     (seen,) = sensor_of(Session(query), offsets=Broker(None)).observe(1001.0)
     assert (seen.lag_rows, seen.lag_s, seen.input_rows_per_s) == (None, None, None)
+    assert seen.broker_up is False
+
+
+def test_after_a_peak_the_lag_is_the_wait_of_the_oldest_row(batch):
+    query, broker = Query(), Broker(0)
+    query.lastProgress = batch(1, 999.0, 0.1, 0, 0, 0)
+    sensor = sensor_of(Session(query), offsets=broker)
+    # 1,000 rows/s for 30 s, then one row in ten seconds; the batch after the peak runs still.
+    query.status = RUNNING
+    for second in range(1000, 1061, 5):
+        broker.rows = 1000 * min(second - 1000, 30) + max(0, second - 1030) // 10
+        (seen,) = sensor.observe(float(second))
+    assert (seen.lag_rows, seen.lag_s, seen.lag_littles_law_s) == (30_003, 60.0, None)
+    # The newest rows are 0 to 30 s old, the others 30 to 60: the peak's are 45 s old in the mean.
+    assert seen.lag_mean_s == pytest.approx(45.0, rel=0.01)
+
+
+def test_rows_older_than_the_arrival_curve_have_a_wait_by_littles_law_only(batch):
+    query, broker = Query(), Broker(5000)
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 4000)
+    sensor = sensor_of(Session(query), offsets=broker)
+    (first,) = sensor.observe(1001.0)
+    assert (first.lag_s, first.lag_littles_law_s, first.wait_s) == (None, None, None)
+    broker.rows = 5100
+    (seen,) = sensor.observe(1002.0)
+    assert (seen.lag_s, seen.lag_mean_s, seen.lag_littles_law_s) == (None, None, 50.0)
+    assert seen.wait_s == 50.0
+
+
+def test_no_rate_is_shown_that_was_not_measured_since_the_last_tick(batch):
+    query, broker = Query(), Broker(100)
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    sensor = sensor_of(Session(query), offsets=broker)
+    shown = []
+    for second, rows in enumerate([100, 200, None, None, 900, 1000]):
+        broker.rows = rows
+        (seen,) = sensor.observe(1001.0 + second)
+        inputs = seen.inputs and sum(seen.inputs.values())
+        shown.append((seen.broker_up, seen.input_rows_per_s, inputs, seen.processed_rows_per_s))
+    assert shown == [
+        (True, None, None, 100.0),
+        (True, 100.0, 100.0, 100.0),
+        (False, None, None, None),
+        (False, None, None, None),
+        # The rows since before the outage came in no known time.
+        (True, None, None, 100.0),
+        (True, 100.0, 100.0, 100.0),
+    ]
+
+
+def test_a_query_at_rest_is_not_idle_while_its_broker_is_away(batch):
+    query, broker = Query(), Broker(100)
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    query.status = NO_DATA
+    sensor = sensor_of(Session(query), offsets=broker)
+    (idle,) = sensor.observe(1600.0)
+    assert (idle.batch_s, idle.batch_rows) == (0.0, 0)
+    broker.rows = None
+    (cut_off,) = sensor.observe(1605.0)
+    assert (cut_off.batch_s, cut_off.batch_rows, cut_off.lag_rows) == (None, None, None)
+
+
+def test_every_change_of_the_broker_is_reported_once_also_without_a_query():
+    broker, reported = Broker(None), []
+    sensor = sensor_of(
+        Session(), offsets=broker, broker_changed=lambda up, now: reported.append((up, now))
+    )
+    for second, rows in enumerate([None, None, 5, 5, None, 5]):
+        broker.rows = rows
+        sensor.observe(1000.0 + second)
+    assert reported == [(False, 1000.0), (True, 1002.0), (False, 1004.0), (True, 1005.0)]
+    assert broker.asked == [[]] * 6
+
+
+def test_without_a_broker_to_ask_its_state_is_absent(batch):
+    query = Query()
+    query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
+    (seen,) = sensor_of(Session(query)).observe(1001.0)
+    assert seen.broker_up is None
+
+
+def test_rates_by_source_are_absent_where_nothing_tells_how_they_share_it(batch):
+    query, broker = Query(), Broker(0)
+    query.lastProgress = batch(0, 1000.0, 0.5, 0, 0, 0)
+    kafka = {**query.lastProgress["sources"][0], "inputRowsPerSecond": 0.0, "numInputRows": 0}
+    query.lastProgress["sources"] = [kafka, {"description": "files", "numInputRows": 0}]
+    sensor = sensor_of(Session(query), offsets=broker)
+    sensor.observe(1001.0)
+    broker.rows = 100
+    (seen,) = sensor.observe(1002.0)
+    assert (seen.input_rows_per_s, seen.inputs) == (100.0, None)
 
 
 def test_without_a_broker_the_lag_is_what_was_left_and_what_must_have_come_since(batch):
@@ -258,7 +353,7 @@ def test_without_kafka_the_rate_is_spark_s_own_and_the_lag_absent(event):
         10,
     )
     assert (seen.lag_rows, seen.lag_s, seen.latency_s) == (None, None, None)
-    assert broker.asked == []
+    assert broker.asked == [[]]  # for an answer only
     query.status = NO_DATA
     (later,) = sensor_of(Session(query)).observe(1600.0)
     assert (later.input_rows_per_s, later.inputs) == (0.0, {"RateStreamV2": 0.0})

@@ -29,8 +29,8 @@ class ReportedBatch:
     parts_s: Mapping[str, float]
     rows: int
     output_rows: int | None
-    inputs: Mapping[str, float]
-    """Rows per second that arrived, per source, as Spark reports it."""
+    inputs: Mapping[str, float] | None
+    """Rows per second that arrived, per source, as Spark reports it; None where it does not."""
 
     committed: Offsets
     """Next offset per Kafka partition after this batch; empty without Kafka."""
@@ -43,6 +43,11 @@ class ReportedBatch:
     state_partitions: int | None
     rows_by_source: tuple[tuple[str, float], ...] = ()
     """The sources, and the rows that were read of each, as Spark counts them."""
+
+    @property
+    def planned_s(self) -> float:
+        """When Spark asked the sources for ``latest``."""
+        return self.start_s + self.parts_s.get("latestOffset", 0.0)
 
     @property
     def commit_s(self) -> float:
@@ -58,7 +63,7 @@ def batch_of(progress: Any) -> ReportedBatch:
     read: Mapping[str, Any] = json.loads(progress) if isinstance(progress, str) else progress
     parts_s = {name: ms / 1000 for name, ms in read["durationMs"].items()}
     sources, operators = read["sources"], read["stateOperators"]
-    output_rows = read["sink"].get("numOutputRows", -1)
+    output_rows = read["sink"].get("numOutputRows")
     return ReportedBatch(
         query=read["name"] or str(read["id"]),
         run_id=str(read["runId"]),
@@ -68,18 +73,19 @@ def batch_of(progress: Any) -> ReportedBatch:
         parts_s=parts_s,
         rows=_rows(read),
         # Sinks that do not count their rows report -1.
-        output_rows=output_rows if output_rows >= 0 else None,
-        inputs={
-            # Spark leaves the rate out where it is no number, as in the first batch.
-            str(source["description"]): float(source.get("inputRowsPerSecond") or 0.0)
-            for source in sources
-        },
+        output_rows=output_rows if output_rows is not None and output_rows >= 0 else None,
+        inputs=_inputs(sources),
         committed=_offsets(sources, "endOffset"),
         latest=_offsets(sources, "latestOffset"),
         state_rows=_sum(operators, "numRowsTotal"),
         state_bytes=_sum(operators, "memoryUsedBytes"),
         state_partitions=max(
-            (int(operator.get("numShufflePartitions", 0)) for operator in operators), default=None
+            (
+                int(operator["numShufflePartitions"])
+                for operator in operators
+                if operator.get("numShufflePartitions")
+            ),
+            default=None,
         ),
         rows_by_source=tuple(
             (str(source["description"]), float(source.get("numInputRows") or 0.0))
@@ -94,6 +100,17 @@ def _rows(read: Mapping[str, Any]) -> int:
     if end and start:
         return sum(max(0, offset - start.get(partition, 0)) for partition, offset in end.items())
     return int(read["numInputRows"])
+
+
+def _inputs(sources: Any) -> dict[str, float] | None:
+    rates = {str(source["description"]): source.get("inputRowsPerSecond") for source in sources}
+    # The first batch has no interval to divide by: Spark then reports rows, and a rate of 0 or
+    # none.
+    unknown = any(
+        not source.get("inputRowsPerSecond") and (source.get("numInputRows") or 0) > 0
+        for source in sources
+    )
+    return None if unknown else {name: float(rate or 0.0) for name, rate in rates.items()}
 
 
 def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
@@ -130,7 +147,9 @@ def _read(offsets: str) -> Any:
 
 
 def _sum(operators: Any, field: str) -> int | None:
-    return sum(int(operator.get(field, 0)) for operator in operators) if operators else None
+    values = [int(operator.get(field, -1)) for operator in operators]
+    # RocksDB that does not track its rows reports -1 for each partition.
+    return sum(values) if values and min(values) >= 0 else None
 
 
 def told_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:

@@ -219,10 +219,18 @@ def _read(page: Page) -> Stage:
     return Stage(
         name=str(page["stageId"]),
         rows_in=float(page["inputRecords"] + page["shuffleReadRecords"]),
-        # The last stage writes no shuffle, but to the sink.
-        rows_out=float(page["shuffleWriteRecords"] or page["outputRecords"]),
+        rows_out=_rows_out(page),
         busy_s=page["executorRunTime"] / 1000,
         tasks=page["numTasks"],
         task_max_s=None if most_ms is None else most_ms / 1000,
         task_median_s=None if median_ms is None else median_ms / 1000,
     )
+
+
+def _rows_out(page: Page) -> float | None:
+    """Return the rows that a stage wrote to a shuffle, or else to the sink; None for a stage that
+    counts neither: the code of ``foreachBatch`` may write without Spark's knowledge.
+    """
+    if page["shuffleWriteBytes"] or page["shuffleWriteRecords"]:
+        return float(page["shuffleWriteRecords"])
+    return float(page["outputRecords"]) or None

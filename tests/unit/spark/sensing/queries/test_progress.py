@@ -94,7 +94,7 @@ def test_two_kafka_sources_are_added(event, kafka):
     batch = batch_of(event(4, 1000, 1, [bids, asks]))
     assert batch.rows == 6
     assert batch.committed == {("bids", 0): 3, ("asks", 0): 9}
-    assert sum(batch.inputs.values()) == 3.0
+    assert sum((batch.inputs or {}).values()) == 3.0
 
 
 @SHAPES
@@ -133,6 +133,36 @@ def test_a_sink_that_counts_its_rows_tells_them(rows, event):
         ).output_rows
         == rows
     )
+
+
+@pytest.mark.parametrize("rows", [-1, None])
+def test_a_sink_that_does_not_count_has_no_output_rows(rows, event):
+    """What PySpark 3.5 and 4 report of ``foreachBatch``."""
+    sink = {"description": "ForeachBatchSink", "numOutputRows": rows}
+    assert batch_of(event(4, 1000, 1, [], sink=sink)).output_rows is None
+
+
+@pytest.mark.parametrize("rate", [0.0, None])
+def test_the_first_batch_has_rows_and_no_rate(rate, event):
+    """Spark divides by the time since the batch before, which the first one does not have."""
+    source = {"description": "RateStreamV2", "numInputRows": 70, "inputRowsPerSecond": rate}
+    assert batch_of(event(0, 1000, 1, [source])).inputs is None
+    empty = {**source, "numInputRows": 0}
+    assert batch_of(event(4, 1000, 1, [empty])).inputs == {"RateStreamV2": 0.0}
+
+
+@pytest.mark.parametrize("missing", ["numRowsTotal", "memoryUsedBytes", "numShufflePartitions"])
+def test_a_number_of_state_that_spark_leaves_out_is_absent(missing, event):
+    state = {name: value for name, value in STATE.items() if name != missing}
+    batch = batch_of(event(4, 1000, 1, [], stateOperators=[state]))
+    names = {"numRowsTotal": batch.state_rows, "memoryUsedBytes": batch.state_bytes}
+    assert {**names, "numShufflePartitions": batch.state_partitions}[missing] is None
+
+
+def test_rocksdb_that_does_not_track_its_rows_has_no_state_rows(event):
+    """With ``trackTotalNumberOfRows`` off Spark sums -1 over the partitions."""
+    state = {**STATE, "numRowsTotal": -24}
+    assert batch_of(event(4, 1000, 1, [], stateOperators=[state])).state_rows is None
 
 
 @pytest.mark.parametrize("broken", ["", "[", "{}", {"durationMs": {}}])

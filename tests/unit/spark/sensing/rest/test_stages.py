@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.spark.sensing.rest.stages import StagesEndpoint
+from rheostat.spark.sensing.rest.stages import StagesEndpoint, _rows_out
 
 RUN = "11111111-2222-3333-4444-555555555555"
 
@@ -234,3 +234,16 @@ def test_a_stage_of_many_tasks_is_not_asked_for_its_executors():
     assert found is not None
     assert found.rows_by_executor is None
     assert not any("details=true" in page for page in pages.asked)
+
+
+@pytest.mark.parametrize(
+    ("counts", "rows_out"),
+    [
+        ({}, None),  # foreachBatch with a writer of the user's own
+        ({"outputRecords": 30}, 30.0),
+        ({"shuffleWriteRecords": 20, "shuffleWriteBytes": 200}, 20.0),
+        ({"shuffleWriteBytes": 200}, 0.0),  # headers of empty partitions
+    ],
+)
+def test_a_stage_that_counts_no_output_has_none(counts: dict[str, int], rows_out: Any) -> None:
+    assert _rows_out({**stage(1, rows=100), **counts}) == rows_out
