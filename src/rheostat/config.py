@@ -288,9 +288,9 @@ class AgentOptions:
         default="",
         metadata={
             "help": (
-                "serve /status, /metrics, /scale and /halt at this port of the loopback address, or"
-                " at HOST:PORT (0.0.0.0:PORT: the pod's network); writes need the token in the"
-                " environment variable RHEOSTAT_AGENT_TOKEN"
+                "serve /status, /metrics, /scale, /halt and /resume at this port of the loopback"
+                " address, or at HOST:PORT (0.0.0.0:PORT: the pod's network); writes need the token"
+                " in the environment variable RHEOSTAT_AGENT_TOKEN"
             )
         },
     )

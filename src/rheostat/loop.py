@@ -7,12 +7,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timezone
 
 from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
 from rheostat.model import Memory, Observation, Record, Rescaling
-from rheostat.ports import Actuator, Journal, Policy, Sensor
+from rheostat.ports import Actuator, Holdable, Journal, Policy, Sensor
 from rheostat.rescaling.partition_bound import Command, with_partitions
 from rheostat.signals.application import combine
 
@@ -45,7 +47,12 @@ class Loop:
         # Set from another thread: one tuple, so that a tick never mixes an old policy and new
         # guards.
         self._directed: tuple[Policy, tuple[Guard, ...]] = (policy, guards)
-        self.halted = False
+        self.paused = ""
+        """Why it is halted whatever the journal says; empty: it is not. Set from another thread."""
+
+    def halted(self) -> str:
+        """Return what halts the decisions, in words; empty where nothing does."""
+        return self.paused or self._journal.halted()
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
         """Decide by this policy and these guards from the next tick on; another policy begins
@@ -54,23 +61,44 @@ class Loop:
         self._directed = (policy, guards)
 
     def step(self, now: float) -> Record:
-        """Do one tick and return its record; after the kill switch nothing is decided and nothing
-        is changed.
+        """Do one tick and return its record; while halted nothing is decided and nothing is
+        changed.
         """
         # Asked before anything else: the kill switch must work also where observing fails.
-        if self._journal.halted():
-            self.halted = True
-            return self._keep(_nothing(now, "halted", "the kill switch was pulled; the size stays"))
+        if cause := self.halted():
+            return self._keep(self._halt(cause, now))
+        since_s = self._memory.get("halted_s")
+        self._memory = {name: kept for name, kept in self._memory.items() if name != "halted_s"}
+        record = self._decide(now)
+        if since_s is not None:
+            detail = "; ".join(
+                filter(None, (f"resumed, {_since(since_s)}", record.rescaling.detail))
+            )
+            record = replace(record, rescaling=replace(record.rescaling, detail=detail))
+        return self._keep(record)
+
+    def _halt(self, cause: str, now: float) -> Record:
+        """Hold the actuator and return a record of what is observed."""
+        self._memory = {"halted_s": now, **self._memory}
+        if isinstance(self._actuator, Holdable):
+            self._actuator.hold()
+        queries: tuple[Observation, ...] = ()
+        with suppress(Exception):  # a broken sensor must not hide that it is halted
+            queries = tuple(self._sensor.observe(now))
+        detail = f"{_since(self._memory['halted_s'])} ({cause}); the query keeps running"
+        return _nothing(now, "halted", detail, combine(queries), queries)
+
+    def _decide(self, now: float) -> Record:
         # Once at the start of a tick, so that a whole tick is decided by one policy.
         self._take_direction()
         queries = tuple(self._sensor.observe(now))
         observation = combine(queries)
         if observation is None:
-            return self._keep(_nothing(now, "idle", "no query is running"))
+            return _nothing(now, "idle", "no query is running")
         # Without a size there is nothing to compare a target with; 0 executors are no size either.
         if not observation.size:
             unknown = "the number of executors is not known yet"
-            return self._keep(_nothing(now, "idle", unknown, observation, queries))
+            return _nothing(now, "idle", unknown, observation, queries)
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
         guarded = guard(self._guards, raw, observation, self._memory.get("guards", {}), now)
         # Kept before the actuator is asked: if that fails, the decision is still remembered.
@@ -80,18 +108,16 @@ class Loop:
             decision = with_partitions(raw, decision, observation, self._command)
         rescaling = self._actuator.rescale(decision, now)
         self._memory = {**self._memory, "rescaling": rescaling.memory}
-        return self._keep(
-            Record(
-                t_s=now,
-                observation=observation,
-                queries=_several(queries),
-                raw=raw,
-                guards=guarded.changes,
-                target=decision.target,
-                actions=decision.actions,
-                # The memory is journalled beside the record, once, and not inside it again.
-                rescaling=replace(rescaling, memory={}),
-            )
+        return Record(
+            t_s=now,
+            observation=observation,
+            queries=_several(queries),
+            raw=raw,
+            guards=guarded.changes,
+            target=decision.target,
+            actions=decision.actions,
+            # The memory is journalled beside the record, once, and not inside it again.
+            rescaling=replace(rescaling, memory={}),
         )
 
     def _take_direction(self) -> None:
@@ -104,13 +130,13 @@ class Loop:
     def run(
         self, interval_s: float, stop: threading.Event, seen: Callable[[Record], None] | None = None
     ) -> None:
-        """Step every ``interval_s`` seconds until ``stop`` is set or the kill switch is pulled.
+        """Step every ``interval_s`` seconds until ``stop`` is set.
 
         A fault of ours never reaches the job: it is logged, once per kind, and recorded (phase
         ``failed``), the size stays, and the next tick tries again.
         """
         faults = FaultLog("a decision failed, the job goes on at its size")
-        while not stop.is_set() and not self.halted:
+        while not stop.is_set():
             try:
                 record = self.step(time.time())
             except Exception as fault:
@@ -160,6 +186,10 @@ def _nothing(
         actions=(),
         rescaling=Rescaling(phase=phase, detail=detail),
     )
+
+
+def _since(halted_s: float) -> str:
+    return f"halted since {datetime.fromtimestamp(halted_s, timezone.utc):%Y-%m-%d %H:%M} UTC"
 
 
 def _several(queries: tuple[Observation, ...]) -> tuple[Observation, ...]:

@@ -265,6 +265,12 @@ class Rescaling:
     """What the actuator remembers; the journal keeps it with that of the policy, records leave it
     out."""
 
+    def __str__(self) -> str:
+        """Return phase and detail in one line; a detail may begin with the phase itself."""
+        if self.detail.startswith(self.phase):
+            return self.detail
+        return ", ".join(filter(None, (self.phase, self.detail)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -285,7 +291,6 @@ class Record:
         sizes = [f"{n}" for n in dict.fromkeys((size, self.target)) if n is not None]
         # Each guard extends the reason that it received, so that the last one is complete.
         reason = self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
-        progress = ", ".join(filter(None, (self.rescaling.phase, self.rescaling.detail)))
-        return f"{' -> '.join(sizes) or 'unknown number of'} executors ({progress})" + (
+        return f"{' -> '.join(sizes) or 'unknown number of'} executors ({self.rescaling})" + (
             f": {reason}" if reason else ""
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rheostat.model import Capabilities, Decision, Memory, Observation, Record, Rescaling
 
@@ -49,6 +49,15 @@ class Actuator(Protocol):
         ...
 
 
+@runtime_checkable
+class Holdable(Protocol):
+    """An actuator that also acts between the decisions."""
+
+    def hold(self) -> None:
+        """Leave the application as it is until the next ``rescale``; idempotent."""
+        ...
+
+
 class Journal(Protocol):
     """Keeps what happened and what was learnt."""
 
@@ -60,6 +69,6 @@ class Journal(Protocol):
         """Keep one tick and the memory after it."""
         ...
 
-    def halted(self) -> bool:
-        """Tell whether somebody pulled the kill switch."""
+    def halted(self) -> str:
+        """Return what halts the decisions, in words; empty where nothing does."""
         ...

@@ -200,8 +200,20 @@ class Driver:
         self._loop.direct(policy, guards)
         threading.Timer(0.02, self.tick).start()
 
+    @property
+    def halted(self) -> str:
+        """Return what halts the decisions."""
+        return self._loop.halted()
+
     def halt(self) -> None:
         """Do nothing."""
+
+    def resume(self) -> None:
+        """Do nothing."""
+
+    def pause(self, cause: str) -> None:
+        """Decide nothing for a cause, or again."""
+        self._loop.paused = cause
 
     def observe(self, now: float) -> Any:
         """See the job."""

@@ -8,6 +8,7 @@ executor leave, now or later.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hypothesis import event, given, settings
@@ -167,13 +168,20 @@ class Application:
         self.places[store] = executor
 
 
+class Unthreaded(Steward):
+    """A steward that looks only when the test says so."""
+
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Start no thread."""
+
+
 class Controller:
     """An autoscaler on an application, put together as ``attach`` does it."""
 
     def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
         self.application = application
         self.size = SizeInForce()
-        self.steward = Steward(
+        self.steward = Unthreaded(
             application,
             application,
             application,
@@ -333,6 +341,77 @@ def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_f
             assert taken_for_leaving(application) <= application.leaving
     event(f"{len(application.leaving)} were leaving since before")
     event(f"nobody told how many: {application.asked is None}")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    application=applications,
+    happened=earlier,
+    wanted=st.integers(1, MOST),
+    then=st.lists(
+        st.tuples(
+            NATURE | st.sampled_from(["tick", "tick", "look", "ask", "halt", "halt", "resume"]),
+            numbers,
+        ),
+        max_size=40,
+    ),
+    graceful=st.booleans(),
+)
+def test_while_halted_no_executor_leaves_and_no_other_number_is_asked_for(
+    application, happened, wanted, then, graceful
+):
+    live(application, happened, graceful)
+    controller = Controller(application, AskFor(wanted), graceful)
+    journal, halted = application.journal, False
+    for what, n in then:
+        harm, asked = len(application.harm), application.asked
+        if what in ("halt", "resume"):
+            journal.stopped = halted = what == "halt"
+            controller.loop.step(application.now)  # as the handle does: at once
+        elif what == "tick":
+            controller.tick()
+        elif what == "look":
+            controller.look()
+        else:
+            happen(application, what, n)
+        if halted:
+            assert len(application.harm) == harm
+            assert application.asked == asked or what == "ask"
+            assert journal.records[-1].target is None or what not in ("halt", "tick")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    application=applications,
+    happened=earlier,
+    wanted=st.integers(1, MOST),
+    ticks=st.integers(0, 6),
+    meanwhile=later,
+    then=later,
+    graceful=st.booleans(),
+)
+def test_after_a_halt_the_size_stays_until_something_else_is_decided(
+    application, happened, wanted, ticks, meanwhile, then, graceful
+):
+    live(application, happened, graceful)
+    controller = Controller(application, AskFor(wanted), graceful)
+    for _ in range(ticks):
+        controller.tick()
+    application.journal.stopped = True
+    controller.loop.step(application.now)
+    for what, n in meanwhile:
+        happen(application, what, n)
+    application.journal.stopped = False
+    controller.loop.direct(Holds(), standard_guards(Limits(max_executors=MOST)))
+    application.harm.clear()
+    for what, n in [("tick", 0), *then]:
+        if what == "tick":
+            controller.tick()
+        elif what == "look":
+            controller.look()
+        else:
+            happen(application, what, n)
+        assert application.harm == []
 
 
 def test_a_policy_that_decides_is_heard():

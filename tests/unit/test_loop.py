@@ -90,7 +90,7 @@ def test_a_tick_observes_decides_guards_rescales_and_records_in_this_order():
 
         def halted(self):
             told.append("halted?")
-            return False
+            return ""
 
         def observe(self, now):
             told.append("observe")
@@ -161,19 +161,76 @@ def test_the_kill_switch_works_within_one_tick_and_is_recorded():
     loop.step(1.0)
     journal.stopped = True
     record = loop.step(2.0)
-    assert loop.halted
     assert (record.rescaling.phase, record.target, actuator.targets) == ("halted", None, [5])
     assert journal.records[-1] == record
 
 
-def test_the_kill_switch_ends_the_run():
+class Held(RecordingActuator):
+    def __init__(self) -> None:
+        super().__init__()
+        self.holds = 0
+
+    def hold(self):
+        self.holds += 1
+
+
+def test_while_halted_it_observes_and_decides_nothing_and_then_goes_on_with_its_memory():
+    actuator, journal, policy = Held(), MemoryJournal(), AskFor(5)
+    loop = loop_of(
+        [at(1.0), at(61.0), at(3661.0), at(7200.0), at(7205.0)], policy, actuator, journal
+    )
+    loop.step(1.0)
+    journal.stopped = True
+    first, second = loop.step(61.0), loop.step(3661.0)
+    for record in (first, second):
+        assert (record.raw, record.target, record.rescaling.phase) == (None, None, "halted")
+        assert record.rescaling.detail == (
+            "halted since 1970-01-01 00:01 UTC (STOP); the query keeps running"
+        )
+    assert second.observation is not None
+    assert second.observation.t_s == 3661.0
+    assert (actuator.targets, actuator.holds) == ([5], 2)
+    journal.stopped = False
+    resumed, after = loop.step(7200.0), loop.step(7205.0)
+    assert resumed.rescaling.detail == "resumed, halted since 1970-01-01 00:01 UTC"
+    assert after.rescaling.detail == ""
+    assert actuator.targets == [5, 5, 5]
+    assert policy.memories[1] == {"calls": 1}
+
+
+def test_a_halt_holds_also_where_observing_fails_and_after_a_restart_it_keeps_its_beginning():
+    journal = MemoryJournal()
+    journal.stopped = True
+    for now, begun in ((60.0, "00:01"), (120.0, "00:01")):
+        loop = Loop(
+            sensor=Now(OSError("gone")),
+            policy=AskFor(5),
+            guards=(),
+            actuator=RecordingActuator(),
+            journal=journal,
+        )
+        record = loop.step(now)
+        assert record.rescaling.detail.startswith(f"halted since 1970-01-01 {begun} UTC")
+        assert record.observation is None
+
+
+def test_a_pause_of_the_process_halts_it_without_the_journal():
+    actuator = RecordingActuator()
+    loop = loop_of([at(1.0), at(2.0)], AskFor(5), actuator)
+    loop.paused = "paused by the control API"
+    assert "(paused by the control API)" in loop.step(1.0).rescaling.detail
+    loop.paused = ""
+    assert loop.step(2.0).target == 5
+
+
+def test_a_halt_does_not_end_the_run():
     journal = MemoryJournal()
     journal.stopped = True
     loop = Loop(
         sensor=Now(), policy=AskFor(5), guards=(), actuator=RecordingActuator(), journal=journal
     )
     loop.run(0.001, Ticks(50))
-    assert len(journal.records) == 1
+    assert [record.rescaling.phase for record in journal.records] == ["halted"] * 50
 
 
 def test_each_has_its_own_memory_over_the_ticks():

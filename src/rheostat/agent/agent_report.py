@@ -9,6 +9,7 @@ from typing import Any
 from rheostat.agent.sizing import Sizing, sizing_of, to_json
 
 SCHEMA = 1
+TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (the name of it)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

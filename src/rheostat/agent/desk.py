@@ -28,8 +28,21 @@ class Sized(Protocol):
         """Decide by these from now on."""
         ...
 
+    @property
+    def halted(self) -> str:
+        """What halts the decisions, in words; empty where nothing does."""
+        ...
+
     def halt(self) -> None:
-        """Pull the kill switch."""
+        """Decide nothing until ``resume``, also after a new start."""
+        ...
+
+    def resume(self) -> None:
+        """Take ``halt`` back."""
+        ...
+
+    def pause(self, cause: str) -> None:
+        """Decide nothing for a cause that this process keeps; an empty one takes that back."""
         ...
 
 
@@ -87,19 +100,20 @@ class Desk:
                 f"executors must be a whole number of executors from 1 on, but it is {size!r}"
             )
         with self._lock:
+            if cause := self._sized.halted:
+                raise Refused(f"the autoscaler is halted ({cause}): PUT /resume first")
             if self._sizing.mode != "external":
                 raise Refused(f"the mode is {self._sizing.mode}: the size is not set from outside")
             return self.direct(replace(self._sizing, size=size))
 
     def direct(self, sizing: Sizing) -> Report:
-        """Size like this from now on; the same again does nothing. Raises BadInput for a policy or
-        a guard that cannot be made, Refused where nothing is decided any more.
+        """Size like this from now on, or once it is resumed; the same again does nothing. Raises
+        BadInput for a policy or a guard that cannot be made.
         """
         with self._lock:
-            if self._record and self._record.rescaling.phase == "halted":
-                raise Refused("the kill switch was pulled: nothing is decided any more")
             if sizing != self._sizing:
                 self._sized.direct(*self._parts(sizing))
+                self._sized.pause("paused by the control API" if sizing.paused else "")
                 self._sizing = sizing
             return self.report()
 
@@ -113,9 +127,15 @@ class Desk:
         return policy, ((*guards, Held()) if sizing.mode == "shadow" else guards)
 
     def halt(self) -> Report:
-        """Pull the kill switch; the application keeps its size."""
+        """Halt the decisions; the application keeps its size."""
         self._sized.halt()
         return replace(self.report(), halted=True)
+
+    def resume(self) -> Report:
+        """Resume the decisions; the report says what still halts them, if anything does."""
+        self._sized.resume()
+        cause = self._sized.halted
+        return replace(self.report(), halted=bool(cause), detail=cause and f"halted ({cause})")
 
     def drain(self) -> Report:
         """End the queries after the batches that run; a second time does nothing."""

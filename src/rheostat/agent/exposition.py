@@ -18,7 +18,7 @@ def exposition(report: Report) -> bytes:
     for name, value in sorted(report.metrics.items()):
         gauge = Gauge(name, GAUGES[name.removeprefix(PREFIX)], [*labels], registry=registry)
         gauge.labels(**labels).set(value)
-    halted = Gauge(f"{PREFIX}halted", "1 once the kill switch was pulled", registry=registry)
+    halted = Gauge(f"{PREFIX}halted", "1 while decisions are halted", registry=registry)
     halted.set(float(report.halted))
     if report.age_s is not None:
         age = Gauge(f"{PREFIX}tick_age_s", "seconds since the loop has looked", registry=registry)

@@ -1,5 +1,5 @@
 """The agent's HTTP: ``GET /metrics``, ``/overview`` and ``/status``; ``PUT /scale``, ``/sizing``,
-``/halt`` and ``/drain`` with a token.
+``/halt``, ``/resume`` and ``/drain`` with a token.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from rheostat.agent.agent_report import Report, report_json
+from rheostat.agent.agent_report import TOKEN_VARIABLE, Report, report_json
 from rheostat.agent.desk import Desk, Refused
 from rheostat.agent.exposition import CONTENT_TYPE, exposition
 from rheostat.agent.sizing import sizing_of
 from rheostat.errors import BadInput
 
 _log = logging.getLogger("rheostat")
-TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (the name of it)
 _LARGEST_BYTES = 65_536
 _IDLE_S = 60.0
 Overview = Callable[[], Mapping[str, Any]]
@@ -28,6 +27,7 @@ Writes = Mapping[str, Callable[[Desk, Mapping[str, Any]], Report]]
 _WRITES: Writes = {
     "/drain": lambda desk, _: desk.drain(),
     "/halt": lambda desk, _: desk.halt(),
+    "/resume": lambda desk, _: desk.resume(),
     "/scale": lambda desk, read: desk.resize(read.get("executors")),
     "/sizing": lambda desk, read: desk.direct(sizing_of(read)),
 }

@@ -25,10 +25,11 @@ class Sizing:
 
     ``size`` is what was asked for from outside, None where nothing was. Without a ``policy`` the
     one holds with which the driver was started, with its parameters; the same goes for ``slo``,
-    ``limits`` and ``guards``.
+    ``limits`` and ``guards``. While ``paused`` nothing is decided.
     """
 
     mode: str = "policy"
+    paused: bool = False
     size: int | None = None
     policy: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -42,6 +43,7 @@ def to_json(sizing: Sizing) -> dict[str, Any]:
     """Return the sizing as JSON values; what is not said is left out."""
     said = {
         "mode": sizing.mode,
+        "paused": sizing.paused or None,
         "size": sizing.size,
         "policy": sizing.policy,
         "parameters": dict(sizing.parameters) or None,
@@ -65,8 +67,12 @@ def sizing_of(read: Mapping[str, Any]) -> Sizing:
         wrong.append(f"mode must be {', '.join(MODES)}, but it is {mode!r}")
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         wrong.append(f"size must be a whole number of executors from 1 on, but it is {size!r}")
+    paused = read.get("paused", False)
+    if not isinstance(paused, bool):
+        wrong.append(f"paused must be true or false, but it is {paused!r}")
     sizing = Sizing(
         mode=mode,
+        paused=paused,
         size=size,
         policy=read.get("policy"),
         parameters=_mapping("parameters", read.get("parameters"), wrong),

@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "explain:explain",
     "savings": "savings:savings",
     "halt": "halt:halt",
+    "resume": "halt:resume",
     "doctor": "doctor:doctor",
     "calibrate": "recordings.calibrate:calibrate",
     "whatif": "recordings.whatif:whatif",

@@ -1,36 +1,94 @@
-"""``rheostat halt``: the kill switch, pulled from outside."""
+"""``rheostat halt`` and ``rheostat resume``: pause the decisions of a running application."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+from typing import Annotated, Any
 
 import typer
 
 from rheostat.errors import BadInput, RheostatError
 
+_ADDRESS = re.compile(r"(?:http://)?[^/\s]+:\d+/?")
+_TIMEOUT_S = 10.0
+Target = Annotated[
+    str,
+    typer.Argument(
+        help=(
+            "The checkpoint of one of its queries or its journal (a folder, hdfs://, s3a:// ...),"
+            " or HOST:PORT of its agent."
+        )
+    ),
+]
 
-def halt(
-    checkpoint: Annotated[
-        str,
-        typer.Argument(help="The checkpoint of one of its queries: a folder, hdfs://, s3a:// ..."),
-    ],
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Take the kill switch away; it holds for a next start.")
-    ] = False,
-) -> None:
-    """Stop the autoscaler of a running application through the file system of its checkpoint.
 
-    Within a tick it decides nothing any more; the application keeps its size. That holds for the
-    next start of the query, too, until the switch is taken away.
+def halt(target: Target) -> None:
+    """Halt the autoscaler of a running application: the queries keep running at their size.
+
+    Within a tick it decides nothing any more. That holds for the next start with the same
+    checkpoint or journal, too, until rheostat resume.
 
     Example: rheostat halt hdfs://namenode/checkpoints/orders
     """
-    from rheostat.spark.journaling.halting import pull, take_away
+    if _ADDRESS.fullmatch(target):
+        _put(target, "halt")
+        typer.echo(f"{target}: halted")
+        return
+    from rheostat.spark.journaling.halting import pull
 
+    typer.echo(f"{_file(target, pull)} is there: decisions are halted")
+
+
+def resume(target: Target) -> None:
+    """Resume the autoscaler of an application that was halted in the same way.
+
+    Within a tick it decides again, without a restart, from what it had learnt before.
+
+    Example: rheostat resume hdfs://namenode/checkpoints/orders
+    """
+    if _ADDRESS.fullmatch(target):
+        still = _put(target, "resume")
+        if still.get("halted"):
+            raise RheostatError(f"{target}: still {still.get('detail')}; resume it there, too")
+        typer.echo(f"{target}: resumed")
+        return
+    from rheostat.spark.journaling.halting import take_away
+
+    typer.echo(f"{_file(target, take_away)} is gone: decisions go on")
+
+
+def _file(target: str, change: Callable[[str], str]) -> str:
     try:
-        file = take_away(checkpoint) if undo else pull(checkpoint)
+        return change(target)
     except BadInput:
         raise
     except OSError as fault:
-        raise RheostatError(f"{checkpoint}: {fault}") from None
-    typer.echo(f"{file} is {'gone' if undo else 'there'}")
+        raise RheostatError(f"{target}: {fault}") from None
+
+
+def _put(address: str, route: str) -> Mapping[str, Any]:
+    """Write to the agent and return its answer; raises BadInput without a right token, and
+    RheostatError where it does not answer.
+    """
+    from rheostat.agent.agent_report import TOKEN_VARIABLE
+
+    token = os.environ.get(TOKEN_VARIABLE)
+    if not token:
+        raise BadInput(f"set {TOKEN_VARIABLE} to the token of the agent at {address}")
+    connection = HTTPConnection(address.rstrip("/").rpartition("/")[2], timeout=_TIMEOUT_S)
+    try:
+        connection.request("PUT", f"/{route}", "{}", {"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        read: Mapping[str, Any] = json.loads(answer.read())
+    except (OSError, HTTPException, ValueError) as fault:
+        raise RheostatError(f"{address} does not answer: {fault}") from None
+    finally:
+        connection.close()
+    if answer.status != HTTPStatus.OK:
+        raise BadInput(f"{address} refuses: {read.get('error', answer.status)}")
+    return read

@@ -26,11 +26,7 @@ def explain(record: Record) -> list[str]:
     if record.raw:
         lines += [_wanted(record.raw), *_allowed(record.raw, record.guards)]
     lines += [f"  also: {action}" for action in record.actions]
-    stands = record.rescaling
-    return [
-        *lines,
-        f"  rescaling: {stands.phase}" + (f", {stands.detail}" if stands.detail else ""),
-    ]
+    return [*lines, f"  rescaling: {record.rescaling}"]
 
 
 def verdict(record: Record) -> str:
@@ -38,6 +34,8 @@ def verdict(record: Record) -> str:
     guards allowed no more: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
     """
     size = record.observation.size if record.observation else None
+    if record.rescaling.phase == "halted":
+        return record.rescaling.detail
     if record.target is None:
         return "nothing was decided"
     executors = f"{record.target} executor{'s' * (record.target != 1)}"
@@ -94,7 +92,7 @@ def seen(observation: Observation | None) -> str:
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records that ask for another size than the one that stands or for something else,
-    once while nothing changes, and the beginning of a halt.
+    once while nothing changes, and the beginning and the end of a halt.
     """
     before: tuple[int | None, int | None] | None = None
     halted = False
@@ -104,7 +102,7 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
         is_halt = record.rescaling.phase == "halted"
         # While executors are on their way, the same change is asked for at every tick.
         if (record.target is not None and asked[0] != asked[1] and asked != before) or (
-            (is_halt and not halted) or (record.actions and record.actions != also)
+            (is_halt != halted) or (record.actions and record.actions != also)
         ):
             yield record
         before, halted = asked, is_halt

@@ -173,9 +173,9 @@ class FarJournal(FolderJournal):
             self._waiting = [*self._waiting, to_line(record) + "\n"][-MOST_WAITING:]
             self._last = memory, record.t_s
 
-    def halted(self) -> bool:
-        """Tell whether a kill switch is there: the far one as it was seen last."""
-        return super().halted() or self._far_stop
+    def halted(self) -> str:
+        """Return the kill switch that is there: the far one as of the last ``carry``."""
+        return super().halted() or (f"{self._far.uri}/{STOP_FILE}" if self._far_stop else "")
 
     def carry(self) -> None:
         """Bring what waits to the far folder, and look for the kill switch there.

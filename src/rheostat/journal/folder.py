@@ -47,8 +47,8 @@ class FolderJournal:
         self._root = folder
         self._claim = claim
         self._unwritten: list[Record] = []
-        self.other_switch: Callable[[], bool] | None = None
-        """Tells whether a kill switch was pulled elsewhere; None where none is looked for."""
+        self.other_switch: Callable[[], str] | None = None
+        """Returns the kill switch that is elsewhere; None where none is looked for."""
         self._records_per_segment = records_per_segment
         self._retention = Retention.of(options or JournalOptions())
         try:
@@ -110,10 +110,11 @@ class FolderJournal:
         if isinstance(event, Start):
             self._summary.note(event)
 
-    def halted(self) -> bool:
-        """Tell whether the kill switch is there."""
-        elsewhere = self.other_switch
-        return self.stop_file.exists() or (elsewhere is not None and elsewhere())
+    def halted(self) -> str:
+        """Return the kill switch that is there; empty where there is none."""
+        if self.stop_file.exists():
+            return str(self.stop_file)
+        return self.other_switch() if self.other_switch else ""
 
     def close(self) -> None:
         """Close the segment that is written, and leave the journal to other writers."""
@@ -231,9 +232,9 @@ class MemoryJournal:
         self.records.append(record)
         self.memory = memory
 
-    def halted(self) -> bool:
-        """Tell whether ``stopped`` was set."""
-        return self.stopped
+    def halted(self) -> str:
+        """Return a cause if ``stopped`` was set."""
+        return STOP_FILE if self.stopped else ""
 
 
 def erase(folder: Path) -> None:

@@ -7,6 +7,7 @@ dies between them finds what he was about to do.
 | the driver | and | then |
 |---|---|---|
 | can be scaled | is sized otherwise than wanted | tell it: it moves state and scales, live |
+| is halted, or paused | | it is told how it is sized, and is not restarted |
 | cannot be scaled; ours | is of another size than wanted | drain |
 | is drained | still there | stop |
 | is gone or has ended | a restart is noted | the next number, started at the new size |
@@ -94,7 +95,8 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         return _said(status, "Starting", f"the driver {driver.name} is not running yet")
     found = _live(wanted, status, observed)
     size, report = _size(wanted.sizing), observed.report
-    if report and not report.can_scale and size:
+    halted = wanted.sizing.paused or (report is not None and report.halted)
+    if report and not report.can_scale and size and not halted:
         other = size != (driver.size or status.started_at)
         wait = _wait(other, status, observed)
         if wait:
@@ -162,9 +164,6 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         phase=report.phase,
         reason=report.reason,
     )
-    if report.halted:
-        said = "the kill switch was pulled; remove the file STOP and restart the driver"
-        return _said(status, "Halted", said, phase=report.phase)
     actions: list[Action] = []
     sizing, in_force = wanted.sizing, report.target
     if sizing.mode == "external" and sizing.size is None and in_force:
@@ -172,6 +171,9 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         actions.append(Adopt(in_force))
     if report.sizing != sizing:
         actions.append(Tell(sizing))
+    if report.halted:
+        reason = "Paused" if sizing.paused else "Halted"
+        return _said(status, reason, report.detail, tuple(actions), phase=report.phase)
     if not report.can_scale and sizing.mode != "shadow":
         said = f"live scaling is not possible: {'; '.join(report.cannot)}"
         return _said(status, "CannotScale", said, tuple(actions), phase=report.phase)

@@ -41,6 +41,7 @@ def definition() -> dict[str, Any]:
         },
         "additionalPrinterColumns": [
             _column("Mode", ".spec.mode"),
+            _column("Paused", ".spec.paused", "boolean"),
             _column("Executors", ".status.replicas", "integer"),
             _column("Target", ".status.target", "integer"),
             _column("Phase", ".status.phase"),
@@ -97,6 +98,12 @@ def _spec() -> dict[str, Any]:
                 "default": "shadow",
                 "description": "Who decides: whoever writes the scale sub-resource, a policy, or"
                 " nobody (a policy only advises).",
+            },
+            "paused": {
+                "type": "boolean",
+                "default": False,
+                "description": "Decide nothing while it is true: the query keeps running, and the"
+                " application keeps its size.",
             },
             "replicas": {
                 "type": "integer",

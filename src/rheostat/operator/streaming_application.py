@@ -16,7 +16,7 @@ AGENT_PORT = 8085
 SOURCES = ("selector", "sparkApplication", "template")
 """The three ways to say which driver it is; exactly one of them is given."""
 
-_SIZING = ("mode", "slo", "policy", "parameters", "limits", "guards", "metrics")
+_SIZING = ("mode", "paused", "slo", "policy", "parameters", "limits", "guards", "metrics")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,10 @@ class SizeInForce:
             return
         self._decided = target
 
+    def forget(self) -> None:
+        """Forget what was decided: the size is again what is there, or was asked for."""
+        self._decided = None
+
     def _is_news(self, target: int, replaces: bool) -> bool:
         if not self._shown or not self._registered:
             return False

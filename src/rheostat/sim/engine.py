@@ -36,9 +36,9 @@ class NoJournal:
     def append(self, record: Record, memory: Memory) -> None:
         """Drop both."""
 
-    def halted(self) -> bool:
-        """Say no."""
-        return False
+    def halted(self) -> str:
+        """Return nothing: it is never halted."""
+        return ""
 
 
 def simulate(

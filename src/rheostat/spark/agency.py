@@ -33,8 +33,9 @@ def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
     if not settings.agent.agent:
         return None
     try:
+        from rheostat.agent.agent_report import TOKEN_VARIABLE
         from rheostat.agent.desk import Desk
-        from rheostat.agent.server import TOKEN_VARIABLE, Server
+        from rheostat.agent.server import Server
     except ModuleNotFoundError as missing:
         raise BadInput(f"agent: {advice(missing.name or str(missing))}") from None
     token = os.environ.get(TOKEN_VARIABLE) or None

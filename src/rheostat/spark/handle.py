@@ -56,8 +56,8 @@ class _End(threading.Event):
 
 
 class Handle:
-    """A running autoscaler: ends with the application, by ``stop()``, or by the kill switch (a file
-    ``STOP`` beside the journal).
+    """A running autoscaler: ends with the application or by ``stop()``. ``halt()``, or a file
+    ``STOP`` beside the journal, halts it until ``resume()``, or until the file is removed.
 
     ``last`` is the newest record. ``ended`` returns whether the application is over; ``opening`` is
     called before the loop's thread starts, ``closing`` after its last tick; ``summary`` describes
@@ -158,9 +158,28 @@ class Handle:
         except OSError as fault:
             _log.warning("rheostat: %s: %s", STARTS_FILE, fault)
 
+    @property
+    def halted(self) -> str:
+        """What halts the decisions, in words; empty where nothing does."""
+        return self._loop.halted()
+
     def halt(self) -> None:
-        """Pull the kill switch: nothing is decided any more, the application keeps its size."""
+        """Decide nothing until ``resume``: the application keeps its size, and the queries keep
+        running. A new start with the same journal is halted, too.
+        """
         self._journal.stop_file.touch()
+        self._stop.poke()
+
+    def resume(self) -> None:
+        """Decide again. What was halted elsewhere, such as through a checkpoint, is resumed there;
+        see ``halted``.
+        """
+        self._journal.stop_file.unlink(missing_ok=True)
+        self._stop.poke()
+
+    def pause(self, cause: str) -> None:
+        """Halt for a ``cause`` that is kept in this process only; an empty one ends that."""
+        self._loop.paused = cause
         self._stop.poke()
 
     def at_end(self, call: Callable[[], None]) -> None:
@@ -176,10 +195,14 @@ class Handle:
         self._thread.start()
         atexit.register(self.stop)
 
+    def _log_halts(self, record: Record) -> None:
+        before = self.last is not None and self.last.rescaling.phase == "halted"
+        if (record.rescaling.phase == "halted") != before:
+            _log.warning("rheostat: %s", record.rescaling.detail)
+
     def _run(self, interval_s: float) -> None:
         self._loop.run(interval_s, self._stop, self._seen)
-        if not self._loop.halted:
-            self.note(End(t_s=time.time()))
+        self.note(End(t_s=time.time()))
         for close in (self._closing, *self._at_end):
             try:
                 close()
@@ -198,6 +221,7 @@ class Handle:
         atexit.unregister(self.stop)
 
     def _seen(self, record: Record) -> None:
+        self._log_halts(record)
         self.last = record
         if self._ended():
             return

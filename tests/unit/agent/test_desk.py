@@ -48,8 +48,18 @@ class App:
         self.directed = (policy, guards)
         self.loop.direct(policy, guards)
 
+    @property
+    def halted(self):
+        return self.loop.halted()
+
     def halt(self):
         self.journal.stopped = True
+
+    def resume(self):
+        self.journal.stopped = False
+
+    def pause(self, cause):
+        self.loop.paused = cause
 
     def _drain(self):
         self.drains += 1
@@ -126,13 +136,37 @@ def test_the_same_sizing_again_directs_nothing():
     assert app.directed == ()
 
 
-def test_after_the_kill_switch_nothing_is_taken():
+def test_while_halted_no_size_is_taken_and_after_it_one_is():
     app = App([at(0), at(1)], mode="external")
     assert app.desk.halt().halted
     app.tick()
     assert app.desk.report().halted
-    with pytest.raises(Refused, match="kill switch"):
+    with pytest.raises(Refused, match="PUT /resume first"):
         app.desk.resize(3)
+    assert not app.desk.resume().halted
+    app.desk.resize(3)
+    app.tick(1)
+    assert app.actuator.targets == [3]
+
+
+def test_a_sizing_that_is_paused_decides_nothing_until_it_is_not():
+    app = App([at(0), at(1), at(2)])
+    app.desk.direct(Sizing(paused=True))
+    app.tick(0)
+    assert "(paused by the control API)" in app.desk.report().detail
+    assert app.desk.resume().halted  # what the resource says is not for /resume to change
+    app.desk.direct(Sizing(mode="policy"))
+    app.tick(1)
+    assert app.actuator.targets == [3]
+
+
+def test_the_end_of_a_pause_does_not_end_a_halt():
+    app = App([at(0)])
+    app.desk.halt()
+    app.desk.direct(Sizing(paused=True))
+    app.desk.direct(Sizing())
+    app.tick(0)
+    assert app.desk.report().halted
 
 
 def test_the_queries_are_drained_once():

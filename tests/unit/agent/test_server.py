@@ -10,6 +10,7 @@ from rheostat.agent.agent_report import Report, report_json, report_of
 from rheostat.agent.desk import Desk
 from rheostat.agent.server import Server
 from rheostat.agent.sizing import Sizing
+from rheostat.cli.app import run
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, Observation, Record, Rescaling
 from rheostat.policies.rules.fixed import Fixed
@@ -17,13 +18,19 @@ from rheostat.policies.rules.fixed import Fixed
 
 class Nothing:
     capabilities = Capabilities(can_scale=False, cannot=("it is a test",))
-    halted = False
+    halted = ""
 
     def direct(self, policy, guards):
         pass
 
     def halt(self):
-        self.halted = True
+        self.halted = "a test"
+
+    def resume(self):
+        self.halted = ""
+
+    def pause(self, cause):
+        self.halted = cause
 
 
 @pytest.fixture
@@ -100,9 +107,35 @@ def test_without_a_token_nothing_is_written(serve):
     assert (status, "RHEOSTAT_AGENT_TOKEN" in read["error"]) == (403, True)
 
 
-def test_the_kill_switch_is_pulled(serve):
+def test_it_is_halted_and_resumed(serve):
     server, _ = serve()
     assert ask(server, "PUT", "/halt")[1]["halted"] is True
+    assert ask(server, "PUT", "/resume")[1]["halted"] is False
+
+
+def test_the_commands_halt_and_resume_take_an_address(serve, monkeypatch, capsys):
+    server, desk = serve()
+    monkeypatch.delenv("RHEOSTAT_AGENT_TOKEN", raising=False)
+    assert run(["halt", server.address]) == 2
+    assert "set RHEOSTAT_AGENT_TOKEN" in capsys.readouterr().err
+    monkeypatch.setenv("RHEOSTAT_AGENT_TOKEN", "guess")
+    assert run(["halt", server.address]) == 2
+    assert "wrong token" in capsys.readouterr().err
+    monkeypatch.setenv("RHEOSTAT_AGENT_TOKEN", "secret")
+    assert run(["halt", server.address]) == 0
+    assert run(["resume", f"http://{server.address}"]) == 0
+    desk.direct(Sizing(paused=True))
+    monkeypatch.setattr(Nothing, "resume", lambda self: None)
+    assert run(["resume", server.address]) == 1
+    assert "still halted (paused by the control API)" in capsys.readouterr().err
+
+
+def test_an_address_that_does_not_answer_is_one_line(serve, monkeypatch, capsys):
+    server, _ = serve()
+    server.close()
+    monkeypatch.setenv("RHEOSTAT_AGENT_TOKEN", "secret")
+    assert run(["halt", server.address]) == 1
+    assert "does not answer" in capsys.readouterr().err
 
 
 def test_the_metrics_are_in_the_text_format(serve):

@@ -66,6 +66,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "explain",
                 "savings",
                 "halt",
+                "resume",
                 "doctor",
                 "calibrate",
                 "whatif",

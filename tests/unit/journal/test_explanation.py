@@ -30,9 +30,9 @@ def test_advice_that_nobody_follows_is_told_once():
     assert [tick.target for tick in changes(ticks)] == [2, 3, 3]
 
 
-def test_a_halt_is_told_when_it_begins():
+def test_a_halt_is_reported_when_it_begins_and_when_it_ends():
     ticks = [record(4, 4), record(None, None, "halted"), record(None, None, "halted"), record(4, 4)]
-    assert [tick.rescaling.phase for tick in changes(ticks)] == ["halted"]
+    assert [*changes(ticks)] == [ticks[1], ticks[3]]
 
 
 def test_what_is_absent_is_not_told():

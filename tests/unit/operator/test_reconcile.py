@@ -62,10 +62,38 @@ def test_somebody_elses_driver_that_cannot_be_scaled_is_only_said():
     assert "dynamic allocation" in ready(found).message
 
 
-def test_after_the_kill_switch_nothing_is_told():
-    seen = Observed(drivers=(POD,), report=replace(LIVE, halted=True))
-    found = reconcile(THEIRS, Status(), seen)
-    assert (found.actions, ready(found).reason) == ((), "Halted")
+HALTED = replace(LIVE, halted=True, phase="halted", detail="halted since 16:20 (J/STOP)")
+
+
+def test_a_driver_that_somebody_else_has_halted_is_reported_and_sized_once_it_resumes():
+    found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=HALTED))
+    assert (found.actions, ready(found).reason) == ((Tell(SIZING),), "Halted")
+    assert (found.status.phase, ready(found).message) == ("halted", "halted since 16:20 (J/STOP)")
+
+
+def test_a_resource_pauses_its_driver_shows_it_and_resumes_it():
+    paused = replace(SIZING, paused=True)
+    wanted = replace(THEIRS, sizing=paused)
+    running = replace(LIVE, sizing=SIZING)
+    found = reconcile(wanted, Status(), Observed(drivers=(POD,), report=running))
+    assert found.actions == (Tell(paused),)
+    halted = replace(HALTED, sizing=paused)
+    found = reconcile(wanted, Status(), Observed(drivers=(POD,), report=halted))
+    assert (found.actions, ready(found).reason) == ((), "Paused")
+    assert found.status.phase == "halted"
+    found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=halted))
+    assert found.actions == (Tell(SIZING),)
+
+
+def test_a_paused_driver_is_not_restarted_at_another_size():
+    pod = replace(POD, incarnation=1, size=2)
+    wanted = replace(OURS, sizing=replace(SIZING, paused=True))
+    for report in (FIXED, replace(FIXED, halted=True, sizing=wanted.sizing)):
+        found = reconcile(
+            wanted, Status(incarnation=1, started_at=2), Observed(drivers=(pod,), report=report)
+        )
+        assert found.status.restarting_to is None
+        assert not any(isinstance(action, Drain) for action in found.actions)
 
 
 def test_the_seeds_steps_drain_stop_restart_where_live_scaling_cannot_be():

@@ -28,6 +28,21 @@ def test_a_resource_is_read():
     assert read.labels == {"app": "x", "spark-role": "driver"}
 
 
+def test_it_may_be_paused():
+    assert application_of(body(paused=True)).sizing == Sizing(mode="shadow", paused=True)
+    with pytest.raises(BadInput, match="paused must be true or false, but it is 'yes'"):
+        application_of(body(paused="yes"))
+
+
+def test_a_schedule_is_checked_when_it_is_read():
+    guards = {"floor": "Mon-Fri 08:00-10:00 Europe/Budapest = 4", "ceiling": "22:00-06:00 = 2"}
+    assert application_of(body(guards=guards)).sizing.guards == GuardOptions(
+        floor=guards["floor"], ceiling=guards["ceiling"]
+    )
+    with pytest.raises(BadInput, match="above the ceiling"):
+        application_of(body(guards={**guards, "floor": "Mon = 4"}))
+
+
 def test_it_is_shadow_unless_something_else_is_said_and_replicas_are_not_a_wish_then():
     assert application_of(body(replicas=4)).sizing == Sizing(mode="shadow")
 

@@ -101,16 +101,34 @@ def test_it_runs_until_it_is_stopped_and_journals_every_tick(tmp_path):
     assert len(actuator.asked) == asked
 
 
-def test_a_file_beside_the_journal_is_the_kill_switch(tmp_path):
+def test_a_file_beside_the_journal_halts_it_until_it_is_resumed(tmp_path, caplog):
     job = Job()
     handle, actuator = handle_of(tmp_path, job)
     handle.start(TICK_S)
     looked(job, 1)
+    halted, resumed = threading.Event(), threading.Event()
+
+    def note(record: Record) -> None:
+        if record.rescaling.phase == "halted":
+            halted.set()
+        elif halted.is_set():
+            resumed.set()
+
+    handle.watch(note)
     (handle.journal / "STOP").touch()
-    assert gone(handle)
-    *before, last = read(handle.journal)
-    assert (last.rescaling.phase, last.target) == ("halted", None)
-    assert len(actuator.asked) == len(before)
+    assert halted.wait(60)
+    assert handle.running
+    assert handle.halted == str(handle.journal / "STOP")
+    decided = len(actuator.asked)
+    looked(job, 3)
+    assert len(actuator.asked) == decided
+    handle.resume()
+    assert resumed.wait(60)
+    handle.stop()
+    first, *_, last = (message for message in caplog.messages if message.startswith("rheostat: "))
+    assert first.startswith("rheostat: halted since")
+    assert first.endswith("the query keeps running")
+    assert last.startswith("rheostat: resumed, halted since")
 
 
 @pytest.mark.parametrize(
@@ -171,13 +189,15 @@ def test_it_prints_as_one_line_and_as_a_card_and_its_last_record_as_text(tmp_pat
 
 
 def test_a_record_without_a_decision_prints_what_is_known(tmp_path):
-    handle, _ = handle_of(tmp_path, Job())
-    (tmp_path / "STOP").touch()
+    job = Job(fails=True)
+    handle, _ = handle_of(tmp_path, job)
+    handle.halt()
     handle.start(TICK_S)
-    assert gone(handle)
-    assert str(handle.last) == (
-        "unknown number of executors (halted, the kill switch was pulled; the size stays)"
-    )
+    looked(job, 2)
+    handle.stop()
+    text = str(handle.last)
+    assert text.startswith("unknown number of executors (halted since 2")
+    assert text.endswith("STOP); the query keeps running)")
 
 
 def test_only_a_function_can_watch(tmp_path):

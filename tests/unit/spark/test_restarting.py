@@ -119,6 +119,13 @@ def actuator(mail: Mail) -> RestartActuator:
     return RestartActuator(mail, 2, 1, JobWatch(Queries(), mail, 2), lambda: False)
 
 
+def test_held_it_withdraws_the_restart_that_it_wanted(mail: Mail) -> None:
+    job = actuator(mail)
+    job.rescale(Decision(target=3, reason="lag"), 10.0)
+    job.hold()
+    assert mail.wish(LOOP) is None
+
+
 def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(mail: Mail) -> None:
     job = actuator(mail)
     assert job.rescale(Decision(target=3, reason="lag"), 10.0).phase == "growing"

@@ -1,4 +1,6 @@
-"""The kill switch of an application, pulled or taken away through the checkpoint of a query."""
+"""The kill switch of an application, set or removed through the checkpoint of a query, or through
+its journal.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rheostat.errors import BadInput
+from rheostat.journal.folder import MEMORY_FILE, STOP_FILE
 from rheostat.spark.journaling.kill_switches import HALT_FILE
 from rheostat.spark.settings.sizing_settings import local_or_far
 
@@ -20,34 +23,40 @@ class _Folder(Protocol):
     def delete(self, name: str) -> None: ...
 
 
-def pull(checkpoint: str) -> str:
-    """Write the kill switch into a checkpoint and return its name.
+def pull(target: str) -> str:
+    """Write the kill switch into a checkpoint or a journal and return its name.
 
-    Raises BadInput where there is no checkpoint, OSError with what the file system says.
+    Raises BadInput where ``target`` is neither, OSError with what the file system says.
     """
-    folder = _of(checkpoint)
-    folder.write(HALT_FILE, "")
-    return f"{checkpoint.rstrip('/')}/{HALT_FILE}"
+    folder, switch = _of(target)
+    folder.write(switch, "")
+    return f"{target.rstrip('/')}/{switch}"
 
 
-def take_away(checkpoint: str) -> str:
-    """Delete the kill switch of a checkpoint and return its name; raises what ``pull`` raises."""
-    folder = _of(checkpoint)
-    folder.delete(HALT_FILE)
-    return f"{checkpoint.rstrip('/')}/{HALT_FILE}"
+def take_away(target: str) -> str:
+    """Delete the kill switch of a checkpoint or a journal and return its name; raises what ``pull``
+    raises.
+    """
+    folder, switch = _of(target)
+    folder.delete(switch)
+    return f"{target.rstrip('/')}/{switch}"
 
 
-def _of(checkpoint: str) -> _Folder:
-    place = local_or_far(checkpoint)
+def _of(target: str) -> tuple[_Folder, str]:
+    place = local_or_far(target)
     if isinstance(place, Path):
         folder: _Folder = _Local(place)
     else:
         from rheostat.spark.internals.file_systems.hadoop_folder import own_folder
 
         folder = own_folder(place)
-    if not folder.exists(_METADATA):
-        raise BadInput(f"{checkpoint} is no checkpoint of a query: it has no file {_METADATA}")
-    return folder
+    for file, switch in ((_METADATA, HALT_FILE), (MEMORY_FILE, STOP_FILE)):
+        if folder.exists(file):
+            return folder, switch
+    raise BadInput(
+        f"{target} is neither the checkpoint of a query (it has no file {_METADATA}) nor a journal"
+        f" (no file {MEMORY_FILE}); name one of them, or HOST:PORT of an agent"
+    )
 
 
 class _Local:

@@ -4,10 +4,8 @@ container, from wherever the checkpoint can be written.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 
-_log = logging.getLogger("rheostat")
 HALT_FILE = "_rheostat/halt"
 """Below a checkpoint; Spark looks at no folder there that it does not know."""
 
@@ -24,16 +22,15 @@ class KillSwitches:
     ) -> None:
         self._checkpoints = checkpoints
         self._exists = exists
-        self._pulled: str | None = None
+        self._pulled = ""
 
-    def pulled(self) -> bool:
-        """Tell whether one was there when it was looked for last."""
-        return self._pulled is not None
+    def pulled(self) -> str:
+        """Return the one that was there at the last look; empty where there was none."""
+        return self._pulled
 
     def look(self) -> None:
         """Look for them now; raises OSError where that cannot be done."""
-        for checkpoint in self._checkpoints():
-            file = f"{checkpoint}/{HALT_FILE}"
-            if self._pulled is None and self._exists(file):
-                self._pulled = file
-                _log.warning("rheostat: %s is there: nothing is decided any more", file)
+        files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self._checkpoints()]
+        # The one that halts first: its query may have ended, and must not resume the others so.
+        known = [self._pulled] if self._pulled else []
+        self._pulled = next(filter(self._exists, (*known, *files)), "")

@@ -109,6 +109,10 @@ class DStreamsActuator:
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Do nothing between the decisions: each tick is a step."""
 
+    def hold(self) -> None:
+        """Forget what was decided: others may change the size until the next ``rescale``."""
+        self._size.forget()
+
     def close(self) -> None:
         """Leave the application as it is."""
 

@@ -39,6 +39,10 @@ class Protocols(Protocol):
         """Go on between the decisions; ``tick`` is called in the same thread now and then."""
         ...
 
+    def hold(self) -> None:
+        """Do nothing until the next ``start``; what is under way stays as it is."""
+        ...
+
     def stop(self) -> None:
         """Do no more."""
         ...
@@ -68,6 +72,9 @@ class SparkActuator:
         self._size = size
         self._locality_wait = locality_wait
         self._application = application
+        self._tick: Callable[[], None] = lambda: None
+        self._kept: Memory = {}
+        self._is_held = False
 
     def capabilities(self) -> Capabilities:
         """Say what can be done to this application."""
@@ -75,6 +82,10 @@ class SparkActuator:
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Assert what is decided, and the replacements, and tell where they stand."""
+        if self._is_held:
+            self._is_held = False
+            self._protocols.resume(self._kept, now)
+            self._protocols.start(self._tick)
         replaced = [
             named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))
         ]
@@ -85,6 +96,7 @@ class SparkActuator:
         # requests.
         happens = self._happens(target, now)
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
+        self._kept = rescaling.memory
         self._locality_wait.tick(rescaling.phase != "steady", now)
         kept = {"application": self._application, "protocol": rescaling.memory}
         detail = "; ".join(filter(None, (rescaling.detail, happens)))
@@ -99,11 +111,24 @@ class SparkActuator:
         # Every application counts its executors from 0 or 1 again: another one's numbers would name
         # ours.
         if kept.get("application") == self._application:
-            self._protocols.resume(kept["protocol"], now)
+            self._kept = kept["protocol"]
+            self._protocols.resume(self._kept, now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Go on between the decisions, in a thread of its own in which ``tick`` is called."""
+        self._tick = tick
         self._protocols.start(tick)
+
+    def hold(self) -> None:
+        """Leave the application as it is until the next ``rescale``. What was decided is forgotten:
+        others may change the size meanwhile.
+        """
+        if self._is_held:
+            return
+        self._is_held = True
+        self._protocols.hold()
+        self._locality_wait.restore()
+        self._size.forget()
 
     def close(self) -> None:
         """Leave the application as it is, with its own settings."""

@@ -36,8 +36,9 @@ class LookThread:
 
     def start(self, tick: Callable[[], None]) -> None:
         """Look from now on; ``tick`` is called in the same thread every ``TICK_S``."""
+        self._end = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(tick,), name="rheostat-steward", daemon=True
+            target=self._run, args=(tick, self._end), name="rheostat-steward", daemon=True
         )
         self._thread.start()
 
@@ -49,11 +50,11 @@ class LookThread:
             # same.
             self._thread.join(timeout=10)
 
-    def _run(self, tick: Callable[[], None]) -> None:
+    def _run(self, tick: Callable[[], None], end: threading.Event) -> None:
         ticked_s = float("-inf")
         # Unix time throughout: the rhythm of a query is told by the time stamps of Spark's
         # progress.
-        while not self._end.wait(self._pause_s(time.time())):
+        while not end.wait(self._pause_s(time.time())):
             try:
                 self._look(time.time())
                 if time.time() - ticked_s >= TICK_S:
@@ -65,4 +66,4 @@ class LookThread:
                     return
                 self._faults.say(fault)
                 # What fails at every look would otherwise be tried 40 times a second.
-                self._end.wait(CALM_S)
+                end.wait(CALM_S)

@@ -109,13 +109,20 @@ class Steward:
         self._thread.start(tick)
 
     def stop(self) -> None:
-        """Look no more; what is under way stays as it is."""
-        # The thread first: a look that is under way would hide, hold or warm executors again.
-        self._thread.stop()
+        """Look no more, for good; what is under way stays as it is."""
+        self.hold()
         self._orders.end()
+
+    def hold(self) -> None:
+        """Look no more until the next ``start``; what is under way stays as it is."""
+        # The thread first: a look that is under way would hide or hold executors again.
+        self._thread.stop()
         self._hold.end()
         self._hiding.end()
         self._terms.at_end()
+        with self._lock:
+            # Of another time: the size may be another one when somebody asks again.
+            self._asked, self._moves, self._alert = None, PendingMoves(), True
 
     def pause_s(self, now: float) -> float:
         """Return how long to wait until the next look."""

@@ -54,6 +54,10 @@ class RestartActuator:
         """Look after the job between the decisions, in a thread of its own."""
         self._thread.start(tick)
 
+    def hold(self) -> None:
+        """Withdraw the restart that is wanted; one that a person has ordered is still drained."""
+        self._mail.withdraw(LOOP)
+
     def close(self) -> None:
         """Look no more."""
         self._thread.stop()

@@ -12,20 +12,37 @@ from rheostat.spark.journaling.errands import Errands
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 
-def test_a_file_in_the_checkpoint_of_any_query_is_seen_and_said_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_file_in_the_checkpoint_of_any_query_halts_until_it_is_removed() -> None:
     there: set[str] = set()
-    switches = KillSwitches(lambda: ["hdfs://n/one", "hdfs://n/two"], there.__contains__)
+    running = ["hdfs://n/one", "hdfs://n/two"]
+    switches = KillSwitches(lambda: running, there.__contains__)
     switches.look()
-    assert not switches.pulled()
-    there.add(f"hdfs://n/two/{HALT_FILE}")
-    for _ in range(2):
+    assert switches.pulled() == ""
+    there.add(file := f"hdfs://n/two/{HALT_FILE}")
+    switches.look()
+    assert switches.pulled() == file
+    running.remove("hdfs://n/two")  # the end of its query resumes nothing
+    switches.look()
+    assert switches.pulled() == file
+    there.clear()
+    switches.look()
+    assert switches.pulled() == ""
+
+
+def test_a_file_system_that_does_not_answer_keeps_the_halt() -> None:
+    answers = [True]
+
+    def exists(file: str) -> bool:
+        if not answers[0]:
+            raise OSError("connection refused")
+        return True
+
+    switches = KillSwitches(lambda: ["hdfs://n/one"], exists)
+    switches.look()
+    answers[0] = False
+    with pytest.raises(OSError, match="refused"):
         switches.look()
     assert switches.pulled()
-    assert caplog.messages == [
-        "rheostat: hdfs://n/two/_rheostat/halt is there: nothing is decided any more"
-    ]
 
 
 def test_an_errand_that_fails_is_said_once_and_the_others_are_done(
@@ -58,19 +75,28 @@ def test_halt_writes_the_switch_into_a_checkpoint_and_takes_it_away(
     (tmp_path / "metadata").write_text("{}")
     assert run(["halt", f"file://{tmp_path}"]) == 0
     assert (tmp_path / HALT_FILE).exists()
-    assert run(["halt", str(tmp_path), "--undo"]) == 0
+    assert run(["resume", str(tmp_path)]) == 0
     assert not (tmp_path / HALT_FILE).exists()
     assert capsys.readouterr().out.splitlines() == [
-        f"file://{tmp_path}/{HALT_FILE} is there",
-        f"{tmp_path}/{HALT_FILE} is gone",
+        f"file://{tmp_path}/{HALT_FILE} is there: decisions are halted",
+        f"{tmp_path}/{HALT_FILE} is gone: decisions go on",
     ]
 
 
-def test_halt_refuses_what_is_no_checkpoint(
+def test_halt_and_resume_take_a_journal(tmp_path: Path) -> None:
+    (tmp_path / "memory.json").write_text("{}")
+    assert run(["halt", str(tmp_path)]) == 0
+    assert (tmp_path / "STOP").exists()
+    assert run(["resume", str(tmp_path)]) == 0
+    assert not (tmp_path / "STOP").exists()
+
+
+def test_halt_refuses_what_is_neither_a_checkpoint_nor_a_journal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["halt", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
-        f"rheostat: {tmp_path} is no checkpoint of a query: it has no file metadata\n"
+        f"rheostat: {tmp_path} is neither the checkpoint of a query (it has no file metadata) nor a"
+        " journal (no file memory.json); name one of them, or HOST:PORT of an agent\n"
     )
     assert list(tmp_path.iterdir()) == []

@@ -31,6 +31,9 @@ class Protocols:
     def start(self, tick):
         self.runs = True
 
+    def hold(self):
+        self.runs = False
+
     def stop(self):
         self.runs = False
 
@@ -89,6 +92,21 @@ def test_it_works_between_the_ticks_until_it_is_closed():
     assert protocols.runs
     actuator.close()
     assert not protocols.runs
+
+
+def test_held_it_does_nothing_until_it_is_asked_again_and_resumes_what_it_knew():
+    protocols = Protocols()
+    actuator = actuator_of(protocols, executors=3)
+    actuator.start()
+    actuator.rescale(Decision(target=2, reason="test"), 1.0)
+    for _ in range(2):
+        actuator.hold()
+        assert not protocols.runs
+    actuator.rescale(Decision(target=3, reason="size kept"), 9.0)
+    assert protocols.runs
+    assert protocols.resumed == [{"lives": 1}]
+    # What was decided before is not asserted: 3 executors are there, and nobody wants others.
+    assert protocols.asked == [(2, [], True), (3, [], False)]
 
 
 def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_the_end():

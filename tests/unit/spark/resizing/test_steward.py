@@ -458,6 +458,22 @@ def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
     assert held == [True, False]
 
 
+def test_in_the_middle_of_a_scale_in_a_held_steward_lets_nobody_go_until_it_is_asked_again():
+    world = World(executors=4, partitions=32)
+    world.run(10, target=4)
+    world.run(2, target=2)
+    kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
+    world.steward.hold()
+    there = sorted(world.hosts_of)
+    for _ in range(400):
+        world.now += 0.25
+        world.steward.look(world.now)
+    assert sorted(world.hosts_of) == there
+    world.steward.resume(kept, world.now)
+    world.run(40, target=2)
+    assert world.shares() == [16, 16]
+
+
 def test_without_placement_no_task_waits_longer():
     world = World()
     held: list[bool] = []
