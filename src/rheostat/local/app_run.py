@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rheostat.errors import BadInput
 from rheostat.journal.folder import STOP_FILE
 from rheostat.journal.restart_mail import Order
 from rheostat.kafka.jars import source_jars
@@ -25,13 +26,15 @@ from rheostat.model import Limits
 from rheostat.spark import session
 from rheostat.spark.connect.address import Address
 from rheostat.spark.handle import Handle
+from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.internals.queries.every_session import EverySession
+from rheostat.spark.journaling.journals import check_journal
 from rheostat.spark.launching.session_hook import Watching
 from rheostat.spark.restarting.finishing import finishing
 from rheostat.spark.restarting.one_batch import OneBatch
 from rheostat.spark.sensing.capabilities.capabilities import application_id, slots_per_executor
 from rheostat.spark.settings.conf_settings import PREFIX
-from rheostat.spark.settings.run_settings import Plan, executor_shape, planned
+from rheostat.spark.settings.run_settings import Plan, executor_shape, own_executors, planned
 from rheostat.spark.settings.scaling_settings import CORES
 from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.settings.static_settings import Given, Wanted
@@ -39,7 +42,7 @@ from rheostat.spark.settings.user_settings import SUBMIT, with_master
 from rheostat.spark.warming.archive_cache import of_script
 
 _log = logging.getLogger("rheostat")
-MASTER = "spark.master"
+MASTER, DEPLOY_MODE = "spark.master", "spark.submit.deployMode"
 EXECUTOR_FLAGS = "spark.executor.extraJavaOptions"
 SCRIPT = "the script"
 LOCAL = "spark://a cluster on this computer"
@@ -109,12 +112,15 @@ class Application:
 
 
 def plan(
-    request: Request, own: Mapping[str, Given], local: Mapping[str, Wanted] | None = None
+    request: Request,
+    own: Mapping[str, Given],
+    local: Mapping[str, Wanted] | None = None,
+    attaches: bool = True,
 ) -> Plan:
     """Return what is set for an application of the script and what is said; nothing is started.
 
     ``local`` is what an application on a cluster of ours wants beside (default: what can be told
-    before there is one).
+    before there is one). Unless Rheostat ``attaches``, the size stays Spark's own.
     """
     master = request.master_of(own)
     asked = request.master or request.local
@@ -127,7 +133,7 @@ def plan(
         beside = {MASTER: Wanted(request.master, "named on the command line")}
     if request.connect:
         beside = {**beside, **request.connect.wanted}
-    scales = not request.shadow or master is None
+    scales = attaches and (not request.shadow or master is None)
     found = planned(request.planned_limits, given, (master or LOCAL) if scales else "local", beside)
     return replace(found, said=(*_unused(request, own), *found.said))
 
@@ -176,6 +182,8 @@ class AppRun:
         self._batches = batches or OneBatch()
         self._limits = request.settings.limits
         self._said: set[str] = set()
+        self._own_executors: int | None = None
+        self._attaches = True
         self._cluster: Cluster | None = None
         self._stack = ExitStack()
 
@@ -201,7 +209,11 @@ class AppRun:
             local = self._local({**request.given, **scripts})
         elif request.master and MASTER not in scripts:
             os.environ[SUBMIT] = with_master(os.environ.get(SUBMIT), request.master)
-        found = plan(request, scripts, local)
+        self._attaches = self._can_attach({**request.given, **scripts})
+        found = plan(request, scripts, local, self._attaches)
+        if self._attaches and not request.shadow and request.order is None:
+            given = {**request.given, **scripts}
+            self._own_executors = own_executors(found.limits, given, master or LOCAL)
         self._say((*(_set_for(found) if local is None else ()), *found.said))
         if request.order is None:
             self._limits = found.limits
@@ -214,6 +226,49 @@ class AppRun:
         settings, order = self.request.settings, self.request.order
         if order and order.once and settings.restarts:
             return finishing(spark, settings.restarts, order, self._batches)
+        if not self._attaches:
+            return None
+        try:
+            attached = self._attached(spark)
+        except Exception:
+            self._restore_size(spark)
+            raise
+        if attached and not attached.capabilities.can_scale:
+            self._restore_size(spark)
+        return attached
+
+    def _can_attach(self, given: Mapping[str, Given]) -> bool:
+        """Return whether Rheostat can attach later, as far as that is known before Spark starts;
+        otherwise no setting of Spark's may be changed.
+        """
+        if self.request.order is not None:
+            return True
+        mode = given[DEPLOY_MODE].value if DEPLOY_MODE in given else ""
+        try:
+            check_journal(self.request.settings, mode)
+        except BadInput as fault:
+            self._say([f"not attached, the job runs as Spark's own settings say: {fault}"])
+            return False
+        return True
+
+    def _restore_size(self, spark: Any) -> None:
+        """Request the executors that Spark's own settings would have given: the application was
+        started with fewer, for an autoscaler that does not change them.
+        """
+        executors = self._own_executors
+        if executors is None:
+            return
+        try:
+            requested = internals_of(spark).executors.request_total(executors)
+        except Exception as fault:
+            _log.warning("rheostat: Spark's own size cannot be restored: %s", fault)
+            return
+        outcome = "requested" if requested else "requested, and refused by the cluster manager"
+        _log.warning(
+            "rheostat: %d executors, which Spark's own settings allow, are %s", executors, outcome
+        )
+
+    def _attached(self, spark: Any) -> Handle | None:
         application = application_id(spark)
         settings = replace(
             self.request.settings, limits=self._limits, journal=self._journal(application)

@@ -27,17 +27,27 @@ _LOOK_S = 0.05
 
 
 def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
-    """Serve the agent that was asked for until the autoscaler ends, and return its address; raises
-    BadInput where it cannot be, before anything is touched.
+    """Serve the agent that is configured until the autoscaler ends, and return its address.
+
+    The agent is optional: where it cannot be served, one line is logged and None returned.
     """
     if not settings.agent.agent:
         return None
     try:
-        from rheostat.agent.agent_report import TOKEN_VARIABLE
-        from rheostat.agent.desk import Desk
-        from rheostat.agent.server import Server
+        return _served(spark, handle, settings)
     except ModuleNotFoundError as missing:
-        raise BadInput(f"agent: {advice(missing.name or str(missing))}") from None
+        why = advice(missing.name or str(missing))
+    except BadInput as fault:
+        why = str(fault).removeprefix("agent: ")
+    _log.warning("rheostat: scaling continues without the agent: %s", why)
+    return None
+
+
+def _served(spark: Any, handle: Handle, settings: Settings) -> str:
+    from rheostat.agent.agent_report import TOKEN_VARIABLE
+    from rheostat.agent.desk import Desk
+    from rheostat.agent.server import Server
+
     token = os.environ.get(TOKEN_VARIABLE) or None
 
     def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:

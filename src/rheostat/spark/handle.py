@@ -203,11 +203,19 @@ class Handle:
     def _run(self, interval_s: float) -> None:
         self._loop.run(interval_s, self._stop, self._seen)
         self.note(End(t_s=time.time()))
+        self._close_all()
+
+    def _close_all(self) -> None:
         for close in (self._closing, *self._at_end):
             try:
                 close()
             except Exception as fault:
                 _log.debug("rheostat: the application has ended: %s", fault)
+
+    def discard(self) -> None:
+        """Close what was opened for a loop that could not start."""
+        self.stop()
+        self._close_all()
 
     def stop(self) -> None:
         """Stop deciding; the application keeps its size.

@@ -132,7 +132,15 @@ def _check(spark: Any) -> None:
 
 
 def _begin(spark: Any, handle: Handle, settings: Settings, launched: bool = False) -> Handle:
-    """Announce what the autoscaler will do, and start it."""
+    """Announce what the autoscaler will do, and start it; nothing stays open where that fails."""
+    try:
+        return _started(spark, handle, settings, launched)
+    except BaseException:
+        handle.discard()
+        raise
+
+
+def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> Handle:
     agent = serve_agent(spark, handle, settings)
     application, able = application_id(spark), handle.capabilities
     handle.keep_start(start_event(settings, application, able, agent, launched))

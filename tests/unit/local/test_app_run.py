@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from rheostat.errors import BadInput
 from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
-from rheostat.model import Limits
+from rheostat.model import Capabilities, Limits
 from rheostat.spark import session
 from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.settings.static_settings import Given
@@ -145,7 +146,7 @@ def test_every_application_is_sized_within_its_own_room_and_has_its_own_journal(
 
     def size(spark: FakeSession, settings: Settings, gives_way: bool) -> Any:
         sized.append((spark.applicationId, settings.limits, settings.journal))
-        return SimpleNamespace(journal=settings.journal)
+        return SimpleNamespace(journal=settings.journal, capabilities=Capabilities(can_scale=True))
 
     monkeypatch.setattr(session, "size", size)
     journal = tmp_path / "journal"
@@ -166,13 +167,88 @@ def test_after_the_kill_switch_no_further_application_is_sized(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        session, "size", lambda _, settings, gives_way: SimpleNamespace(journal=settings.journal)
+        session,
+        "size",
+        lambda _, settings, gives_way: SimpleNamespace(
+            journal=settings.journal, capabilities=Capabilities(can_scale=True)
+        ),
     )
     (tmp_path / "STOP").touch()
     with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=tmp_path))) as around:
         around.session(FakeSession("app-1"))
         assert around.session(FakeSession("app-2")) is None
     assert "STOP is there: it is left alone" in caplog.messages[-1]
+
+
+UNWRITABLE = Path("/proc/self/journal")
+"""Nobody makes a folder there, root included."""
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_where_the_journal_cannot_be_written_no_setting_of_sparks_is_changed(
+    named: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(session, "size", lambda *_, **__: pytest.fail("it was attached"))
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/self")
+    journal = UNWRITABLE if named else None
+    with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=journal))) as around:
+        assert around.settings({}) == {}
+        assert around.session(FakeSession("app-1")) is None
+    (line,) = caplog.messages
+    assert line.startswith("rheostat: not attached, the job runs as Spark's own settings say: ")
+    assert "cannot be written: No such file or directory" in line
+
+
+class FakeExecutors:
+    """Notes the totals that Spark is asked for."""
+
+    def __init__(self) -> None:
+        self.totals: list[int] = []
+        self.executors = self
+
+    def request_total(self, executors: int) -> bool:
+        self.totals.append(executors)
+        return True
+
+
+@pytest.fixture
+def executors(monkeypatch: pytest.MonkeyPatch) -> FakeExecutors:
+    fake = FakeExecutors()
+    monkeypatch.setattr(app_run, "internals_of", lambda _: fake)
+    return fake
+
+
+@pytest.mark.parametrize("fault", [BadInput("no such thing"), OSError("the broker is away")])
+def test_where_attaching_fails_after_the_start_the_size_of_sparks_own_settings_is_restored(
+    fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executors: FakeExecutors
+) -> None:
+    def size(*_: Any, **__: Any) -> Any:
+        raise fault
+
+    monkeypatch.setattr(session, "size", size)
+    settings = Settings(journal=tmp_path / "journal", limits=Limits.between(1, 4))
+    asked = request(tmp_path, {MASTER: URL, CORES_MAX: "12", CORES: "2"}, settings=settings)
+    with AppRun(asked) as around:
+        around.settings({})
+        with pytest.raises(type(fault), match=str(fault)):
+            around.session(FakeSession("app-1"))
+    assert executors.totals == [6]
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_an_autoscaler_that_cannot_scale_does_not_keep_the_size_that_it_has_set(
+    able: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executors: FakeExecutors
+) -> None:
+    handle = SimpleNamespace(journal=tmp_path, capabilities=Capabilities(can_scale=able))
+    monkeypatch.setattr(session, "size", lambda *_, **__: handle)
+    settings = Settings(journal=tmp_path / "journal", limits=Limits.between(1, 4))
+    with AppRun(request(tmp_path, {MASTER: URL}, settings=settings)) as around:
+        around.settings({})
+        assert around.session(FakeSession("app-1")) is handle
+    assert executors.totals == ([] if able else [4])
 
 
 def test_what_a_script_sets_of_rheostat_holds_for_its_application(tmp_path: Path) -> None:

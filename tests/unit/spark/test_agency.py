@@ -1,4 +1,7 @@
 # mypy: disallow-untyped-calls=False
+import socket
+import sys
+
 import pytest
 
 from rheostat.agent.sizing import Sizing
@@ -7,7 +10,7 @@ from rheostat.errors import BadInput
 from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
 from rheostat.policies.rules.fixed import Fixed
-from rheostat.spark.agency import drain, made_of
+from rheostat.spark.agency import drain, made_of, serve_agent
 from rheostat.spark.settings.sizing_settings import settings_of
 
 
@@ -60,3 +63,22 @@ def test_an_agent_listens_on_loopback_unless_a_host_is_named(text, address):
 def test_what_is_no_port_is_refused(text):
     with pytest.raises(BadInput, match="must be a port"):
         AgentOptions(agent=text)
+
+
+def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch, caplog):
+    for name in [name for name in sys.modules if name.startswith("rheostat.agent.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    assert serve_agent(Session(), None, settings_of(agent=0)) is None
+    (line,) = caplog.messages
+    assert line.startswith("rheostat: scaling continues without the agent: the Python module")
+    assert "prometheus_client is missing" in line
+    assert "extra agent" in line
+
+
+def test_where_its_port_is_taken_the_agent_is_left_out_and_scaling_goes_on(caplog):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert serve_agent(Session(), None, settings_of(agent=port)) is None
+    (line,) = caplog.messages
+    assert f"127.0.0.1:{port} cannot be listened on" in line

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from rheostat.errors import BadInput
@@ -124,8 +125,30 @@ def _place(spark: Any) -> Path:
     """Return where the journals of applications are that name none: in a driver's container its
     work folder, which goes with it. A home is none there (YARN says ``/home/``).
     """
-    in_container = not is_connect(spark) and is_in_cluster(spark)
+    return _default_place(not is_connect(spark) and is_in_cluster(spark))
+
+
+def _default_place(in_container: bool) -> Path:
     return Path.cwd() / "rheostat-journal" if in_container else folders.state_folder() / "journal"
+
+
+def check_journal(settings: Settings, deploy_mode: str) -> None:
+    """Raise BadInput where an application that is about to start could not write its journal.
+
+    A journal on another file system can be checked only once the application's JVM runs.
+    """
+    if isinstance(settings.journal, str):
+        return
+    folder = settings.journal or _default_place(deploy_mode == "cluster")
+    require_known_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BadInput(
+            f"the journal folder {folder} cannot be written: {error.strerror or error}"
+        ) from None
 
 
 def _far(spark: Any, uri: str) -> HadoopFolder:

@@ -157,10 +157,10 @@ class SessionHook:
         try:
             self._watching = self._surroundings.session(session)
         except RheostatError as fault:
-            _log.warning("rheostat: not attached, the job runs on as it is: %s", fault)
+            _log.warning("rheostat: not attached, the job runs on: %s", fault)
         except Exception as fault:
             _log.warning(
-                "rheostat: not attached, the job runs on as it is: %s: %s",
+                "rheostat: not attached, the job runs on: %s: %s",
                 type(fault).__name__,
                 fault,
             )

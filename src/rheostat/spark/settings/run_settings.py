@@ -15,6 +15,9 @@ from rheostat.spark.settings import scaling_settings as scaling
 from rheostat.spark.settings.static_settings import Given, Merged, Wanted, merged
 
 _SERVICE = "spark.shuffle.service.enabled"
+_SPARK_INSTANCES = 2
+"""Executors of an application on YARN and Kubernetes that names no number."""
+
 _MIB = {"k": 1 / 1024, "": 1, "m": 1, "g": 1024, "t": 1024**2}
 
 
@@ -69,6 +72,26 @@ def planned(
     said = (*clamped, *_too_many(fitting, given), *(told if moves else ()))
     forbidden = (*(() if moves else told), *_abrupt(given))
     return Plan(merged(wanted, given), fitting, said, forbidden)
+
+
+def own_executors(limits: Limits, given: Mapping[str, Given], master: str) -> int | None:
+    """Return how many executors Spark's own settings would have given an application that
+    ``planned`` has changed, as far as those allow them now; None on a ``local`` master.
+
+    With dynamic allocation that is its ceiling: its time-outs cannot be restored in a session that
+    runs, and a size that is too small does more harm than one that is too large.
+    """
+    if master.startswith("local") and not master.startswith("local-cluster"):
+        return None
+    names = (scaling.INITIAL, scaling.INSTANCES, scaling.LEAST)
+    configured = max(_count(given, name) or 0 for name in names)
+    if _is_yes(given, scaling.ENABLED):
+        return max(_count(given, scaling.MOST) or limits.max_executors, configured)
+    if master.startswith(("spark://", "local-cluster")):
+        total = _count(given, scaling.CORES_MAX)
+        cores = _count(given, scaling.CORES) or 1
+        return max(1, total // cores) if total else limits.max_executors
+    return _count(given, scaling.INSTANCES) or _SPARK_INSTANCES
 
 
 def executor_shape(given: Mapping[str, Given], least_mib: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rheostat.model import Limits
 from rheostat.spark.settings import scaling_settings as scaling
-from rheostat.spark.settings.run_settings import Plan, executor_shape, planned
+from rheostat.spark.settings.run_settings import Plan, executor_shape, own_executors, planned
 from rheostat.spark.settings.static_settings import Given, Wanted
 
 STANDALONE = "spark://a:1"
@@ -189,3 +189,31 @@ def test_the_shape_of_an_executor_is_the_users(
     user: dict[str, str], shape: tuple[int, int]
 ) -> None:
     assert executor_shape({name: Given(each, "") for name, each in user.items()}, 1024) == shape
+
+
+@pytest.mark.parametrize(
+    ("master", "given", "executors"),
+    [
+        ("spark://host:7077", {}, 8),
+        ("spark://host:7077", {"spark.cores.max": "12"}, 12),
+        ("spark://host:7077", {"spark.cores.max": "12", "spark.executor.cores": "4"}, 3),
+        ("yarn", {}, 2),
+        ("yarn", {"spark.executor.instances": "6"}, 6),
+        ("k8s://https://host", {"spark.dynamicAllocation.enabled": "true"}, 8),
+        (
+            "yarn",
+            {
+                "spark.dynamicAllocation.enabled": "true",
+                "spark.dynamicAllocation.maxExecutors": "20",
+                "spark.executor.instances": "6",
+            },
+            20,
+        ),
+        ("local[4]", {}, None),
+    ],
+)
+def test_the_size_of_sparks_own_settings(
+    master: str, given: dict[str, str], executors: int | None
+) -> None:
+    origins = {name: Given(value, "a file") for name, value in given.items()}
+    assert own_executors(Limits.between(1, 8), origins, master) == executors
