@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.e2e.operated_spark import Driver, Place, resource, say, until
 
-from rheostat.local.kubernetes.objects import create, delete
+from rheostat_lab.clusters.kubernetes.objects import create, delete
 
 NAME, SMALL, LARGE = "live", 1, 3
 TIMES = ("decided", "at work")

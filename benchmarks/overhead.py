@@ -184,7 +184,7 @@ def _load(broker: Broker) -> Child:
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.nexmark.load",
+        "rheostat_lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",

@@ -24,8 +24,8 @@ from rheostat.sim.engine import simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.sweep.sweep_summary import mean_of
-from rheostat.workloads.text import parse
+from rheostat_lab.loads.text import parse
+from rheostat_lab.sweep.sweep_summary import mean_of
 
 MINUTES, WARM_UP_S = 75, 300
 KINDS = ("bursts", "cosine", "day", "ramp", "spikes", "steps", "walk")

@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.push.sender import Senders
 from rheostat.local.driver_process import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.receiving import SOURCES
+from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import pid_of, until
 from rheostat_lab.receivers.fleet_job import FleetJob
 

@@ -15,19 +15,21 @@ rm -rf dist build/lib src/*.egg-info rheostat-lab/build rheostat-lab/src/*.egg-i
 [ "${1:-}" = quick ] && exit
 
 wheel=$(ls dist/rheostat-[0-9]*.whl)
+lab=
 try() { # EXTRA, then a command that must work with it alone
     extra=$1
     shift
     folder=$(mktemp -d)
     "${PYTHON:-python3}" -m venv "$folder/venv"
-    "$folder/venv/bin/python" -m pip install --quiet "$wheel$extra"
-    (cd "$folder" && "$folder/venv/bin/python" "$@" >/dev/null) || { echo "dist: $wheel$extra does not do: $*" >&2; exit 1; }
+    "$folder/venv/bin/python" -m pip install --quiet "$wheel$extra" ${lab:+"$lab"}
+    (cd "$folder" && "$folder/venv/bin/python" "$@" >/dev/null) || { echo "dist: $wheel$extra ${lab:+with $lab }does not do: $*" >&2; exit 1; }
     rm -rf "$folder"
-    echo "dist: works with ${extra:-no extra}"
+    echo "dist: works with ${lab:-${extra:-no extra}}"
 }
 try "" -c 'import rheostat; rheostat.Limits.between(1, 8)'
 try "[kafka]" -c 'import rheostat.kafka.offsets'
 try "[cli]" -m rheostat.cli policies hpa
 try "[spark]" -c 'import rheostat; rheostat.attach'
 try "[sim]" -c 'import rheostat.sim.fitting.counterfactual'
-try "[lab]" -c 'import rheostat.lab.report.summary, rheostat.lab.nexmark.oracle'
+lab=$(ls dist/rheostat_lab-*.whl)
+try "" -c 'import rheostat_lab.report.summary, rheostat_lab.nexmark.oracle'

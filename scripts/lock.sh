@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write the lock files of requirements/ anew: the newest versions that pyproject.toml allows, for Python 3.10 to 3.13 on any system.
+# Write the lock files of requirements/ anew: the newest versions that both distributions allow, for Python 3.10 to 3.13 on any system.
 # Usage: scripts/lock.sh VERSION...    the PySpark versions that get a lock file of their own beside the newest (make lock)
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ compile() { # OUTPUT, then more options
     output=$1
     shift
     .venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --no-annotate \
-        --custom-compile-command "make lock" --output-file "$output" "$@" pyproject.toml requirements/setup.in
+        --custom-compile-command "make lock" --no-emit-package rheostat --output-file "$output" "$@" pyproject.toml rheostat-lab/pyproject.toml requirements/setup.in
     echo "$output"
 }
 
@@ -19,5 +19,5 @@ compile requirements/lock.txt --all-extras
 for version in "$@"; do
     # Everything but PySpark as in lock.txt, so that the matrix differs in nothing else.
     { grep -Ev '^(pyspark|py4j)==' requirements/lock.txt; echo "pyspark==$version"; } |
-        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra cli --extra clusters --extra lab --extra sim requirements/test.in
+        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra cli --extra sim requirements/test.in
 done

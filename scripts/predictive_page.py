@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, TypeAlias
 
-from rheostat.sim.bounds.scoring import score
-from rheostat.sim.sweep.runner import rows
-from rheostat.sim.sweep.sweep_summary import mean_of
+from rheostat_lab.bounds.scoring import score
+from rheostat_lab.sweep.runner import rows
+from rheostat_lab.sweep.sweep_summary import mean_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "predictive.md"
 OURS, DEFAULT = "predictive", "measured-throughput"

@@ -14,9 +14,9 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-from rheostat.sim.sweep.runner import Row, here, rows, sweep
-from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell
-from rheostat.sim.sweep.sweep_spec import read_spec
+from rheostat_lab.sweep.runner import Row, here, rows, sweep
+from rheostat_lab.sweep.sweep_cell import BOUNDS, Cell
+from rheostat_lab.sweep.sweep_spec import read_spec
 
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 SPEC, OWN_SPEC = EXPERIMENTS / "predictive-peers.yaml", EXPERIMENTS / "predictive.yaml"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rheostat.policies.registry import POLICIES
-from rheostat.sim.sweep.runner import COMPARED
 from rheostat_lab.comparison.compared import compared
+from rheostat_lab.sweep.runner import COMPARED
 
 ROOT = Path(__file__).parents[2]
 OURS = "measured-throughput"

@@ -7,7 +7,7 @@ import pytest
 
 from rheostat.policies.parameters import parameters
 from rheostat.policies.registry import POLICIES
-from rheostat.sim.sweep.course_plot import digest_in
+from rheostat_lab.sweep.course_plot import digest_in
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "policies"

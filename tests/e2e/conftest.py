@@ -22,7 +22,7 @@ from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+    from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
 CORES = 4
 LEFT_DEADLINE_S = 60.0
@@ -99,7 +99,7 @@ def cluster(shared_cluster: Cluster) -> Cluster:
 def kubernetes() -> Iterator[KubernetesCluster]:
     """A Kubernetes of two nodes with room for five executors; for tests of ``needs_kubernetes``."""
     pytest.importorskip("kubernetes", reason="comes with the extra clusters")
-    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+    from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
     with KubernetesCluster(cores=5, nodes=2) as started:
         yield started

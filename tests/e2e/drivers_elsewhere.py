@@ -12,8 +12,8 @@ from pathlib import Path
 import pyspark
 
 from rheostat.local.spark_home import find_spark_home
-from rheostat.local.yarn.yarn_jars import yarn_class_path
 from rheostat.machine.process import Child
+from rheostat_lab.clusters.yarn.yarn_jars import yarn_class_path
 
 DEADLINE_S = 400.0
 SPARK_SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.local.kubernetes import plane_build
 from rheostat.machine.whole_file import write_whole
+from rheostat_lab.clusters.kubernetes import plane_build
 
 needs_kubernetes = pytest.mark.skipif(
     not plane_build.are_built(),

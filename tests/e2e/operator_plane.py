@@ -21,12 +21,12 @@ from rheostat.agent.server import Server
 from rheostat.config import GuardOptions
 from rheostat.guards import guards_of
 from rheostat.journal.folder import MemoryJournal
-from rheostat.local.kubernetes import plane_build
-from rheostat.local.kubernetes.control_plane import ControlPlane
 from rheostat.loop import Loop
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Capabilities, Decision, Limits, Observation, Rescaling
 from rheostat.policies.rules.fixed import Fixed
+from rheostat_lab.clusters.kubernetes import plane_build
+from rheostat_lab.clusters.kubernetes.control_plane import ControlPlane
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-a-test"

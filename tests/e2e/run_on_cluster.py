@@ -15,9 +15,9 @@ from tests.e2e.kubernetes_here import Told
 
 from rheostat.journal.folder import read
 from rheostat.local.executor_options import session_options
-from rheostat.local.spark_defaults import write_defaults
 from rheostat.machine.process import Child
 from rheostat.model import Limits
+from rheostat_lab.clusters.spark_defaults import write_defaults
 
 ROWS, KEYS = 40, 13
 IDLE = """

@@ -21,8 +21,8 @@ from tests.e2e.drivers_elsewhere import (
 )
 
 from rheostat.journal.folder import read
-from rheostat.local.yarn.yarn_cluster import YarnCluster
 from rheostat.machine.process import Child
+from rheostat_lab.clusters.yarn.yarn_cluster import YarnCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 SCRIPT = """

@@ -13,12 +13,12 @@ from tests.e2e.drivers_elsewhere import until
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.run_on_cluster import COUNTS, Run
 
-from rheostat.local.kubernetes.control_plane import RULES
-from rheostat.local.kubernetes.objects import create
-from rheostat.local.yarn.yarn_cluster import YarnCluster
+from rheostat_lab.clusters.kubernetes.control_plane import RULES
+from rheostat_lab.clusters.kubernetes.objects import create
+from rheostat_lab.clusters.yarn.yarn_cluster import YarnCluster
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+    from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ROLE = Path(__file__).parents[2] / "deploy" / "driver" / "role.yaml"

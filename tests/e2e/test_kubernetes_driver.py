@@ -31,7 +31,7 @@ from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+    from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 ROWS, KEYS = 40, 13

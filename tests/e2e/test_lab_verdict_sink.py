@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import lit
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.demo.file_sink import LOG
-from rheostat.lab.demo.verdict import verify
-from rheostat.lab.nexmark import nexmark_queries
-from rheostat.lab.nexmark.bid_topic import open_topic
-from rheostat.lab.nexmark.bids import bids, encode
+from rheostat_lab.demo.file_sink import LOG
+from rheostat_lab.demo.verdict import verify
+from rheostat_lab.nexmark import nexmark_queries
+from rheostat_lab.nexmark.bid_topic import open_topic
+from rheostat_lab.nexmark.bids import bids, encode
 
 pytestmark = pytest.mark.e2e
 

@@ -23,15 +23,15 @@ from rheostat.journal.explanation import changes, explain
 from rheostat.journal.folder import STOP_FILE, read
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
-from rheostat.lab.demo.pipeline import start_query
-from rheostat.lab.demo.verdict import verify
-from rheostat.lab.nexmark.bid_topic import open_topic
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.free_ports import free_port
 from rheostat.machine.process import Child
 from rheostat.model import Limits
+from rheostat_lab.demo.pipeline import start_query
+from rheostat_lab.demo.verdict import verify
+from rheostat_lab.nexmark.bid_topic import open_topic
 from rheostat_lab.rescale.rescale_ways import Scripted
 
 pytestmark = pytest.mark.e2e
@@ -65,7 +65,7 @@ def load(broker: Broker, tmp_path: Path) -> Iterator[Child]:
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.nexmark.load",
+        "rheostat_lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",

@@ -14,11 +14,11 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.nexmark.bids import bids, encode
-from rheostat.lab.nexmark.curve import Point, read_curve
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.day import Day
 from rheostat.workloads.workload import rows_until
+from rheostat_lab.nexmark.bids import bids, encode
+from rheostat_lab.nexmark.curve import Point, read_curve
 
 pytestmark = pytest.mark.e2e
 
@@ -30,7 +30,7 @@ def _start(broker: Broker, topic: str, *options: str) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.nexmark.load",
+        "rheostat_lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",
@@ -158,7 +158,7 @@ def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(
     command = [
         sys.executable,
         "-m",
-        "rheostat.lab.nexmark.load",
+        "rheostat_lab.nexmark.load",
         "--bootstrap",
         broker.bootstrap,
         "--topic",

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from rheostat.errors import BadInput
-from rheostat.lab.nexmark import nexmark_queries as queries
-from rheostat.lab.nexmark import oracle
-from rheostat.lab.nexmark.bids import bids, encode
+from rheostat_lab.nexmark import nexmark_queries as queries
+from rheostat_lab.nexmark import oracle
+from rheostat_lab.nexmark.bids import bids, encode
 
 pytestmark = pytest.mark.e2e
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.local.kubernetes import plane_build
+from rheostat_lab.clusters.kubernetes import plane_build
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
@@ -22,10 +22,10 @@ pytest.importorskip("prometheus_client", reason="comes with the extra agent")
 
 from tests.e2e.operator_plane import Driver, environment
 
-from rheostat.lab.operated.operator_process import OperatorProcess
-from rheostat.lab.operated.sized_resource import driver_pod
-from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
-from rheostat.local.kubernetes.objects import create
+from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
+from rheostat_lab.clusters.kubernetes.objects import create
+from rheostat_lab.operated.operator_process import OperatorProcess
+from rheostat_lab.operated.sized_resource import driver_pod
 
 pytestmark = [
     pytest.mark.e2e,

@@ -26,7 +26,7 @@ from tests.e2e.operated_spark import (
     until,
 )
 
-from rheostat.local.kubernetes.objects import create, delete
+from rheostat_lab.clusters.kubernetes.objects import create, delete
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 

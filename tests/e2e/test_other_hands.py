@@ -13,7 +13,7 @@ from tests.e2e.run_on_cluster import COUNTS, Run
 from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 
 if TYPE_CHECKING:
-    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+    from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 FOUGHT = COUNTS.replace(

@@ -17,9 +17,9 @@ from rheostat.errors import BadInput
 from rheostat.journal.explanation import explain
 from rheostat.journal.reading import records
 from rheostat.kafka.broker import Broker
-from rheostat.lab.push.sender import Senders
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.spark.internals.internals import internals_of
+from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, until
 from rheostat_lab.receivers.fleet_job import FleetJob
 from rheostat_lab.receivers.line_feed import LineFeed

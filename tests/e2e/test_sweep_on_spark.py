@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.sim.sweep.runner import CHUNK, here, rows, sweep
-from rheostat.sim.sweep.sweep_spec import read_spec
+from rheostat_lab.sweep.runner import CHUNK, here, rows, sweep
+from rheostat_lab.sweep.sweep_spec import read_spec
 
 pytestmark = pytest.mark.e2e
 

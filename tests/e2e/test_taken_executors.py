@@ -13,7 +13,7 @@ from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.run_on_cluster import COUNTS, Run
 
 from rheostat.local.executor_processes import executor_id
-from rheostat.local.yarn.yarn_cluster import YarnCluster
+from rheostat_lab.clusters.yarn.yarn_cluster import YarnCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 PODS = "/api/v1/namespaces/default/pods"
@@ -48,7 +48,7 @@ def test_preemption_eviction_and_deletion_are_told_apart_and_none_is_a_scale_in(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("kubernetes", reason="comes with the extra clusters")
-    from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
+    from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
     with KubernetesCluster(cores=2) as cluster:
         run = Run(tmp_path / "run", cluster, cluster.url, {}, COUNTS, size=2)

@@ -11,7 +11,6 @@ from rheostat.journal.record import to_line
 from rheostat.model import Limits, Slo
 from rheostat.policies.registry import POLICIES, create
 from rheostat.sim.engine import Run, simulate
-from rheostat.sim.faults import ExecutorLoss, LateMetrics, MissingMetrics, Stragglers
 from rheostat.sim.measures import measures
 from rheostat.sim.noise import streams
 from rheostat.sim.plant import Plant
@@ -19,6 +18,7 @@ from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.steps import Steps
+from rheostat_lab.sweep.faults import ExecutorLoss, LateMetrics, MissingMetrics, Stragglers
 
 LIMITS = Limits.between(2, 9)
 UNTIL_S = 600.0

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.lab.nexmark.bids import bids, encode
 from rheostat.workloads import counter
 from rheostat.workloads.day import Day
 from rheostat.workloads.workload import DueRows, rows_until
+from rheostat_lab.nexmark.bids import bids, encode
 
 SEEDS = st.integers(0, 2**64 - 1)
 FEW_SEEDS = st.sampled_from((0, 7, 2**63))

@@ -10,13 +10,13 @@ import pytest
 from rheostat.guards import Bounds as WithinLimits
 from rheostat.model import Decision, Limits, Memory, Observation, Slo
 from rheostat.policies.registry import create
-from rheostat.sim.bounds.bounded_job import curve_of
-from rheostat.sim.bounds.scoring import bounds, job_of, run_static
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.cosine import Cosine
+from rheostat_lab.bounds.bounded_job import curve_of
+from rheostat_lab.bounds.scoring import bounds, job_of, run_static
 
 QUIET = SparkParameters(
     executors=6,

@@ -4,7 +4,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.sim.noise import streams
-from rheostat.sim.theory_queue import Queue, QueueSpec, validate
+from rheostat_lab.validation.theory_queue import Queue, QueueSpec, validate
 
 QUEUES = [
     QueueSpec(servers=1, arrival_per_s=0.5, service_per_s=1.0),

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from rheostat.capacity.usl import Usl
+import numpy as np
+
+from rheostat.capacity.usl import Floats, Usl
 from rheostat.errors import BadInput
 
 MANY_ROWS = 1e12
@@ -215,3 +217,27 @@ class BatchModel:
             if latency_s is not None and latency_s <= slo_s:
                 return slots
         return None
+
+
+def batch_time(
+    model: BatchModel, slots_per_executor: int = 1
+) -> Callable[[Floats, Floats], Floats]:
+    """Return ``model.batch_s`` for arrays of rows and of executors."""
+
+    def takes_s(rows: Floats, executors: Floats) -> Floats:
+        slots = executors * slots_per_executor
+        # A table: callers ask for the same few sizes a million times.
+        slowdowns = [model.curve.slowdown(count) for count in range(int(slots.max()) + 1)]
+        slowdown = np.array(slowdowns)[slots.astype(np.int64)]
+        total: Floats = np.full(np.broadcast_shapes(rows.shape, slots.shape), model.fixed_s)
+        for stage in model.stages:
+            task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown
+            waves = np.ceil(stage.tasks / slots)
+            total = total + np.maximum(
+                # The larger of the two: all waves at their mean, or the one largest task alone.
+                waves * (stage.task_s + task_rows_s),
+                stage.task_s + stage.skew * task_rows_s,
+            )
+        return total
+
+    return takes_s

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 import rheostat
+from rheostat.cli.extensions import OF_LAB, add_missing, extend, installed
 from rheostat.errors import RheostatError
 
 COMMANDS = {
     "run": "run.run_app:run",
     "restart": "restart:restart",
-    "demo": "demo.demo:demo",
     "replay": "recordings.replay:replay",
     "policies": "policies:policies",
     "status": "status:status",
@@ -35,9 +35,7 @@ GROUPS = {
     "cluster": "services.cluster:app",
     "kafka": "services.kafka:app",
     "operator": "services.operator:app",
-    "simulate": "simulate.simulate:app",
     "state": "state.state:app",
-    "lab": "lab:app",
 }
 """The Typer application of each group of commands."""
 
@@ -61,15 +59,11 @@ def application(only: str = "") -> typer.Typer:
     app.callback()(options)
     for name in _wanted(COMMANDS, only):
         app.command(name)(_load(COMMANDS[name]))
-    groups = {name: _load(GROUPS[name]) for name in _wanted(GROUPS, only)}
+    for name in _wanted(GROUPS, only):
+        app.add_typer(_load(GROUPS[name]), name=name)
     if only not in COMMANDS:
-        from rheostat.cli.extensions import extend
-
-        extend({"": app, **groups})
-    for name, group in groups.items():
-        # The laboratory's group is empty where its distribution is not installed.
-        if group.registered_commands:
-            app.add_typer(group, name=name)
+        extend(app, installed(only))
+        add_missing(app, _wanted(OF_LAB, only))
     return app
 
 
@@ -113,7 +107,7 @@ def run(arguments: Sequence[str]) -> int:
     _log_to_standard_error()
     first = next(iter(arguments), "")
     try:
-        app = application(first if first in {**COMMANDS, **GROUPS} else "")
+        app = application(first if first in (*COMMANDS, *GROUPS, *OF_LAB) else "")
         code = app(list(arguments), prog_name="rheostat", standalone_mode=False)
     except typer.TyperException as error:
         said = error.format_message()

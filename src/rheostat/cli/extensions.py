@@ -1,36 +1,79 @@
 """Commands that other distributions add to the command line, by entry points.
 
 An entry point of the group ``rheostat.commands`` is named ``GROUP.NAME`` (or ``NAME`` for a command
-at the top) and names a function that Typer can read. ``rheostat-lab`` adds its commands so.
+at the top) and names a function that Typer can read. ``rheostat-lab`` adds ``demo`` and the groups
+``simulate`` and ``lab``; without it these names answer with what to install.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 
 import typer
 
+from rheostat.errors import BadInput
+from rheostat.machine.missing_module import Installation
+
 GROUP = "rheostat.commands"
+GROUPS = {
+    "simulate": "Policies on simulated jobs: the production loop, unchanged, against a plant.",
+    "lab": "Measurements on real Spark, from specifications.",
+}
+"""The help of each group that consists of extensions only."""
+
+OF_LAB = ("demo", *GROUPS)
+"""The commands and groups of ``rheostat-lab``."""
+
+_ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-def extend(
-    groups: Mapping[str, typer.Typer], found: Iterable[EntryPoint] | None = None
-) -> tuple[str, ...]:
-    """Add the commands of installed distributions to ``groups`` (by name, ``""`` is the top).
+def installed(only: str = "") -> list[EntryPoint]:
+    """Return the entry points of installed distributions; with the name of a command or a group,
+    those alone.
+    """
+    return [
+        entry
+        for entry in entry_points(group=GROUP)
+        if only in ("", entry.name, entry.name.rpartition(".")[0])
+    ]
+
+
+def extend(app: typer.Typer, entries: Iterable[EntryPoint]) -> tuple[str, ...]:
+    """Add commands to ``app`` and to its groups.
 
     Returns the names of those that could not be added: their group is unknown, or their package
     does not import. One broken extension takes none of the other commands away.
     """
+    for name, text in GROUPS.items():
+        app.add_typer(typer.Typer(no_args_is_help=True, help=text), name=name)
+    parents = {group.name: group.typer_instance for group in app.registered_groups} | {"": app}
     left_out = []
-    for entry in entry_points(group=GROUP) if found is None else found:
+    for entry in entries:
         group, _, name = entry.name.rpartition(".")
         try:
-            if name not in _names(groups[group]):
-                groups[group].command(name)(entry.load())
+            if (parent := parents[group]) and name not in _names(parent):
+                parent.command(name)(entry.load())
         except (KeyError, ImportError, AttributeError):
             left_out.append(entry.name)
+    empty = {name for name in GROUPS if (parent := parents[name]) and not _names(parent)}
+    app.registered_groups = [group for group in app.registered_groups if group.name not in empty]
     return tuple(left_out)
+
+
+def add_missing(app: typer.Typer, names: Iterable[str]) -> None:
+    """Add a hidden command for each name that ``app`` does not have: whatever its arguments, it
+    raises ``BadInput`` with the package to install.
+    """
+    available = _names(app) | {group.name for group in app.registered_groups}
+    for name in names:
+        if name not in available:
+            context = _ANY_ARGUMENTS
+            app.command(name, hidden=True, add_help_option=False, context_settings=context)(_refuse)
+
+
+def _refuse(context: typer.Context) -> None:
+    raise BadInput(f"the command {context.info_name} {Installation.here().lab_advice()}")
 
 
 def _names(group: typer.Typer) -> set[str | None]:

@@ -21,7 +21,6 @@ _EXTRAS = {
         "the lag is asked of the broker, in mid-batch too",
         "the lag is told from finished batches",
     ),
-    "duckdb": ("duckdb", "the lab compares outputs", "the lab cannot compare outputs"),
     "scipy": ("scipy", "simulations can be fitted", "simulations cannot be fitted"),
 }
 

@@ -1,19 +1,30 @@
-"""The kinds of cluster that this computer can have: Standalone, YARN and Kubernetes."""
+"""The kinds of cluster that this computer can have.
+
+Standalone is built in. Another distribution adds a kind as an entry point of the group
+``rheostat.clusters``, named after the kind, whose object is a ``ClusterKind``; ``rheostat-lab``
+adds YARN and Kubernetes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import psutil
 
 from rheostat.errors import BadInput
 from rheostat.local.cluster_sizes import check_cores
 from rheostat.local.standalone import standalone_cluster, standalone_service
+from rheostat.machine.missing_module import Installation
 
+GROUP = "rheostat.clusters"
 KINDS = ("standalone", "yarn", "kubernetes")
+
+Report: TypeAlias = Callable[[str], None]
+"""Takes a line about what is fetched or built at the first use."""
 
 
 class LocalCluster(Protocol):
@@ -62,27 +73,31 @@ class Up:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterKind:
+    """How a kind of cluster is created, started and ended.
+
+    ``create`` and ``up`` take cores, nodes and ``Report``. ``create`` returns a cluster of this
+    process, ``up`` starts one that outlives it, and ``down`` ends that one and returns its master,
+    None if none was up.
+    """
+
+    create: Callable[[int, int, Report], LocalCluster]
+    up: Callable[[int, int, Report], Up]
+    down: Callable[[], str | None]
+
+
 def local_cluster(
-    kind: str, cores: int, nodes: int = 1, tell: Callable[[str], None] = lambda _: None
+    kind: str, cores: int, nodes: int = 1, tell: Report = lambda _: None
 ) -> LocalCluster:
     """Return a cluster of a kind with room for ``cores`` executors of one core on ``nodes`` nodes;
     nothing runs before its start.
 
-    ``tell`` is told what is fetched or built at the first use. Raises ``BadInput`` for another
-    kind.
+    Raises ``BadInput`` for a kind that does not exist or is not installed.
     """
-    check_kind(kind)
+    wanted = find_kind(kind)
     check_cores(cores)
-    if kind == "yarn":
-        from rheostat.local.yarn.yarn_cluster import YarnCluster
-
-        _tell_of_yarn(tell)
-        return YarnCluster(cores, nodes)
-    if kind == "kubernetes":
-        from rheostat.local.kubernetes.kubernetes_cluster import KubernetesCluster
-
-        return KubernetesCluster(cores, nodes, tell=tell)
-    return standalone_cluster.Cluster(cores, hosts=standalone_cluster.HOSTS[:nodes])
+    return wanted.create(cores, nodes, tell)
 
 
 def up(
@@ -90,60 +105,51 @@ def up(
     cores: int,
     nodes: int = 1,
     port: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Report = lambda _: None,
 ) -> Up:
     """Start a cluster that outlives this process; ``down`` ends it.
 
-    ``port`` is that of a Standalone master. Raises ``BadInput`` if one of the kind is up, and for
-    options that the kind does not have.
+    ``port`` is that of a Standalone master. Raises ``BadInput`` if one of the kind is up, for a
+    kind that does not exist or is not installed, and for options that the kind does not have.
     """
-    check_kind(kind)
+    wanted = find_kind(kind)
     check_cores(cores)
-    if port is not None and kind != "standalone":
+    if wanted is STANDALONE:
+        return _standalone_up(cores, nodes, tell, port)
+    if port is not None:
         raise BadInput(f"--port is for a Standalone master; a {kind} cluster takes free ports")
-    if kind == "standalone":
-        if nodes != 1:
-            raise BadInput(f"a Standalone cluster here has 1 worker, but --nodes {nodes} was given")
-        return Up(kind, standalone_service.up(cores=cores, port=port))
-    if kind == "yarn":
-        from rheostat.local.yarn import yarn_cluster
-
-        _tell_of_yarn(tell)
-        conf = yarn_cluster.up(cores, nodes)
-        where = {"HADOOP_CONF_DIR": str(conf), "SPARK_CONF_DIR": str(conf)}
-        return Up(kind, yarn_cluster.MASTER, where)
-    from rheostat.local.kubernetes import kubernetes_cluster
-
-    master, conf = kubernetes_cluster.up(cores, nodes, tell=tell)
-    named = {"SPARK_CONF_DIR": str(conf), "KUBECONFIG": str(conf / "kubeconfig")}
-    return Up(kind, master, named)
+    return wanted.up(cores, nodes, tell)
 
 
 def down(kind: str | None = None) -> list[str]:
     """End the clusters that ``up`` started, of one kind or of all; return their masters."""
-    if kind is not None:
-        check_kind(kind)
-    from rheostat.local.kubernetes import kubernetes_cluster
-    from rheostat.local.yarn import yarn_cluster
-
-    ways = {
-        "standalone": standalone_service.down,
-        "yarn": yarn_cluster.down,
-        "kubernetes": kubernetes_cluster.down,
-    }
-    ended = [ways[each]() for each in KINDS if kind in (None, each)]
-    return [each for each in ended if each]
+    installed = ("standalone", *sorted(entry_points(group=GROUP).names))
+    kinds = [find_kind(name) for name in ([kind] if kind else installed)]
+    return [master for ended in kinds if (master := ended.down())]
 
 
-def check_kind(kind: str) -> None:
-    """Raise ``BadInput`` for a kind of cluster that there is not."""
-    if kind not in KINDS:
-        raise BadInput(f"the kind of cluster must be one of {', '.join(KINDS)}, but it is {kind!r}")
+def find_kind(kind: str) -> ClusterKind:
+    """Return a kind by its name; raises ``BadInput`` if it does not exist or is not installed."""
+    if kind == "standalone":
+        return STANDALONE
+    for entry in entry_points(group=GROUP, name=kind):
+        added: ClusterKind = entry.load()
+        return added
+    if kind in KINDS:
+        raise BadInput(f"the cluster kind {kind} {Installation.here().lab_advice()}")
+    raise BadInput(f"the kind of cluster must be one of {', '.join(KINDS)}, but it is {kind!r}")
 
 
-def _tell_of_yarn(tell: Callable[[str], None]) -> None:
-    from rheostat.local.spark_home import find_spark_home
-    from rheostat.local.yarn import yarn_jars
+def _standalone_up(cores: int, nodes: int, _: Report, port: int | None = None) -> Up:
+    if nodes != 1:
+        raise BadInput(f"a Standalone cluster here has 1 worker, but --nodes {nodes} was given")
+    return Up("standalone", standalone_service.up(cores=cores, port=port))
 
-    if not yarn_jars.are_cached(find_spark_home()):
-        tell(yarn_jars.FETCH)
+
+STANDALONE = ClusterKind(
+    create=lambda cores, nodes, _: standalone_cluster.Cluster(
+        cores, hosts=standalone_cluster.HOSTS[:nodes]
+    ),
+    up=_standalone_up,
+    down=standalone_service.down,
+)

@@ -49,6 +49,16 @@ class Installation:
             return f"pip install '{self.url.removeprefix('file://')}[{extra}]'"
         return f"pip install 'rheostat[{extra}]{f' @ {self.url}' if self.url else ''}'"
 
+    def lab_advice(self) -> str:
+        """Return the end of a sentence about what only ``rheostat-lab`` has: how to install it."""
+        if self.clone:
+            how = f"in {self.clone}: pip install -e rheostat-lab"
+        elif self.url and not self.url.startswith("file://"):
+            how = f"pip install 'rheostat-lab @ {self.url}#subdirectory=rheostat-lab'"
+        else:
+            how = "pip install rheostat-lab"
+        return f"comes with the package rheostat-lab, {how}"
+
     def again(self) -> str:
         """Return how all of it is installed again."""
         if self.clone:

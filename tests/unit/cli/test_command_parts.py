@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.cli.output import tell
 from rheostat.cli.recordings.replay_decisions import show_decisions
-from rheostat.cli.simulate.seed_means import mean_cell
-from rheostat.cli.simulate.simulate_demand_input import default_rates, plant_of, rates_of
 from rheostat.errors import BadInput
 from rheostat.model import Decision
 from rheostat.replay.replayer import Decided
+from rheostat_lab.commands.seed_means import mean_cell
+from rheostat_lab.commands.simulate_demand_input import default_rates, plant_of, rates_of
 
 TOLD = {"saved_share": 0.25, "why": "8 < 9"}
 

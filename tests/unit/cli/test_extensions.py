@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
+import pytest
 import typer
 from typer.main import get_command
 
-from rheostat.cli.extensions import GROUP, extend
+from rheostat.cli.app import application
+from rheostat.cli.extensions import GROUP, OF_LAB, add_missing, extend, installed
+from rheostat.errors import BadInput
 
 
 def entry(name: str, value: str = "json:dumps") -> EntryPoint:
@@ -19,22 +22,47 @@ def names(app: typer.Typer) -> list[str | None]:
 
 
 def test_a_command_goes_to_the_group_that_its_name_says():
-    top, simulate = typer.Typer(), typer.Typer()
-    assert extend({"": top, "simulate": simulate}, [entry("simulate.extra"), entry("other")]) == ()
-    assert (names(simulate), names(top)) == (["extra"], ["other"])
+    top, state = typer.Typer(), typer.Typer()
+    top.add_typer(state, name="state")
+    assert extend(top, [entry("state.extra"), entry("other"), entry("simulate.more")]) == ()
+    assert (names(state), names(top)) == (["extra"], ["other"])
+    simulate = top.registered_groups[1]
+    assert simulate.name == "simulate"
+    assert simulate.typer_instance
+    assert names(simulate.typer_instance) == ["more"]
 
 
-def test_one_that_cannot_be_added_is_told_and_takes_no_other_away():
+def test_one_that_cannot_be_added_is_reported_and_takes_no_other_away():
     top = typer.Typer()
-    found = [entry("nowhere.extra"), entry("broken", "no_such_package:main"), entry("other")]
-    assert extend({"": top}, found) == ("nowhere.extra", "broken")
+    entries = [entry("nowhere.extra"), entry("broken", "no_such_package:main"), entry("other")]
+    assert extend(top, entries) == ("nowhere.extra", "broken")
     assert names(top) == ["other"]
 
 
-def test_the_laboratory_adds_its_commands():
-    from rheostat.cli.app import application
+@pytest.mark.parametrize("words", ["demo --query q1", "simulate queue --runs 2", "lab", "lab -h"])
+def test_without_the_lab_its_commands_name_the_package(words: str) -> None:
+    top = typer.Typer()
+    top.command("run")(lambda: None)
+    add_missing(top, OF_LAB)
+    with pytest.raises(BadInput, match="comes with the package rheostat-lab, "):
+        top(words.split(), standalone_mode=False)
 
-    commands = get_command(application()).commands["simulate"].commands  # type: ignore[attr-defined]
-    added = {found.name for found in entry_points(group=GROUP)}
-    assert added >= {"simulate.thesis", "simulate.compare"}
-    assert commands.keys() >= {"thesis", "compare"}
+
+def test_a_command_of_the_lab_that_is_there_is_not_replaced():
+    top = typer.Typer()
+    extend(top, installed())
+    before = names(top), len(top.registered_groups)
+    add_missing(top, OF_LAB)
+    assert (names(top), len(top.registered_groups)) == before
+
+
+def test_the_lab_adds_its_commands():
+    commands = get_command(application()).commands  # type: ignore[attr-defined]
+    assert "demo" in commands
+    assert commands["simulate"].commands.keys() >= {"thesis", "compare", "sweep", "queue"}
+    assert commands["lab"].commands.keys() == {"run"}
+
+
+def test_one_group_alone_has_only_its_own_commands():
+    assert {entry.name.partition(".")[0] for entry in installed("simulate")} == {"simulate"}
+    assert [entry.name for entry in installed("demo")] == ["demo"]

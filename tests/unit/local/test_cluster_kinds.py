@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+import re
+from importlib.metadata import EntryPoints
 from pathlib import Path
 
 import pytest
 
 from rheostat.errors import BadInput
 from rheostat.local import cluster_kinds
-from rheostat.local.kubernetes import plane_build
-from rheostat.local.spark_defaults import write_defaults
 
 
 @pytest.mark.parametrize(
@@ -37,48 +37,12 @@ def test_nothing_is_ended_where_nothing_is_up(
     assert cluster_kinds.down() == []
 
 
-def test_without_go_nothing_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    told: list[str] = []
-    with pytest.raises(BadInput, match="no go on the PATH"):
-        plane_build.build(told.append)
-    assert told == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_in_the_cache_is_not_built_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["yarn", "kubernetes"])
+def test_without_the_lab_its_kinds_name_the_package(
+    kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = plane_build.programs_folder()
-    folder.mkdir(parents=True)
-    for name in plane_build.PROGRAMS:
-        assert not plane_build.are_built()
-        (folder / name).touch()
-    assert plane_build.are_built()
-    assert plane_build.build(pytest.fail) == folder
-
-
-def test_kubernetes_is_built_with_the_staging_modules_of_its_release() -> None:
-    theirs = (
-        "module k8s.io/kubernetes\ngo 1.24.0\n\nreplace (\n\tk8s.io/api => ./staging/src/x\n)\n"
-    )
-    made = plane_build._module(theirs)
-    assert made.splitlines() == [
-        "module build",
-        "go 1.24.0",
-        "require k8s.io/kubernetes v1.34.1",
-        "replace k8s.io/api => k8s.io/api v0.34.1",
-    ]
-
-
-def test_the_defaults_of_a_cluster_are_read_as_spark_reads_them(tmp_path: Path) -> None:
-    from rheostat.spark.settings.user_settings import settings_of_user
-
-    write_defaults(tmp_path, {"spark.master": "yarn", "spark.driver.host": "127.0.0.1"})
-    given = settings_of_user({"SPARK_CONF_DIR": str(tmp_path)})
-    assert {name: each.value for name, each in given.items()} == {
-        "spark.master": "yarn",
-        "spark.driver.host": "127.0.0.1",
-    }
+    monkeypatch.setattr(cluster_kinds, "entry_points", lambda **_: EntryPoints())
+    named = f"the cluster kind {kind} comes with the package rheostat-lab, "
+    with pytest.raises(BadInput, match=re.escape(named)):
+        cluster_kinds.up(kind, cores=2)
+    assert cluster_kinds.find_kind("standalone") is cluster_kinds.STANDALONE

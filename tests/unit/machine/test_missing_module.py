@@ -18,10 +18,10 @@ REQUIRES = (
     'confluent-kafka>=2.5; extra == "kafka"',
     'typer>=0.29; extra == "cli"',
     'psutil>=5.9; extra == "cli"',
-    'duckdb>=1.0; extra == "lab"',
-    'pandas<3; extra == "lab"',
-    'psutil>=5.9; extra == "lab"',
-    'protobuf<7,>=6.33; python_version < "4" and extra == "lab"',
+    'grpcio>=1.76; extra == "connect"',
+    'pandas<3; extra == "connect"',
+    'psutil>=5.9; extra == "connect"',
+    'protobuf<7,>=6.33; python_version < "4" and extra == "connect"',
     'scipy>=1.11; extra == "sim"',
     "pyyaml>=6; extra == 'sim'",
     'pytest>=8; extra == "test"',
@@ -39,10 +39,10 @@ FROM_INDEX = Installation(requires=REQUIRES)
         ("py4j", "spark"),
         ("pyspark", "spark"),
         ("confluent_kafka", "kafka"),
-        ("google.protobuf", "lab"),
+        ("google.protobuf", "connect"),
         ("typer", "cli"),
         ("psutil", "cli"),
-        ("duckdb", "lab"),
+        ("grpcio", "connect"),
     ],
 )
 def test_the_extra_that_has_a_module_is_named(module: str, extra: str) -> None:
@@ -60,7 +60,7 @@ def test_a_module_of_no_extra_is_installed_by_its_name() -> None:
 
 
 def test_what_developers_need_is_no_extra_of_a_user() -> None:
-    assert set(extras_of(REQUIRES)) == {"spark", "kafka", "cli", "lab", "sim"}
+    assert set(extras_of(REQUIRES)) == {"spark", "kafka", "cli", "connect", "sim"}
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,7 @@ def empty(tmp_path: Path) -> Path:
     ("installed", "arguments", "module", "extra"),
     [
         ((), ["policies"], "typer", "cli"),
-        (("typer", "rich"), ["simulate", "queue", "--runs", "2"], "scipy", "sim"),
-        (("typer", "rich", "scipy"), ["simulate", "sweep", "SPEC"], "yaml", "sim"),
-        (("typer", "rich"), ["simulate", "sweep", "SPEC"], "yaml", "sim"),
+        (("typer", "rich"), ["calibrate", "SPEC"], "scipy", "sim"),
         (("typer", "rich", "psutil"), ["run", "--master", "local[1]", "SPEC"], "py4j", "spark"),
     ],
 )
@@ -152,3 +150,29 @@ def test_in_an_empty_environment_the_right_extra_is_named(
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"the Python module {module}" in err
     assert f"it comes with the extra {extra}, pip install '/tmp/rheostat.whl[{extra}]'" in err
+
+
+@pytest.mark.parametrize("words", ["demo", "simulate queue --runs 2", "lab run SPEC"])
+def test_without_the_lab_its_commands_name_its_package(empty: Path, words: str) -> None:
+    _link(empty, "typer", "rich")
+    assert _run(empty, *words.split()) == (
+        2,
+        "",
+        f"rheostat: the command {words.split()[0]} comes with the package rheostat-lab,"
+        " pip install rheostat-lab\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("here", "command"),
+    [
+        (Installation(clone=Path("/src/r")), "in /src/r: pip install -e rheostat-lab"),
+        (Installation(url="file:///tmp/rheostat.whl"), "pip install rheostat-lab"),
+        (
+            Installation(url="git+https://host/r.git@abc"),
+            "pip install 'rheostat-lab @ git+https://host/r.git@abc#subdirectory=rheostat-lab'",
+        ),
+    ],
+)
+def test_the_lab_is_installed_from_where_the_product_came(here: Installation, command: str) -> None:
+    assert here.lab_advice() == f"comes with the package rheostat-lab, {command}"

@@ -15,10 +15,10 @@ from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.events import Events
 from rheostat.sim.measures import measures, quantile_s
-from rheostat.sim.nodes import node_use
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Steps
 from rheostat.workloads.steps import Steps as Levels
+from rheostat_lab.validation.nodes import node_use
 
 held = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 9)), min_size=1, max_size=12)
 levels = st.lists(st.integers(0, 40), min_size=1, max_size=6)

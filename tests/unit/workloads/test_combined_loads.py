@@ -9,9 +9,9 @@ from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.day import Day
 from rheostat.workloads.espa import Espa
 from rheostat.workloads.steps import Steps
-from rheostat.workloads.text import parse
 from rheostat.workloads.trace import Trace
 from rheostat.workloads.workload import marks, rows_until
+from rheostat_lab.loads.text import parse
 
 
 def test_a_sum_adds_the_rates_and_lasts_as_long_as_its_longest_part() -> None:

@@ -22,10 +22,10 @@ from rheostat.workloads.prefix import length_for
 from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.spikes import Spikes
 from rheostat.workloads.steps import Steps
-from rheostat.workloads.text import with_seed
 from rheostat.workloads.trace import Trace
 from rheostat.workloads.walk import Walk
 from rheostat.workloads.workload import DueRows, Workload, marks, rows_until
+from rheostat_lab.loads.text import with_seed
 
 rates = st.floats(0, 1e6)
 lengths_s = st.floats(0.5, 5000)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.output import out_option, plain_table, write_out
-from rheostat.cli.simulate.seed_means import MEANS, UNDER_OVER, mean_cell
-from rheostat.cli.simulate.simulate_sweep import run_cells
 from rheostat.errors import BadInput
+from rheostat_lab.commands.seed_means import MEANS, UNDER_OVER, mean_cell
+from rheostat_lab.commands.simulate_sweep import run_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rheostat.sim.sweep.runner import Row
-    from rheostat.sim.sweep.sweep_cell import Cell
     from rheostat_lab.comparison.spark_comparison import Comparison
+    from rheostat_lab.sweep.runner import Row
+    from rheostat_lab.sweep.sweep_cell import Cell
 
 _WIDTH = 170
 
@@ -112,9 +112,9 @@ def _told(
     rows: Sequence[Row],
 ) -> dict[str, Any]:
     """Return all that a comparison says, as JSON can have it."""
-    from rheostat.sim.sweep.sweep_cell import BOUNDS
     from rheostat_lab.comparison.compared import blind, compared
     from rheostat_lab.comparison.spark_comparison import load_text
+    from rheostat_lab.sweep.sweep_cell import BOUNDS
 
     bounded = [cell for cell in cells if cell.policy == BOUNDS and cell.seed == 0]
     return {
@@ -134,7 +134,7 @@ def _told(
 
 
 def _ran(cells: Sequence[Cell], folder: Path, master: str) -> list[Row]:
-    from rheostat.sim.sweep.runner import rows
+    from rheostat_lab.sweep.runner import rows
 
     run_cells(cells, folder, master)
     keys = {cell.key for cell in cells}

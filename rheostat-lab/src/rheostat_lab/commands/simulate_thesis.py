@@ -16,7 +16,7 @@ from rheostat.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rheostat.sim.flink.flink_job import FlinkJob
+    from rheostat_lab.flink.flink_job import FlinkJob
     from rheostat_lab.thesis.closed_loop import Outcome
     from rheostat_lab.thesis.thesis_runs import Cell
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rheostat.sim.bounds.nonanticipative import nonanticipative
-from rheostat.sim.bounds.scoring import job_of
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.sweep.runner import COMPARED
-from rheostat.sim.sweep.sweep_cell import Cell
-from rheostat.sim.sweep.sweep_summary import mean_of, summary
+from rheostat_lab.bounds.nonanticipative import nonanticipative
+from rheostat_lab.bounds.scoring import job_of
 from rheostat_lab.comparison.spark_comparison import OURS
+from rheostat_lab.sweep.runner import COMPARED
+from rheostat_lab.sweep.sweep_cell import Cell
+from rheostat_lab.sweep.sweep_summary import mean_of, summary
 
 _PAIRED = ("cost", "latency_mean_s", "latency_p99_s", "rescalings")
 _Row = Mapping[str, Any]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rheostat.sim.svg_picture import picture
 from rheostat_lab.comparison.spark_comparison import OURS
+from rheostat_lab.svg_picture import picture
 
 _LINES = (("(best static)", "best static", "0.3"), ("(clairvoyant)", "clairvoyant", "tab:green"))
 _ZOOM = 2.0

@@ -13,9 +13,9 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat.policies.registry import POLICIES, find
-from rheostat.replay.trace_file import find_trace
-from rheostat.sim.sweep.sweep_cell import BOUNDS, Cell, Settings
-from rheostat.workloads.text import parse, with_seed
+from rheostat_lab.loads.text import parse, with_seed
+from rheostat_lab.loads.trace_file import find_trace
+from rheostat_lab.sweep.sweep_cell import BOUNDS, Cell, Settings
 
 SETTINGS = Settings(
     minutes=140,

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.lab.demo.demo_options import Demo
 from rheostat.machine.process import Child
+from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.live.played_day import is_played
 
 _LOOK_S = 3600.0

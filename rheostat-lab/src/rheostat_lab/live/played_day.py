@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.journal.reading import records
-from rheostat.lab.demo.results_folder import JOURNAL, SUMMARY
 from rheostat.policies.forecasts.predictive import Predictive
+from rheostat_lab.demo.results_folder import JOURNAL, SUMMARY
 from rheostat_lab.live.batch_prediction import Prediction, prediction
 from rheostat_lab.live.policies_spec import Cell
 

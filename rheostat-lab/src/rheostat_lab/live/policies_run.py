@@ -15,7 +15,7 @@ import typer
 
 from rheostat.cli.output import write_out
 from rheostat.errors import BadInput, RheostatError
-from rheostat.lab.demo import results_folder
+from rheostat_lab.demo import results_folder
 from rheostat_lab.experiment_file import spec_of
 from rheostat_lab.live.day_process import play
 from rheostat_lab.live.played_day import PlayedDay, is_played, read_day

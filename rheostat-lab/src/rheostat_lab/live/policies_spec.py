@@ -12,7 +12,7 @@ from typing import Any
 
 from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.errors import BadInput
-from rheostat.lab.demo.demo_options import Demo
+from rheostat_lab.demo.demo_options import Demo
 
 OF_A_DAY = ("seconds", "peak", "ramp_share", "cluster")
 """What all days of a specification have in common."""

@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from typing import Any
 
 from rheostat.kafka.broker import Broker
-from rheostat.lab.push.push_verdict import PushVerdict, judge
-from rheostat.lab.push.sender import Senders
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path
 from rheostat.local.local_session import start_session
@@ -21,6 +19,8 @@ from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.read_once import read_once
 from rheostat.spark.fleet.receive_into import receive
 from rheostat.spark.internals.internals import internals_of
+from rheostat_lab.push.push_verdict import PushVerdict, judge
+from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import DRIVER_FLAGS, until
 
 OPTIONS = {"spark.sql.shuffle.partitions": "2"}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyspark
 
-from rheostat.lab.demo.pipeline import QUERY_OPTIONS
 from rheostat.spark.sensing.capabilities.query_shape import (
     FILES,
     SHUFFLE_PARTITIONS,
     checkpoint_files_class,
 )
+from rheostat_lab.demo.pipeline import QUERY_OPTIONS
 from rheostat_lab.rescale import event_log
 
 PARTITIONS = 24

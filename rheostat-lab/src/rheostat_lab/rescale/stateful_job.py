@@ -14,7 +14,6 @@ from typing import Any
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
-from rheostat.lab.nexmark.oracle import Verdict
 from rheostat.local.cluster_kinds import LocalCluster
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
@@ -22,6 +21,7 @@ from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing.queries import progress
+from rheostat_lab.nexmark.oracle import Verdict
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
 from rheostat_lab.rescale.job_setting import Setting

@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 
 from rheostat.errors import RheostatError
-from rheostat.lab.demo.file_sink import committed_files
-from rheostat.lab.nexmark.oracle import Verdict, compare
+from rheostat_lab.demo.file_sink import committed_files
+from rheostat_lab.nexmark.oracle import Verdict, compare
 from rheostat_lab.rescale.stateful_queries import JOIN_RANGE_S, UPDATED, WINDOW_S
 from rheostat_lab.rescale.stateful_rows import CLOSING_KEY, read_values
 

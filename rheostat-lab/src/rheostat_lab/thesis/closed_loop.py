@@ -13,8 +13,8 @@ import numpy as np
 from rheostat.guards import Bounds
 from rheostat.model import Limits
 from rheostat.sim.engine import NoJournal, simulate
-from rheostat.sim.flink.flink_job import FlinkJob
-from rheostat.sim.flink.flink_plant import FlinkPlant, Sample
+from rheostat_lab.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_plant import FlinkPlant, Sample
 from rheostat_lab.thesis.thesis_runs import (
     FIRST_DECISION_S,
     MAX_EXECUTORS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis import statistics
 from rheostat_lab.thesis.closed_loop import Outcome
 from rheostat_lab.thesis.forced_plant import compare, force, latency_errors

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis.fit_course import Search, fit_course, fit_spreads
 from rheostat_lab.thesis.fit_metrics import as_numbers, fit_metrics
 from rheostat_lab.thesis.recordings import load_recording

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from rheostat.sim.flink.flink_job import FlinkJob
 from rheostat.sim.plant import Floats
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis.forced_plant import force, latency_errors
 from rheostat_lab.thesis.recordings import Recorded
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rheostat.sim.flink.flink_job import FlinkJob
 from rheostat.sim.plant import Floats
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis.forced_plant import force
 from rheostat_lab.thesis.recordings import Recorded
 

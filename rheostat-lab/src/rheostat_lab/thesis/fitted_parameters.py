@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis.thesis_runs import QUERIES
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.sim.flink.flink_job import FlinkJob
-from rheostat.sim.flink.flink_job_metrics import Metrics
-from rheostat.sim.flink.flink_tasks import Tasks
 from rheostat.sim.plant import Floats
+from rheostat_lab.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_job_metrics import Metrics
+from rheostat_lab.flink.flink_tasks import Tasks
 from rheostat_lab.thesis.recordings import SAMPLE_S, Recorded
 from rheostat_lab.thesis.thesis_runs import START_EXECUTORS
 

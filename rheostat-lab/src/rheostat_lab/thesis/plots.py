@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis.closed_loop import Outcome, run_cell
 from rheostat_lab.thesis.recordings import SAMPLE_S, Recorded, load_recording
 from rheostat_lab.thesis.statistics import by_cell, of

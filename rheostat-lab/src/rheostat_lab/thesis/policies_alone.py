@@ -11,7 +11,7 @@ from rheostat.model import Limits, Observation, Stage
 from rheostat.replay.recording import find, read
 from rheostat.replay.replayer import Decided, Request, replay_one
 from rheostat.replay.validate import Moment
-from rheostat.sim.flink.flink_job import FlinkJob
+from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.thesis.thesis_runs import MAX_EXECUTORS, Cell, cells
 
 WITHIN_S = 60.0

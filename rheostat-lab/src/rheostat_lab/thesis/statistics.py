@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from rheostat.sim.plant import Floats
-from rheostat.sim.sweep.sweep_summary import interval
+from rheostat_lab.sweep.sweep_summary import interval
 from rheostat_lab.thesis.closed_loop import Outcome
 
 _MEASURES = ("latency_s", "executors", "rescalings")

@@ -11,7 +11,7 @@ from typing import Any
 
 from rheostat.cli.output import write_out
 from rheostat.journal.folder import read
-from rheostat.lab.report.rescalings import rescalings
+from rheostat.journal.rescalings import rescalings
 from rheostat.local.app_run import Application, Request
 from rheostat.model import Limits, Record
 

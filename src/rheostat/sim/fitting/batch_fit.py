@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import least_squares
 
-from rheostat.sim.bounds.scoring import batch_time
+from rheostat.capacity.batch import batch_time
 from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch
 from rheostat.sim.plant import Floats
 from rheostat.sim.spark.machine_pace import Pace

@@ -16,6 +16,7 @@ from rheostat.policies.checked import Checked
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
 from rheostat.sim.arrivals import Arrivals
+from rheostat.sim.demand import demand_curve, demand_over, minute_rates
 from rheostat.sim.engine import Run, simulate
 from rheostat.sim.fitting.batch_fit import Fit, fit
 from rheostat.sim.fitting.calibration import Calibration, Errors, calibrate, forced
@@ -26,8 +27,7 @@ from rheostat.sim.plant import Ledger, Steps
 from rheostat.sim.spark.machine_pace import PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.sweep.demand import demand_over, minute_rates
-from rheostat.sim.sweep.sweep_plant import demand_at
+from rheostat.workloads.constant import Constant
 
 _LOADS = 32
 """Loads of the demand curve, up to the busiest minute of the recording."""
@@ -229,9 +229,12 @@ def _demand(found: Fit, run: Recorded, question: Question) -> Steps:
     arrived = Arrivals(run.arrivals())
     most = float(minute_rates(arrived.rows_by, run.duration_s).values.max())
     rates = tuple(most * step / _LOADS for step in range(1, _LOADS + 1)) if most > 0 else (1.0,)
-    curve = demand_at(
-        found.parameters, rates, question.slo, question.limits.max_executors, seed=question.seed
-    )
+
+    def plant(rate: float, executors: int) -> SparkPlant:
+        parameters = replace(found.parameters, executors=executors)
+        return SparkPlant(parameters, Constant(rate), seed=question.seed)
+
+    curve = demand_curve(plant, rates, question.slo, question.limits.max_executors)
     return demand_over(curve, arrived.rows_by, run.duration_s, question.limits.min_executors)
 
 

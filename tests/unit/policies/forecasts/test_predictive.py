@@ -16,14 +16,14 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.sweep.runner import play
-from rheostat.sim.sweep.sweep_spec import read_spec
 from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.workload import Workload
+from rheostat_lab.sweep.runner import play
+from rheostat_lab.sweep.sweep_spec import read_spec
 
 EXPERIMENT = Path(__file__).parents[4] / "experiments" / "predictive.yaml"
 SLO = Slo(latency_s=30)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import pytest
 
 from rheostat.guards import guards_of
-from rheostat.lab.demo.demo_options import Demo
 from rheostat.model import InFlight, Memory, Observation, Stage
 from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.policies.registry import create
@@ -16,6 +15,7 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat_lab.demo.demo_options import Demo
 
 DEMO = Demo()
 

@@ -10,10 +10,10 @@ from rheostat.loop import Loop
 from rheostat.model import InFlight, Limits, Observation, Record, Slo
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.sim.measures import measures
-from rheostat.sim.sweep.runner import play
 from rheostat.testing.contracts import follow
 from rheostat.testing.fakes import FluidJob
 from rheostat_lab.comparison.spark_comparison import plain_cell
+from rheostat_lab.sweep.runner import play
 
 POLICY = MeasuredThroughput(settle_s=0.0)
 

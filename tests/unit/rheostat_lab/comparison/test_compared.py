@@ -7,14 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rheostat.sim.bounds.bounded_job import curve_of
-from rheostat.sim.bounds.scoring import best_static, job_of
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.sweep.runner import COMPARED
 from rheostat.workloads.constant import Constant
+from rheostat_lab.bounds.bounded_job import curve_of
+from rheostat_lab.bounds.scoring import best_static, job_of
 from rheostat_lab.comparison.compared import blind, choose, compared, described
 from rheostat_lab.comparison.compared_plot import scatter
 from rheostat_lab.comparison.spark_comparison import OURS, PLANT, SETTINGS, plain_cell
+from rheostat_lab.sweep.runner import COMPARED
 
 LOUD = 40_000.0
 """Rows per second in a burst."""

@@ -9,7 +9,6 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.policies.registry import POLICIES, create
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.sweep.sweep_cell import BOUNDS
 from rheostat_lab.comparison.spark_comparison import (
     GRIDS,
     OURS,
@@ -18,6 +17,7 @@ from rheostat_lab.comparison.spark_comparison import (
     Comparison,
     candidates,
 )
+from rheostat_lab.sweep.sweep_cell import BOUNDS
 
 
 def test_everybody_but_our_own_policy_is_tried_with_more_than_its_defaults() -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision
-from rheostat.sim.faults import LateMetrics, MissingMetrics
 from rheostat.sim.spark.machine_pace import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.steps import Steps
+from rheostat_lab.sweep.faults import LateMetrics, MissingMetrics
 
 jobs = st.builds(
     SparkParameters,

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from rheostat.lab.push.push_verdict import judge
-from rheostat.lab.push.sender import Senders
 from rheostat.spark.fleet.directory import Directory
 from rheostat.spark.fleet.http_source import MOST_BYTES
 from rheostat.spark.fleet.intake import Intake
 from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask, executor_id, serve
+from rheostat_lab.push.push_verdict import judge
+from rheostat_lab.push.sender import Senders
 
 HERE = "127.0.0.1"
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.local.kubernetes.control_plane import RULES
 from rheostat.spark.sensing.kubernetes.pod_rights import lacking
+from rheostat_lab.clusters.kubernetes.control_plane import RULES
 
 
 def review(*rules: Any, **more: Any) -> dict[str, Any]:

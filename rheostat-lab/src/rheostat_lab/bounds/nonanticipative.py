@@ -1,0 +1,235 @@
+"""The bound of those who cannot see ahead: the cheapest sizes for one who knows a load's law, by
+stochastic dynamic programming.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from rheostat.errors import BadInput
+from rheostat.sim.plant import Floats
+from rheostat.workloads.workload import Workload
+from rheostat_lab.bounds.batch_grid import Steps
+from rheostat_lab.bounds.batch_path import LATE_SHARE
+from rheostat_lab.bounds.bounded_job import Job
+from rheostat_lab.bounds.load_law import Law, law_of
+
+# On squares: close together where a backlog is small, for there it decides the size.
+_BACKLOGS = 41
+# Fewer than the clairvoyant's: each solves the whole chain.
+_SEARCHES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Expected slot-seconds (with the price of the rescalings) and the share of rows that are late
+    in the mean.
+    """
+
+    cost: float
+    late_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """The bound lies between ``lower`` and the expected cost of ``policy``; ``between`` is the
+    value with the backlog interpolated.
+    """
+
+    lower: float
+    between: float
+    policy: Expected | None
+    """Of a policy that attains 99 % in the mean, with the backlog rounded up; None where there is
+    none."""
+
+
+def nonanticipative(job: Job, load: Workload, duration_s: float, initial: int) -> Blind:
+    """Return the bracket of the least expected cost of a policy that knows the law of ``load`` and
+    sees its rate now, not its future.
+
+    A step is one start time, at least a trigger interval: what is asked for at a step works from
+    the next one on, what is let go leaves at once. The state is (step, level of the load, backlog
+    in 41 values, executors). Rows flow; a row waits for its trigger, for the backlog before it and
+    for a batch. ``lower``: backlog rounded down, the Lagrangian's value. ``policy``: rounded up,
+    and attaining. Decisions come once a step, so a policy that decides more often can be below by
+    up to a step's worth of executors a change; compare with the clairvoyant's mean, which is a
+    bound for everybody. Raises BadInput for a load without a known law.
+    """
+    # At least a start: then what is asked for in a step works in the next, and no queue of starts
+    # is part of the state.
+    step_s = max(job.start_s, job.trigger_s, duration_s / 2000)
+    law = law_of(load, duration_s, step_s)
+    start = job.index(initial)
+    # The backlog on a grid: rounded down it bounds from below, rounded up it can be attained.
+    down, between, up = (
+        _Chain(job, law, step_s, start, rounding) for rounding in ("down", "between", "up")
+    )
+    attaining, low, high = _search(up)
+    lower = max(down.bound(price) for price in (0.0, low, high, 2 * high))
+    middle = max(between.bound(price) for price in (low, high))
+    return Blind(lower=lower, between=middle, policy=attaining)
+
+
+def _search(chain: _Chain) -> tuple[Expected | None, float, float]:
+    """Return what the cheapest attaining policy is expected to cost, and the prices of a late row
+    on both sides of it.
+    """
+    low, high, best = 0.0, chain.scale * 1e-3, None
+    for _ in range(_SEARCHES):
+        price = high if best is None else math.sqrt(max(low, chain.scale * 1e-5) * high)
+        expected = chain.expected(price)
+        if expected.late_share <= LATE_SHARE:
+            high, best = price, expected if best is None or expected.cost < best.cost else best
+        elif best is None:
+            low, high = price, high * 10
+            # No price makes it attain: even the largest size is late too often.
+            if price > chain.scale * 1e6:
+                break
+        else:
+            low = price
+    return best, low, high
+
+
+class _Chain:
+    """The decision problem for one rounding of the backlog."""
+
+    def __init__(self, job: Job, law: Law, step_s: float, start: int, rounding: str) -> None:
+        self._job, self._law, self._step_s, self._start = job, law, step_s, start
+        capacity = capacity_rows_per_s(job)
+        if not capacity[-1] > 0:
+            raise BadInput("the job commits no row at any size")
+        # A size that commits nothing must not divide by 0; its backlog only grows.
+        self._capacity = np.maximum(capacity, 1e-9)
+        most = float(self._capacity[-1]) * 3 * job.slo.latency_s + float(law.rates.max()) * step_s
+        self._backlogs = most * np.linspace(0, 1, _BACKLOGS) ** 2
+        self._rounding = rounding
+        self._rows = _mean_rows(law) * step_s
+        self.scale = (
+            float(job.sizes[-1]) * job.slots_per_executor * step_s * len(law.rates) / self._rows
+        )
+        leaves_s = job.stop_s * np.maximum(job.sizes[:, None] - job.sizes[None, :], 0)
+        self._cost = job.slots_per_executor * (job.sizes[None, :] * step_s + leaves_s)
+        self._cost = self._cost + job.rescale_cost * (job.sizes[:, None] != job.sizes[None, :])
+        self._grids = [self._grid(t) for t in range(len(law.rates))]
+
+    def bound(self, price: float) -> float:
+        """Return the least expected cost plus ``price`` per late row above those allowed."""
+        values, _ = self._solve(price)
+        return float(values[0]) - price * LATE_SHARE * self._rows
+
+    def expected(self, price: float) -> Expected:
+        """Return what the best policy at this price costs and leaves late, in the mean."""
+        values, late = self._solve(price)
+        return Expected(cost=float(values[0]) - price * late, late_share=late / self._rows)
+
+    def _solve(self, price: float) -> tuple[Floats, float]:
+        """Return the value at the start, and the expected late rows of the policy that attains
+        it.
+        """
+        levels, sizes = self._law.rates.shape[1], len(self._job.sizes)
+        value = np.zeros((levels, _BACKLOGS, sizes))
+        late = np.zeros_like(value)
+        # At the end the backlog must be served: it costs what the largest size takes for it.
+        value += (
+            self._backlogs / self._capacity[-1] * self._job.sizes[-1] * self._job.slots_per_executor
+        )[None, :, None]
+        for t in reversed(range(len(self._law.rates))):
+            ahead_value, ahead_late = value, late
+            if t < len(self._law.moves):
+                move = self._law.moves[t]
+                ahead_value, ahead_late = np.tensordot(move, value, 1), np.tensordot(move, late, 1)
+            value, late = self._step(t, price, ahead_value, ahead_late)
+        first = self._law.first
+        return np.array([first @ value[:, 0, self._start]]), float(first @ late[:, 0, self._start])
+
+    def _step(
+        self, t: int, price: float, ahead_value: Floats, ahead_late: Floats
+    ) -> tuple[Floats, Floats]:
+        below, share, late = self._grids[t]
+        sizes = np.arange(len(self._job.sizes))
+        serving = np.minimum(
+            sizes[:, None], sizes[None, :]
+        )  # those that start do not work yet, those that leave no more
+        level = np.arange(late.shape[0])[:, None, None, None]
+        lower, over = below[:, :, serving], share[:, :, serving]
+        after = sizes[None, None, None, :]
+        total = self._cost + price * late[:, :, serving]
+        upper = np.minimum(lower + 1, _BACKLOGS - 1)
+        total = (
+            total
+            + (1 - over) * ahead_value[level, lower, after]
+            + over * ahead_value[level, upper, after]
+        )
+        best = total.argmin(axis=3)[..., None]
+        late_total = (
+            late[:, :, serving]
+            + (1 - over) * ahead_late[level, lower, after]
+            + over * ahead_late[level, upper, after]
+        )
+        return (
+            np.take_along_axis(total, best, 3)[..., 0],
+            np.take_along_axis(late_total, best, 3)[..., 0],
+        )
+
+    def _grid(self, t: int) -> tuple[Steps, Floats, Floats]:
+        """Return where the next backlog is on the grid, its share of the next place, and the late
+        rows.
+
+        The axes are level, backlog, serving size.
+        """
+        rates = self._law.rates[t][:, None, None]
+        backlog = np.maximum(
+            0.0,
+            self._backlogs[None, :, None] + (rates - self._capacity[None, None, :]) * self._step_s,
+        )
+        # Beyond the grid rows are given up as late, so that no state is missing.
+        lost = np.maximum(0.0, backlog - self._backlogs[-1])
+        place = np.interp(backlog, self._backlogs, np.arange(_BACKLOGS))
+        if self._rounding != "between":
+            place = np.floor(place + 1e-9) if self._rounding == "down" else np.ceil(place - 1e-9)
+        below = np.minimum(place.astype(np.int64), _BACKLOGS - 1)
+        return below, place - below, self._late(rates, backlog) + lost
+
+    def _late(self, rates: Floats, backlog: Floats) -> Floats:
+        """Return the rows of a step that are late: they wait for the trigger, for the backlog
+        before them and for their batch.
+        """
+        job = self._job
+        sizes = np.broadcast_to(job.sizes, backlog.shape)
+        # A batch that keeps up has the rows of an interval, or of a second where there is none.
+        takes_s = job.batch_s(
+            np.broadcast_to(rates * max(job.trigger_s, 1.0), backlog.shape), sizes
+        )
+        waits_s = np.maximum(job.trigger_s, takes_s)
+        over_s = backlog / self._capacity + waits_s + takes_s - job.slo.latency_s
+        late: Floats = rates * self._step_s * np.clip(over_s / np.maximum(waits_s, 1e-9), 0.0, 1.0)
+        return late
+
+
+def capacity_rows_per_s(job: Job) -> Floats:
+    """Return the rows per second that each size sustains: a batch of them takes as long as they
+    took to come.
+    """
+    within_s = job.trigger_s or job.slo.latency_s / 2
+    low, high = np.zeros(len(job.sizes)), np.full(len(job.sizes), 1.0)
+    for _ in range(60):
+        # Doubled until too much, then halved: the batch time of a job is any rising function.
+        high = np.where(job.batch_s(high, job.sizes) <= within_s, high * 2, high)
+    for _ in range(60):
+        middle = (low + high) / 2
+        fits = job.batch_s(middle, job.sizes) <= within_s
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return np.minimum(low, job.max_rows) / within_s
+
+
+def _mean_rows(law: Law) -> float:
+    """Return the expected sum of the rates over the steps."""
+    chance, total = law.first, 0.0
+    for t, rates in enumerate(law.rates):
+        total += float(chance @ rates)
+        if t < len(law.moves):
+            chance = chance @ law.moves[t]
+    return total

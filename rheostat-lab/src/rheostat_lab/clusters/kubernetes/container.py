@@ -1,0 +1,144 @@
+"""A container of a pod as a process of this computer: what it runs, with which variables, and how
+it is ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rheostat_lab.clusters.kubernetes.volumes import here
+
+_EXECUTOR = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
+_ARGUMENTS = {
+    "--driver-url": "SPARK_DRIVER_URL",
+    "--executor-id": "SPARK_EXECUTOR_ID",
+    "--cores": "SPARK_EXECUTOR_CORES",
+    "--app-id": "SPARK_APPLICATION_ID",
+    "--hostname": "SPARK_EXECUTOR_POD_IP",
+    "--resourceProfileId": "SPARK_RESOURCE_PROFILE_ID",
+    "--podName": "SPARK_EXECUTOR_POD_NAME",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What the nodes have to run pods with."""
+
+    folder: Path
+    spark_home: Path
+    java: Path
+    cores: int
+    memory_mib: int
+    names: str = ""
+    """The option by which a JVM finds the names of services."""
+
+
+def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
+    """Return the variables of a container; what refers to the pod is looked up."""
+    known = {
+        "status.podIP": ip,
+        "metadata.name": pod.metadata.name,
+        "metadata.namespace": pod.metadata.namespace,
+    }
+    found: dict[str, str] = {}
+    for each in container.env or []:
+        source = each.value_from.field_ref if each.value_from else None
+        value = known.get(source.field_path, "") if source else _expanded(each.value or "", found)
+        found[each.name] = value
+    return found
+
+
+def _expanded(text: str, given: Mapping[str, str]) -> str:
+    """Return a text with the variables in it, as Kubernetes has them: ``$(NAME)`` where NAME is
+    known, ``$$(NAME)`` for the text ``$(NAME)``.
+    """
+    return re.sub(
+        r"\$\$|\$\(([^()]+)\)",
+        lambda found: given.get(found[1], found[0]) if found[1] else "$",
+        text,
+    )
+
+
+def command(
+    container: Any,
+    given: Mapping[str, str],
+    means: Means,
+    mounts: Mapping[str, Path] | None = None,
+) -> list[str]:
+    """Return what a container runs; a path under one of the ``mounts`` leads to its folder."""
+    known = mounts or {}
+    words = [here(_expanded(word, given), known) for word in container.args or []]
+    if words[:1] == ["executor"]:
+        return _executor(given, means)
+    if words[:1] == ["driver"]:
+        return _driver(words[1:], given, means)
+    return [*(here(_expanded(word, given), known) for word in container.command or []), *words]
+
+
+def jvm_options(container: Any, means: Means) -> dict[str, str]:
+    """Return the variables of a driver by which each of its JVMs finds the names of services."""
+    drives = (container.args or [""])[0] == "driver"
+    return {"JAVA_TOOL_OPTIONS": means.names} if drives and means.names else {}
+
+
+def _executor(given: Mapping[str, str], means: Means) -> list[str]:
+    numbered = [name for name in given if re.fullmatch(r"SPARK_JAVA_OPT_\d+", name)]
+    options = [given[name] for name in sorted(numbered, key=lambda name: int(name.split("_")[-1]))]
+    memory = given["SPARK_EXECUTOR_MEMORY"]
+    own = [given[name] for name in ("SPARK_CLASSPATH",) if given.get(name)]
+    class_path = ":".join([*own, f"{means.spark_home / 'jars'}/*"])
+    arguments = [word for flag, name in _ARGUMENTS.items() for word in (flag, given[name])]
+    heap = [*options, *([means.names] if means.names else []), f"-Xmx{memory}"]
+    return [str(means.java), *heap, "-cp", class_path, _EXECUTOR, *arguments]
+
+
+def _driver(words: Sequence[str], given: Mapping[str, str], means: Means) -> list[str]:
+    address = given["SPARK_DRIVER_BIND_ADDRESS"]
+    told = (
+        f"spark.driver.bindAddress={address}",
+        f"spark.executorEnv.SPARK_DRIVER_POD_IP={address}",
+    )
+    confs = [word for each in told for word in ("--conf", each)]
+    submit = str(means.spark_home / "bin" / "spark-submit")
+    return [submit, *confs, "--deploy-mode", "client", *words]
+
+
+def decommissions(container: Any) -> bool:
+    """Tell whether a container's hook before its end is that of Spark's image, which lets an
+    executor end its tasks (SIGPWR).
+    """
+    hook = container.lifecycle and container.lifecycle.pre_stop
+    words = hook._exec.command if hook and hook._exec else []  # noqa: SLF001
+    return any("decom" in word for word in words)
+
+
+def ask(process: subprocess.Popen[bytes], signal_: signal.Signals, deadline: float) -> None:
+    """Send a signal to a process that lives and wait for its end, at most until the deadline."""
+    if process.poll() is None:
+        process.send_signal(signal_)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.1, deadline - time.monotonic()))
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it has started, without asking."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(process.pid)
+        for each in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+
+
+def address(number: int) -> str:
+    """Return the address of the pod of a number, in 127.1.0.0/16: to Spark each is a host."""
+    return f"127.1.{number // 250 % 250}.{1 + number % 250}"

@@ -1,0 +1,290 @@
+"""A Kubernetes on this computer: a real control plane, and nodes whose containers are processes.
+
+``python -m rheostat_lab.clusters.kubernetes.kubernetes_cluster FOLDER CORES NODES MEMORY_MIB`` runs
+one until it is ended: that is what outlives ``rheostat cluster up``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from rheostat.errors import RheostatError
+from rheostat.local.cluster_kinds import ClusterKind, Report, Up
+from rheostat.local.cluster_sizes import check_nodes
+from rheostat.local.executor_options import SMALL
+from rheostat.local.executor_processes import executors_under
+from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
+from rheostat.machine import folders, own_folder, service
+from rheostat.machine.free_ports import LOOPBACK
+from rheostat.machine.orderly_end import orderly_end, undisturbed
+from rheostat.machine.process import Child
+from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat_lab.clusters.cluster_logs import trouble
+from rheostat_lab.clusters.kubernetes import plane_build
+from rheostat_lab.clusters.kubernetes.control_plane import HPA_S, NAMESPACE, ControlPlane
+from rheostat_lab.clusters.spark_defaults import write_defaults
+
+NAME = "cluster-kubernetes"
+CLUSTER_MODE = "cluster-mode.conf"
+"""Beside the defaults: what ``spark-submit --properties-file`` takes where the driver is a pod."""
+
+START_DEADLINE_S = 180.0
+POLL_S = 0.2
+MEMORY_MIB = 1024
+"""Memory of an executor that a node reckons with, Spark's overhead included; ours ask for 896."""
+
+IMAGE = "rheostat/processes"
+"""The image that pods name; here none is pulled."""
+
+
+class KubernetesCluster:
+    """A control plane and ``nodes`` nodes with room for ``cores`` executors of one core, that end
+    with this process, pods and files included.
+
+    ``folder`` is where it lives (default: a temporary folder, which goes with it). ``tell`` is told
+    what is built at the first use; ``hpa_s`` as in ``ControlPlane``. Raises ``BadInput`` for no
+    PySpark, no Java, or no Go at the first use; ``RheostatError`` if a part does not start.
+    """
+
+    def __init__(
+        self,
+        cores: int = 8,
+        nodes: int = 1,
+        memory_mib: int = MEMORY_MIB,
+        folder: Path | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+        hpa_s: float = HPA_S,
+    ) -> None:
+        check_nodes(cores, nodes)
+        self._hpa_s = hpa_s
+        self.cores, self.nodes, self.memory_mib = cores, nodes, memory_mib
+        self._home = find_spark_home()
+        self._given = folder
+        self._tell = tell
+        self._scratch: ScratchFolder | None = None
+        self._plane: ControlPlane | None = None
+        self._kubelet: Child | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where logs and pods' files are; it goes with the cluster."""
+        if self._given is not None:
+            return self._given
+        if self._scratch is None:
+            self._scratch = ScratchFolder("kubernetes")
+        return self._scratch.path
+
+    @property
+    def plane(self) -> ControlPlane:
+        """The control plane; raises ``RheostatError`` where none runs."""
+        if self._plane is None:
+            raise RheostatError("this Kubernetes has not been started")
+        return self._plane
+
+    @property
+    def url(self) -> str:
+        """What a session takes as its master: ``k8s://https://127.0.0.1:port``."""
+        return f"k8s://{self.plane.url}"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What a session on it sets beside the master."""
+        return {
+            "spark.kubernetes.container.image": IMAGE,
+            "spark.kubernetes.namespace": NAMESPACE,
+            "spark.kubernetes.authenticate.oauthToken": self.plane.driver_token,
+            "spark.kubernetes.authenticate.caCertFile": str(self.plane.certificate),
+            "spark.driver.host": LOOPBACK,
+            "spark.driver.bindAddress": LOOPBACK,
+            # Kubernetes knows the number to start with.
+            "spark.dynamicAllocation.enabled": "false",
+        }
+
+    @property
+    def pod_settings(self) -> Mapping[str, str]:
+        """What ``spark-submit --deploy-mode cluster`` sets beside the master: the driver in a pod
+        asks the same API server, with the rights of a driver. Who submits needs more: Spark 4.3
+        makes a network policy for the executors, too.
+        """
+        submission = "spark.kubernetes.authenticate.submission"
+        driver = "spark.kubernetes.authenticate.driver.mounted"
+        certificate = str(self.plane.certificate)
+        return {
+            "spark.kubernetes.container.image": IMAGE,
+            "spark.kubernetes.namespace": NAMESPACE,
+            f"{submission}.oauthTokenFile": str(self.plane.admin_token_file),
+            f"{submission}.caCertFile": certificate,
+            f"{driver}.oauthTokenFile": str(self.plane.driver_token_file),
+            f"{driver}.caCertFile": certificate,
+            # The name kubernetes.default.svc leads nowhere here.
+            "spark.kubernetes.driver.master": self.plane.url,
+            "spark.dynamicAllocation.enabled": "false",
+        }
+
+    @property
+    def alive(self) -> bool:
+        """Whether all of it runs."""
+        return bool(self._plane and self._plane.alive and self._kubelet and self._kubelet.alive)
+
+    def driver_environment(self) -> dict[str, str]:
+        """Return what a driver needs in its environment; its temporary files go with the
+        cluster.
+        """
+        return driver_environment(self._home.jdk, self.folder / "driver")
+
+    def executors(self) -> list[psutil.Process]:
+        """List the processes of the executors, oldest first."""
+        kubelet = self._kubelet
+        return executors_under([kubelet.pid]) if kubelet and kubelet.alive else []
+
+    def lose(self, node: int) -> None:
+        """Take a node (from 0) away, as a machine that dies."""
+        (self.folder / f"lose-{node}").touch()
+
+    def start(self) -> KubernetesCluster:
+        """Start it and wait until its nodes are ready; does nothing if it runs."""
+        if self.alive:
+            return self
+        try:
+            programs = plane_build.build(self._tell)
+            folder = self.folder
+            holds = [self._scratch.lock] if self._scratch else []
+            self._plane = ControlPlane(folder, programs, holds, self._hpa_s)
+            self._plane.start()
+            self._kubelet = Child(
+                nodes_command(self._plane.kubeconfig, self._home, self),
+                log=folder / "nodes.log",
+                environment=self._home.environment(folder),
+                folder=folder,
+                holds=holds,
+            )
+            _wait(folder / "nodes-ready", folder / "nodes.log", lambda: self.alive)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """End it with all pods, and remove its files where they are temporary."""
+        if self._kubelet:
+            self._kubelet.stop()
+        if self._plane:
+            self._plane.stop()
+        self._kubelet = self._plane = None
+        if self._scratch:
+            self._scratch.remove()
+            self._scratch = None
+
+    def __enter__(self) -> KubernetesCluster:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        with undisturbed():
+            self.stop()
+
+
+def up(
+    cores: int = 8,
+    nodes: int = 1,
+    memory_mib: int = MEMORY_MIB,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[str, Path]:
+    """Start a Kubernetes that outlives this process; return its master and the folder of its
+    configuration. ``down`` ends it.
+
+    The folder is what ``SPARK_CONF_DIR`` is to name; ``kubeconfig`` in it is for ``kubectl``.
+    Raises like ``KubernetesCluster``, and ``BadInput`` if one is up.
+    """
+    check_nodes(cores, nodes)
+    service.require_none(NAME)
+    find_spark_home()
+    plane_build.build(tell)
+    folder = (folders.state_folder() / NAME).resolve()
+    own_folder.remove_marked(folder)
+    own_folder.claim(folder, "the cluster's folder")
+    words = [str(folder), str(cores), str(nodes), str(memory_mib)]
+    log = folder / "cluster.log"
+    try:
+        service.start(
+            NAME,
+            [sys.executable, "-m", "rheostat_lab.clusters.kubernetes.kubernetes_cluster", *words],
+            url="k8s",
+            folder=folder,
+            log=log,
+        )
+        _wait(folder / "conf" / "master", log, lambda: service.find(NAME) is not None)
+    except BaseException:
+        down()
+        raise
+    return (folder / "conf" / "master").read_text().strip(), folder / "conf"
+
+
+def down() -> str | None:
+    """End the Kubernetes that ``up`` started, its pods too, remove its files, and return its
+    master; None if none was up.
+    """
+    folder = folders.state_folder() / NAME
+    try:
+        master = (folder / "conf" / "master").read_text().strip()
+    except OSError:
+        master = "Kubernetes"
+    ended = service.end(NAME)
+    own_folder.remove_marked(folder)
+    return master if ended else None
+
+
+def nodes_command(kubeconfig: Path, home: SparkHome, size: KubernetesCluster) -> list[str]:
+    """Return the command of the nodes."""
+    each = -(-size.cores // size.nodes)
+    sizes = [str(size.nodes), str(each), str(each * size.memory_mib)]
+    where = [str(kubeconfig), str(size.folder), str(home.folder), str(home.jdk.java)]
+    return [sys.executable, "-m", "rheostat_lab.clusters.kubernetes.node", *where, *sizes]
+
+
+def serve(words: Sequence[str]) -> None:
+    """Run a Kubernetes in a folder until this process is ended."""
+    folder = Path(words[0])
+    cores, nodes, memory_mib = map(int, words[1:])
+    with orderly_end(), KubernetesCluster(cores, nodes, memory_mib, folder) as cluster:
+        conf = folder / "conf"
+        common = {"spark.master": cluster.url, **SMALL}
+        write_defaults(conf, {**common, **cluster.settings})
+        write_defaults(conf, {**common, **cluster.pod_settings}, CLUSTER_MODE)
+        (conf / "kubeconfig").write_text(cluster.plane.kubeconfig.read_text())
+        partial = conf / "master.partial"
+        partial.write_text(cluster.url + "\n")
+        partial.replace(conf / "master")
+        while cluster.alive:
+            time.sleep(1)
+
+
+def _wait(ready: Path, log: Path, alive: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_DEADLINE_S
+    while time.monotonic() < deadline and alive():
+        if ready.exists():
+            return
+        time.sleep(POLL_S)
+    how = f"is not ready after {START_DEADLINE_S:.0f} s" if alive() else "ended at its start"
+    raise RheostatError(f"Kubernetes {how}: {trouble(log)}")
+
+
+def _create(cores: int, nodes: int, report: Report) -> KubernetesCluster:
+    return KubernetesCluster(cores, nodes, tell=report)
+
+
+def _up(cores: int, nodes: int, report: Report) -> Up:
+    master, conf = up(cores, nodes, tell=report)
+    named = {"SPARK_CONF_DIR": str(conf), "KUBECONFIG": str(conf / "kubeconfig")}
+    return Up("kubernetes", master, named)
+
+
+KIND = ClusterKind(create=_create, up=_up, down=down)
+"""The entry point ``kubernetes`` of the group ``rheostat.clusters``."""
+
+if __name__ == "__main__":
+    serve(sys.argv[1:])

@@ -1,0 +1,191 @@
+"""What the demo is asked for: everything that it states, it states from here."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.errors import BadInput
+from rheostat.guards import guards_of
+from rheostat.local.cluster_kinds import find_kind
+from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.policies.registry import create
+from rheostat.workloads.day import Day
+from rheostat_lab.report.result_text import slots
+
+PEAKS = {"q1": 2600.0, "q11": 2000.0}
+"""The queries, and the bids per second that four executors of two slots still take within 10 s."""
+QUERIES = tuple(PEAKS)
+
+_SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
+_MOST_RATE = 1e6
+_LONGEST_WAIT_MS = 1000.0
+_MOST_PARTITIONS = 1000
+_MOST_DAYS = 7
+_MOST_EXECUTORS = 100
+_MOST_CORES = 16
+_SHORTEST_TRIGGER_S = 0.1
+_MOST_PRICE = 1e6
+_LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """What the demo does; everything it states, it states from here."""
+
+    query: str = field(
+        default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
+    )
+    seconds: float = field(default=240.0, metadata={"help": "length of the day"})
+    days: int = field(default=1, metadata={"help": "days, one after the other"})
+    low: float = field(default=200.0, metadata={"help": "bids per second at night"})
+    peak: float | None = field(
+        default=None,
+        metadata={"help": "bids per second at the peak; left out: what the query can take"},
+    )
+    ramp_share: float = field(
+        default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
+    )
+    service_ms: float = field(
+        default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
+    )
+    partitions: int = field(default=16, metadata={"help": "partitions of the topic"})
+    trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
+    slo: Slo = field(default_factory=Slo, metadata={"help": "latency objective"})
+    policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict,
+        metadata={"help": "parameters of the policy that are not its defaults"},
+    )
+    min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
+    max_executors: int = field(default=4, metadata={"help": "ceiling of the number of executors"})
+    cores: int = field(default=2, metadata={"help": "slots of an executor"})
+    interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
+    cooldown_out_s: float = field(
+        default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
+    )
+    cooldown_in_s: float = field(
+        default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
+    )
+    seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
+    guards: GuardOptions = field(
+        default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"}
+    )
+    price_per_slot_hour: float | None = field(
+        default=None, metadata={"help": "money for an hour of one slot, in any currency"}
+    )
+    cluster: str = field(
+        default="standalone",
+        metadata={"help": "where it runs: standalone, yarn or kubernetes, on this computer"},
+    )
+    out: Path = field(
+        default=Path("out/demo"),
+        metadata={"help": "folder of the report, the plot and the summary"},
+    )
+
+    def __post_init__(self) -> None:
+        if self.query not in QUERIES:
+            raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
+        find_kind(self.cluster)
+        if self.seconds < _SHORTEST_S:
+            raise BadInput(
+                f"a day of {self.seconds:g} seconds is too short to see anything; take"
+                f" {_SHORTEST_S:g} or more"
+            )
+        between(_SHORTEST_S, _LONGEST_S, seconds=self.seconds)
+        between(1, _MOST_DAYS, days=self.days)
+        between(0, _MOST_RATE, low=self.low, peak=self.load.peak)
+        between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
+        between(1, _MOST_PARTITIONS, partitions=self.partitions)
+        between(_SHORTEST_TRIGGER_S, self.seconds, trigger_s=self.trigger_s)
+        between(_SHORTEST_TRIGGER_S, _LONGEST_S, slo_s=self.slo.latency_s)
+        between(_SHORTEST_TRIGGER_S, _LONGEST_S, interval_s=self.interval_s)
+        between(0, _LONGEST_S, cooldown_out_s=self.cooldown_out_s, cooldown_in_s=self.cooldown_in_s)
+        between(0, _MOST_EXECUTORS, max_executors=self.max_executors)
+        between(1, _MOST_CORES, cores=self.cores)
+        between(0, _LARGEST_SEED, seed=self.seed)
+        if self.price_per_slot_hour is not None:
+            between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
+        guards_of(self.limits, self.guards, self.loop)
+        create(self.policy, self.policy_parameters, self.slo)
+
+    @property
+    def load(self) -> Day:
+        """The day that is played; raises BadInput for numbers that make none."""
+        return Day(
+            low=self.low,
+            peak=PEAKS[self.query] if self.peak is None else self.peak,
+            day_s=self.seconds,
+            ramp_share=self.ramp_share,
+            seed=self.seed,
+        )
+
+    @property
+    def total_s(self) -> float:
+        """The length of all days."""
+        return self.days * self.seconds
+
+    @property
+    def span(self) -> str:
+        """Say how long a day takes, and how many there are."""
+        minutes = f"{self.seconds / 60:g} minutes"
+        return f"a day in {minutes}" if self.days == 1 else f"{self.days} days of {minutes}"
+
+    @property
+    def limits(self) -> Limits:
+        """Floor and ceiling."""
+        return Limits(min_executors=self.min_executors, max_executors=self.max_executors)
+
+    @property
+    def most_slots(self) -> int:
+        """Slots of all executors that there may be."""
+        return self.max_executors * self.cores
+
+    @property
+    def loop(self) -> LoopOptions:
+        """How often is decided, and how soon again."""
+        return LoopOptions(
+            interval_s=self.interval_s,
+            cooldown_out_s=self.cooldown_out_s,
+            cooldown_in_s=self.cooldown_in_s,
+        )
+
+    @property
+    def policy_parameters(self) -> Mapping[str, Any]:
+        """The given ones, and how long a day is, for a policy that may learn one day from the
+        other.
+        """
+        if self.policy == "predictive" and self.days > 1:
+            return {"period_s": self.seconds, **self.parameters}
+        return self.parameters
+
+    @property
+    def sized_by(self) -> str:
+        """The policy with the parameters that were given, as on a command line."""
+        return shlex.join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
+
+    def in_words(self) -> str:
+        """Say what will be shown, and what stands for what."""
+        return (
+            f"Nexmark {self.query}, {self.span}: {self.low:g} to {self.load.peak:g} bids/s; each"
+            f" waits {self.service_ms:g} ms, standing for a call to an outside system;"
+            f" trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
+            f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"
+            f" {slots(self.cores)}, a decision every {self.interval_s:g} s"
+        )
+
+
+def between(least: float, most: float, **values: float) -> None:
+    """Raise ``BadInput`` for the first value that is not between the two, or no number."""
+    for name, value in values.items():
+        if not (math.isfinite(value) and least <= value <= most):
+            raise BadInput(
+                f"{name.replace('_', ' ')} must be between {least:g} and {most:g}, but it is"
+                f" {value:g}"
+            )

@@ -1,0 +1,42 @@
+"""The demo: a real Kafka load with a day and a night, a real Spark cluster under it, and the
+autoscaler between.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.demo.laboratory import Laboratory
+from rheostat_lab.demo.live_view import View
+from rheostat_lab.demo.played_day import play
+from rheostat_lab.demo.results_folder import cleared, publish
+from rheostat_lab.report.finished_run import Run
+from rheostat_lab.report.summary import Latency, Summary, latency, summarize
+
+
+def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
+    """Do the demo from the set-up to the report; with ``full`` also at fixed sizes."""
+    folder = cleared(demo.out)
+    view.note(demo.in_words())
+    with ExitStack() as stack:
+        lab = Laboratory(demo, view, stack)
+        run = play(lab, "autoscaled")
+        summary = summarize(run, measured_baselines(lab, run) if full else None)
+    publish(run, summary, folder)
+    return run, summary
+
+
+def measured_baselines(lab: Laboratory, run: Run) -> dict[int, Latency]:
+    """Play the same day at the fixed maximum and at the fixed mean of a run and return their
+    latencies.
+    """
+    # A set: where the mean rounds up to the maximum, one run is enough for both.
+    sizes = {baseline.executors for baseline in summarize(run).baselines}
+    found = {}
+    for size in sorted(sizes):
+        lab.view.note(
+            f"the same load at a fixed size of {size} executors ({lab.demo.total_s:g} seconds)"
+        )
+        found[size] = latency(play(lab, f"fixed{size}", size))
+    return found

@@ -1,0 +1,145 @@
+"""What several runs of the demo share: a broker, a cluster, the JARs, and how executors start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from importlib.metadata import version
+
+from rheostat.kafka.broker import Broker
+from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
+from rheostat.local.cluster_kinds import LocalCluster, local_cluster
+from rheostat.local.driver_process import end_driver
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_files import class_path, local_files
+from rheostat.local.warm_arrivals import arrivals
+from rheostat.machine.jdk import find_jdk
+from rheostat.machine.process import Child
+from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.model import Limits
+from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.demo.free_memory import require_memory
+from rheostat_lab.demo.live_view import View
+
+WARM_UP_TOPIC = "warm-up"
+_BASE_BYTES = 2 * 1024**3
+_EXECUTOR_BYTES = 512 * 1024**2
+"""Driver, broker, master, worker and producer, and each executor: 4 GiB for the usual four."""
+
+_STARTS = {
+    "standalone": "Spark Standalone: a master and a worker",
+    "yarn": "YARN: a ResourceManager and a NodeManager",
+    "kubernetes": "Kubernetes: a control plane and a node",
+}
+_DRIVER_MEMORY_MIB = 768
+_LINGER_S = {"q1": 1.0, "q11": 5.0}
+"""How long a leaving executor stays at least; q1 has no shuffle whose files it would have to
+keep."""
+
+_DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+"""A driver of four minutes on two shared cores: compiling well costs more than it brings."""
+
+
+class Laboratory:
+    """The parts that several runs share; they end with ``stack``.
+
+    Raises ``BadInput`` where this computer has no Java or too little memory, before anything is
+    started.
+    """
+
+    def __init__(self, demo: Demo, view: View, stack: ExitStack) -> None:
+        self.demo = demo
+        self.view = view
+        self.folder = stack.enter_context(ScratchFolder("demo"))
+        view.step("looking for a Java and for memory")
+        find_jdk()
+        # Asked before the JARs are fetched: minutes of downloads should not end in a refusal.
+        require_memory(_BASE_BYTES + demo.max_executors * _EXECUTOR_BYTES, "the demo")
+        view.step("fetching the JARs of Kafka and of Spark's Kafka source (first time only)")
+        broker_jars()
+        self.jars: SourceJars = source_jars()
+        view.step("starting a Kafka broker")
+        self.broker = stack.enter_context(Broker())
+        self.broker.create_topic(WARM_UP_TOPIC, demo.partitions)
+        view.step(f"starting {_STARTS[demo.cluster]}")
+        self.cluster: LocalCluster = self._cluster()
+        stack.enter_context(self.cluster)
+        # Entered after the cluster, so it runs before: the driver goes while its cluster is still
+        # there.
+        stack.callback(end_driver)
+        os.environ.update(self.cluster.driver_environment())
+        self.warm, cold = self._arrivals()
+        if cold:
+            view.note(cold)
+
+    def _cluster(self) -> LocalCluster:
+        return local_cluster(self.demo.cluster, self.demo.most_slots, tell=self.view.note)
+
+    def _arrivals(self) -> tuple[WarmStart | None, str | None]:
+        """Return how executors start; warm on Standalone only."""
+        if self.demo.cluster != "standalone":
+            return None, f"executors start cold on {self.demo.cluster}: no class archive there"
+        return arrivals(f"demo {self.demo.query}", self.cluster.folder, class_path())
+
+    def session_options(self, limits: Limits) -> dict[str, str]:
+        """Return the static options of a session of these limits."""
+        driver_tmp = f'"-Djava.io.tmpdir={self.cluster.folder}"'
+        options = session_options(
+            limits,
+            jars=class_path(),
+            archive_flags=self.warm.flags if self.warm else (),
+            driver_memory_mib=_DRIVER_MEMORY_MIB,
+            quiet=True,
+            linger_s=_LINGER_S[self.demo.query],
+            user={
+                "spark.driver.extraJavaOptions": f"{_DRIVER_FLAGS} {driver_tmp}",
+                "spark.executor.cores": str(self.demo.cores),
+            },
+        )
+        warm = self.warm.settings if self.warm else {}
+        return {**options, **local_files().settings, **warm, **self.cluster.settings}
+
+    def keep_broker(self) -> None:
+        """Start the broker again, on its data, if it has died."""
+        if not self.broker.alive:
+            self.view.note("the Kafka broker has died; starting it again on the same data")
+            self.broker.restart()
+
+    def warm_up_load(self, name: str) -> Child:
+        """Start a small steady load on the topic for warming up; it ends with the context."""
+        words = ["--workload", "constant", "--set", "rate=200", "--seconds", "180"]
+        return self.load(WARM_UP_TOPIC, words, f"{name}-warm-up-load")
+
+    def load(self, topic: str, words: list[str], name: str) -> Child:
+        """Start a producer of bids into a topic."""
+        program = [sys.executable, "-m", "rheostat_lab.nexmark.load"]
+        where = ["--bootstrap", self.broker.bootstrap, "--topic", topic]
+        return Child([*program, *where, *words], log=self.folder / f"{name}.log")
+
+    def train(self, application: str) -> None:
+        """Let an executor of a warmed-up session write the class archive that later ones start from
+        (first time only).
+        """
+        if self.warm and not self.warm.trained:
+            self.view.step(
+                "training the class archive that makes executors start faster (first time only)"
+            )
+            # Executor 0 is there from the start, and idle after the warm-up.
+            if not self.warm.train(application, "0"):
+                self.view.note("executors start cold: the class archive could not be trained")
+
+    def versions(self) -> Mapping[str, str]:
+        """Return the versions of what has been at work."""
+        java = subprocess.run(
+            [str(find_jdk().java), "-version"], capture_output=True, text=True
+        ).stderr.splitlines()
+        return {
+            "PySpark": version("pyspark"),
+            "Kafka source": self.jars.version,
+            "Python": ".".join(map(str, sys.version_info[:3])),
+            "Java": java[0] if java else "?",
+        }

@@ -1,0 +1,253 @@
+"""The pipeline of the lab: a Nexmark query from Kafka into a Parquet folder, restarted from its
+checkpoint if it fails.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from rheostat.errors import RheostatError
+from rheostat.local.local_session import start_session
+from rheostat.model import Record
+from rheostat.spark.sensing.capabilities.query_shape import (
+    CHANGELOG,
+    FILES,
+    PROVIDER,
+    ROCKSDB,
+    SHUFFLE_PARTITIONS,
+    checkpoint_files_class,
+)
+from rheostat.spark.sensing.queries import progress
+from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, unix_s
+from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
+from rheostat_lab.nexmark import nexmark_queries
+from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife
+
+_ANSWER_S = 120.0
+"""After a run nobody waits for the driver's answer but the report."""
+
+QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
+# The report tells every batch from its progress; by default Spark keeps the last 100 only.
+_KEPT_BATCHES = 100_000
+QUERY_OPTIONS = {
+    SHUFFLE_PARTITIONS: "8",
+    "spark.sql.streaming.numRecentProgressUpdates": str(_KEPT_BATCHES),
+    PROVIDER: ROCKSDB,
+    CHANGELOG: "true",
+    "spark.sql.session.timeZone": "UTC",
+    # Every tenth batch would write the file sink's whole log anew: 2 s of it after 900 batches,
+    # whatever the size.
+    "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
+    # Generated code has to be compiled in each new executor: 0.2 of the 0.95 CPU-seconds of its
+    # first task.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+def start_query(
+    spark: Any,
+    name: str,
+    bootstrap: str,
+    topic: str,
+    folder: str,
+    service_ms: float,
+    trigger_s: float,
+) -> Any:
+    """Start a Nexmark query from Kafka into ``folder``/sink and return it; each bid waits
+    ``service_ms`` on its way.
+    """
+    bids = nexmark_queries.with_service_time(
+        nexmark_queries.read_bids(spark, bootstrap, topic), service_ms
+    )
+    writer = (
+        QUERIES[name](bids)
+        .writeStream.format("parquet")
+        .queryName(name)
+        .trigger(processingTime=f"{trigger_s:g} seconds")
+    )
+    return (
+        writer.option("path", f"{folder}/sink")
+        .option("checkpointLocation", f"{folder}/checkpoint")
+        .start()
+    )
+
+
+class Pipeline:
+    """One session and one query; ``folder`` takes checkpoint and sink."""
+
+    def __init__(
+        self,
+        name: str,
+        bootstrap: str,
+        topic: str,
+        folder: Path,
+        service_ms: float,
+        trigger_s: float,
+    ) -> None:
+        self.name = name
+        self.sink = folder / "sink"
+        self.failures = 0
+        self._bootstrap = bootstrap
+        self._topic = topic
+        self._folder = folder
+        self._service_ms = service_ms
+        self._trigger_s = trigger_s
+        self._queries: list[Any] = []
+        self.spark: Any = None
+
+    def start(self, master: str, options: Mapping[str, str], log: Path) -> None:
+        """Start the session; ``log`` takes what Spark's driver writes by itself."""
+        files = {FILES: checkpoint_files_class(pyspark.__version__)}
+        self.spark = start_session(
+            master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}", log
+        )
+
+    def warm_up(self, topic: str, batches: int = 10, deadline_s: float = 60.0) -> None:
+        """Run the same query on another topic for some batches: what a young JVM costs is not what
+        is shown.
+        """
+        folder = str(self._folder / "warm-up")
+        query = start_query(
+            self.spark, self.name, self._bootstrap, topic, folder, 0.0, self._trigger_s / 2
+        )
+        deadline = time.monotonic() + deadline_s
+        while query.isActive and time.monotonic() < deadline:
+            # Batches without rows warm up nothing.
+            if sum(1 for event in query.recentProgress if progress.batch_of(event).rows) >= batches:
+                break
+            time.sleep(0.5)
+        query.stop()
+
+    def start_query(self) -> None:
+        """Start the query, from its checkpoint if there is one."""
+        self._queries.append(
+            start_query(
+                self.spark,
+                self.name,
+                self._bootstrap,
+                self._topic,
+                str(self._folder),
+                self._service_ms,
+                self._trigger_s,
+            )
+        )
+
+    def keep_running(self) -> str | None:
+        """Restart the query from its checkpoint if it has failed; return why, in one line, else
+        None.
+        """
+        query = self._queries[-1]
+        if query.isActive:
+            return None
+        self.failures += 1
+        reason = str(query.exception()).strip().splitlines()
+        self.start_query()
+        return reason[0] if reason else "it ended"
+
+    def committed_rows(self) -> int:
+        """Return the rows of the topic that are committed so far."""
+        last = self._queries[-1].lastProgress
+        return sum(progress.batch_of(last).committed.values()) if last else 0
+
+    def drain(self) -> None:
+        """Return when everything in the topic is processed, the batch without data that closes
+        sessions included.
+        """
+        self._queries[-1].processAllAvailable()
+
+    def batches(self) -> list[CommittedBatch]:
+        """Return all batches with rows, over all restarts, in their order."""
+        found: dict[int, CommittedBatch] = {}
+        for query in self._queries:
+            for event in query.recentProgress:
+                batch = progress.batch_of(event)
+                end = sum(batch.committed.values())
+                if batch.rows:
+                    # By its number: a batch that is run again after a restart is told twice, and
+                    # the last counts.
+                    found[batch.batch_id] = CommittedBatch(
+                        end - batch.rows,
+                        end,
+                        batch.start_s,
+                        batch.commit_s,
+                        batch.rows,
+                        batch.parts_s,
+                    )
+        return [found[batch_id] for batch_id in sorted(found)]
+
+    def executors(self, records: list[Record]) -> tuple[list[ExecutorLife], int]:
+        """Return the life of every executor, and the tasks that failed on any."""
+        return executors_of(self.spark, records)
+
+    def stop(self) -> None:
+        """End the query and the session."""
+        if self.spark is not None:
+            for query in self._queries[-1:]:
+                query.stop()
+            self.spark.stop()
+            self.spark = None
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife], int]:
+    """Return the life of every executor of a session, and the tasks that failed on any; raises
+    RheostatError where its driver does not tell.
+    """
+    context = spark.sparkContext
+    return told_executors(Rest(context.uiWebUrl, context.applicationId, _ANSWER_S), records)
+
+
+def told_executors(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLife], int]:
+    """Return the lives and failed tasks that a driver's REST interface tells; raises RheostatError
+    where it does not.
+    """
+    endpoint = ExecutorsEndpoint(pages)
+    found, failed_tasks = endpoint.all(), endpoint.failed_tasks()
+    # Unknown is not none: a run without an executor would be the cheapest of all.
+    if not found or failed_tasks is None:
+        raise RheostatError(
+            "the driver does not tell which executors there were and which tasks failed, so the"
+            " run has no result; the computer may be too busy"
+        )
+    lives = [
+        ExecutorLife(
+            executor.id,
+            None,
+            unix_s(executor.registered_s),
+            unix_s(executor.removed_s) if executor.removed_s else None,
+        )
+        for executor in sorted(found, key=lambda executor: executor.registered_s)
+    ]
+    return requested(lives, records), failed_tasks
+
+
+def requested(lives: list[ExecutorLife], records: list[Record]) -> list[ExecutorLife]:
+    """Return the lives with the time of the request: the last raise of the target before the
+    executor registered; None for the first.
+    """
+    # A tick that saw nothing has no target: the raise is then from the one before it.
+    targets = [(record.t_s, record.target) for record in records if record.target is not None]
+    raises = [t_s for (_, before), (t_s, target) in pairwise(targets) if target > before]
+    return [
+        ExecutorLife(
+            life.id,
+            # The last raise before it came: an earlier one would make its start look longer than it
+            # was.
+            max((t_s for t_s in raises if t_s <= life.registered_s), default=None),
+            life.registered_s,
+            life.removed_s,
+        )
+        for life in lives
+    ]

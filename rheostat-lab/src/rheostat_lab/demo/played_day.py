@@ -1,0 +1,232 @@
+"""A day played once: load and query from the start until the last row is committed."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from rheostat.errors import RheostatError
+from rheostat.machine.process import Child
+from rheostat.model import Limits, Record
+from rheostat.spark.handle import Handle
+from rheostat.spark.session import attach
+from rheostat_lab.demo.laboratory import WARM_UP_TOPIC, Laboratory
+from rheostat_lab.demo.machine_watch import MachineWatch
+from rheostat_lab.demo.pipeline import Pipeline
+from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL
+from rheostat_lab.demo.verdict import verify
+from rheostat_lab.nexmark.bid_topic import open_topic
+from rheostat_lab.nexmark.curve import Curve, read_curve
+from rheostat_lab.report.finished_run import CommittedBatch, MachineSample, Overhead, Ramp, Run
+
+_TICK_S = 0.25
+_DRAIN_S = 120.0
+_WARM_UP_S = 15.0
+_CLOSING_S = 60.0
+_LEAD_S = 3.0
+"""From the producer's start to the first row: it takes a second to import what it needs."""
+
+
+def play(lab: Laboratory, name: str, size: int | None = None) -> Run:
+    """Play the day once and return what happened: autoscaled, or at a fixed size; the load is the
+    same each time.
+    """
+    folder = lab.folder / name
+    folder.mkdir()
+    return PlayedDay(lab, name, folder, size).play()
+
+
+class PlayedDay:
+    """One run of the day: ``prepare``, then ``run``, inside its pipeline's context. ``agent`` is
+    where its autoscaler is asked and told, as in ``attach``.
+    """
+
+    agent = ""
+
+    def __init__(self, lab: Laboratory, name: str, folder: Path, size: int | None) -> None:
+        demo = lab.demo
+        self.topic = f"bids-{name}"
+        self.limits = (
+            demo.limits if size is None else Limits(min_executors=size, max_executors=size)
+        )
+        self.pipeline = Pipeline(
+            demo.query, lab.broker.bootstrap, self.topic, folder, demo.service_ms, demo.trigger_s
+        )
+        self._lab, self._name, self._scaled = lab, name, size is None
+        self._curve_file = folder / "curve.jsonl"
+        self._records: list[Record] = []
+
+    def play(self) -> Run:
+        """Do all of it, from the topic to the last committed row."""
+        self._lab.broker.create_topic(self.topic, self._lab.demo.partitions)
+        with self.pipeline:
+            self.prepare()
+            return self.run()
+
+    def prepare(self) -> None:
+        """Start the session and warm it up."""
+        lab = self._lab
+        lab.view.step("starting the Spark session and warming it up")
+        log = lab.demo.out / DRIVER_LOG
+        self.pipeline.start(lab.cluster.url, lab.session_options(self.limits), log)
+        with lab.warm_up_load(self._name):
+            self.pipeline.warm_up(WARM_UP_TOPIC)
+            lab.train(self.pipeline.spark.sparkContext.applicationId)
+
+    def run(self) -> Run:
+        """Start query, load and autoscaler, and return what happened when all is committed."""
+        self._lab.view.step("starting the query and the load")
+        # The query first: it starts up in the seconds before the load.
+        self.pipeline.start_query()
+        start_s = time.time() + _LEAD_S
+        with ExitStack() as stack:
+            machine = stack.enter_context(MachineWatch())
+            producer = stack.enter_context(self._load(start_s))
+            handle = self._attach(start_s) if self._scaled else None
+            self._watch(producer)
+            self._close_sessions()
+            return self._told(_ended(handle), list(machine.samples))
+
+    def _load(self, start_s: float) -> Child:
+        demo, day = self._lab.demo, self._lab.demo.load
+        settings = {
+            "low": day.low,
+            "peak": day.peak,
+            "day_s": day.day_s,
+            "ramp_share": day.ramp_share,
+        }
+        words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+        when = ["--seed", str(demo.seed), "--start-at", str(start_s)]
+        when += ["--seconds", str(demo.total_s)]
+        curve = ["--curve", str(self._curve_file)]
+        return self._lab.load(
+            self.topic, ["--workload", "day", *words, *when, *curve], f"{self._name}-load"
+        )
+
+    def _attach(self, start_s: float) -> Handle:
+        lab, demo = self._lab, self._lab.demo
+        handle = attach(
+            self.pipeline.spark,
+            policy=demo.policy,
+            parameters=demo.policy_parameters,
+            slo=demo.slo,
+            limits=demo.limits,
+            kafka={"bootstrap.servers": lab.broker.bootstrap},
+            journal=demo.out / JOURNAL,
+            loop=demo.loop,
+            guards=demo.guards,
+            agent=self.agent,
+        )
+        handle.watch(self._records.append)
+        handle.watch(lambda record: lab.view.show(record, record.t_s - start_s, demo.total_s))
+        return handle
+
+    def _watch(self, producer: Child) -> None:
+        """Keep broker and query alive until all that was produced is committed."""
+        # Without a deadline: the producer ends by itself, after the length of the load.
+        self._until(lambda: not producer.alive, deadline_s=math.inf)
+        # What it says that it wrote, not what was asked for: an outage may have cost some.
+        rows = rows_produced(producer.log.read_text(errors="replace"))
+        self._until(lambda: self.pipeline.committed_rows() >= rows, deadline_s=_DRAIN_S)
+
+    def _until(self, done: Callable[[], bool], deadline_s: float) -> None:
+        deadline = time.monotonic() + deadline_s
+        while not done() and time.monotonic() < deadline:
+            self._lab.keep_broker()
+            fault = self.pipeline.keep_running()
+            if fault:
+                self._lab.view.note(
+                    f"the query failed and was started again from its checkpoint: {fault}"
+                )
+            time.sleep(_TICK_S)
+
+    def _close_sessions(self) -> None:
+        """Append one bid from the future to a query with sessions, which closes all others, and let
+        the query come to rest.
+        """
+        if self.pipeline.name == "q11":
+            sent = open_topic(self._lab.broker.bootstrap, self.topic, self._lab.demo.seed)
+            rows = read_curve(self._curve_file).points[-1].rows
+            sent.write(rows, 1, int((time.time() + _CLOSING_S) * 1000))
+            sent.flush(_CLOSING_S)
+        # Also without sessions: the verdict needs a sink to which nothing is added any more.
+        self.pipeline.drain()
+
+    def _told(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
+        lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
+        # Before the verdict, while the session is there to be asked.
+        executors, failed_tasks = self.pipeline.executors(self._records)
+        lab.view.step("comparing the sink with a batch computation over the topic")
+        verdict = verify(demo.query, lab.broker.bootstrap, self.topic, self.pipeline.sink)
+        batches = within(self.pipeline.batches(), curve)
+        end_s = batches[-1].commit_s
+        return Run(
+            title=f"Nexmark {demo.query}: {demo.span}",
+            query=demo.query,
+            policy=demo.sized_by,
+            slo=demo.slo,
+            limits=self.limits,
+            slots_per_executor=demo.cores,
+            trigger_s=demo.trigger_s,
+            interval_s=demo.interval_s,
+            service_ms=demo.service_ms,
+            start_s=curve.start_s,
+            end_s=end_s,
+            warm_up_s=min(_WARM_UP_S, demo.seconds / 8),
+            records=[record for record in self._records if record.t_s <= end_s],
+            curve=[(point.t_s, float(point.acked)) for point in curve.points],
+            batches=batches,
+            executors=executors,
+            ramp=ramp_of(curve),
+            failed_tasks=failed_tasks,
+            failed_batches=self.pipeline.failures,
+            overhead=overhead,
+            verdict=verdict,
+            versions=lab.versions(),
+            machine=[sample for sample in machine if curve.start_s <= sample.t_s <= end_s],
+            journal=demo.out / JOURNAL if self._scaled else None,
+            driver_log=demo.out / DRIVER_LOG,
+            day_s=demo.seconds if demo.days > 1 else None,
+            price_per_slot_hour=demo.price_per_slot_hour,
+        )
+
+
+def rows_produced(log: str) -> int:
+    """Return the rows that a producer says to have written; raises ``RheostatError`` with its last
+    line where it failed.
+    """
+    lines = log.strip().splitlines()
+    try:
+        return int(json.loads(lines[-1])["rows"])
+    except (IndexError, ValueError, KeyError, TypeError):
+        raise RheostatError(
+            f"the load producer failed: {lines[-1] if lines else 'it said nothing'}"
+        ) from None
+
+
+def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBatch]:
+    """Return the batches with rows of the load; raises ``RheostatError`` where there is none."""
+    # The bid that closes the sessions comes after the load and is no part of it.
+    found = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
+    if not found:
+        raise RheostatError("the query committed no batch with rows of the load")
+    return found
+
+
+def ramp_of(curve: Curve) -> Ramp:
+    """Return the load's marked ramp in Unix seconds."""
+    at_s = {name: curve.start_s + at_s for name, at_s in curve.marks.items()}
+    return Ramp(at_s["ramp_start_s"], at_s["ramp_end_s"])
+
+
+def _ended(handle: Handle | None) -> Overhead | None:
+    if handle is None:
+        return None
+    overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
+    # After its cost was read: stopping is no part of what it costs to run.
+    handle.stop()
+    return overhead

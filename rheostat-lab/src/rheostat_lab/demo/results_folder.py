@@ -1,0 +1,66 @@
+"""The folder of a demo's results: what is written there, and what of an earlier demo is
+replaced.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.journal.folder import STOP_FILE, erase
+from rheostat.machine.own_folder import OwnFolder, check_claim, claim
+from rheostat.machine.whole_file import write_whole
+from rheostat_lab.report.finished_run import Run
+from rheostat_lab.report.summary import Summary, to_json
+
+DRIVER_LOG = "driver.log"
+"""What Spark's driver writes by itself, kept out of the live view."""
+
+JOURNAL = "journal"
+PLOT = "plot.png"
+REPORT = "report.html"
+SUMMARY = "summary.json"
+
+
+def check(out: Path) -> None:
+    """Raise ``BadInput`` for a folder that is not ours, or with a kill switch in its journal;
+    nothing is changed.
+    """
+    check_claim(out, "--out")
+    switch = out / JOURNAL / STOP_FILE
+    if switch.exists():
+        raise BadInput(f"{switch} would stop the autoscaler at once; remove it first")
+
+
+def cleared(out: Path) -> OwnFolder:
+    """Return the folder of the results without those of an earlier demo; what we have not written
+    stays. Raises as ``check`` does.
+    """
+    check(out)
+    folder = claim(out, "--out")
+    # By the journal's own rule: records go, and a kill switch or a stranger's file stays.
+    erase(folder.ours(JOURNAL))
+    folder.remove_files()
+    folder.ours(JOURNAL)  # again: a journal that was erased is not known any more
+    folder.ours(DRIVER_LOG)
+    return folder
+
+
+def publish(run: Run, summary: Summary, folder: OwnFolder) -> None:
+    """Write report, plot and summary."""
+    from rheostat_lab.report.report import write_report
+    from rheostat_lab.report.run_plot import draw_png
+
+    draw_png(run, summary, folder.ours(PLOT))
+    write_report(run, summary, folder.ours(REPORT))
+    text = json.dumps(to_json(summary), indent=2) + "\n"
+    write_whole(folder.ours(SUMMARY), text)
+
+
+def told(out: Path) -> str:
+    """Say where the results are."""
+    return (
+        f"report: {out / REPORT}   plot: {out / PLOT}   numbers: {out / SUMMARY}   Spark's log:"
+        f" {out / DRIVER_LOG}"
+    )

@@ -1,0 +1,1 @@
+"""Loads as one line of text and as recorded files."""

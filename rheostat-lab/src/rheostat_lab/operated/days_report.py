@@ -1,0 +1,95 @@
+"""The report of several days that were sized in different ways: one HTML file, and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.table import Table
+
+from rheostat.machine.whole_file import write_whole
+from rheostat_lab.demo.results_folder import REPORT
+from rheostat_lab.operated import days_plot
+from rheostat_lab.operated.sized_resource import HPA, Shortened
+from rheostat_lab.report.finished_run import Run
+from rheostat_lab.report.plot_theme import DARK, LIGHT
+from rheostat_lab.report.report import Picture, pictures
+from rheostat_lab.report.result_text import UNKNOWN, cells, columns, percent, table
+from rheostat_lab.report.summary import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """A day and who sized it."""
+
+    way: str
+    run: Run
+    summary: Summary
+
+    @property
+    def sizer(self) -> str:
+        """Who sized it, in a few words."""
+        return f"Kubernetes' HPA ({HPA})" if self.way == HPA else f"Rheostat ({self.run.policy})"
+
+
+def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
+    """Write the report; it holds its pictures, and refers to the report of each day beside it."""
+    environment = Environment(
+        loader=PackageLoader("rheostat_lab.operated"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    text = environment.get_template("days.html").render(
+        title=days[0].run.title,
+        columns=("Sized by", *names(days[0].summary)),
+        rows=[(each.sizer, *row(each.summary)) for each in days],
+        together=together(days),
+        days=[(each, pictures(each.run)) for each in days],
+        report=REPORT,
+        shortened=shortened.in_words(),
+        versions=days[0].run.versions,
+    )
+    write_whole(path, text)
+
+
+def days_table(days: Sequence[Day]) -> Table:
+    """Return the table for a terminal."""
+    shown = Table(title="One resource, two ways to size it", title_justify="left", box=None)
+    for name in ("", *(each.sizer for each in days)):
+        shown.add_column(name)
+    # A day a column: seven columns of numbers do not fit into 80 signs.
+    for name, *values in zip(
+        names(days[0].summary), *(row(each.summary) for each in days), strict=True
+    ):
+        shown.add_row(name, *values)
+    return shown
+
+
+def together(days: Sequence[Day]) -> tuple[Picture, ...]:
+    """Return the picture of all days over one time axis, for dark and for light screens."""
+    named = [(each.sizer, each.run) for each in days]
+    dark = days_plot.svg(named, DARK)
+    return (
+        Picture("screen and (prefers-color-scheme: dark)", dark),
+        Picture("", days_plot.svg(named, LIGHT)),
+    )
+
+
+def names(summary: Summary) -> tuple[str, ...]:
+    """Return the names of a day's numbers."""
+    return (*columns(summary)[1:], f"Rows within {summary.slo_s:g} s", "Output")
+
+
+def row(summary: Summary) -> tuple[str, ...]:
+    """Return a day's numbers, one for each name."""
+    within = summary.share_within_slo
+    share = UNKNOWN if within is None else percent(within)
+    return (*cells(table(summary)[0], summary)[1:], share, _output(summary))
+
+
+def _output(summary: Summary) -> str:
+    return "exact" if summary.exact else "not exact"

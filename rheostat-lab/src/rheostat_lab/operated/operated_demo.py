@@ -1,0 +1,93 @@
+"""The seed's figure, live: the same day sized by Kubernetes' HPA, and by Rheostat's own policy
+through the same resource; both in one report.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.machine.missing_module import advice
+from rheostat.machine.own_folder import claim
+from rheostat.machine.whole_file import write_whole
+from rheostat_lab.clusters.kubernetes import plane_build
+from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.demo.live_view import View
+from rheostat_lab.demo.results_folder import (
+    DRIVER_LOG,
+    PLOT,
+    REPORT,
+    SUMMARY,
+    check,
+    cleared,
+    publish,
+)
+from rheostat_lab.operated.days_plot import draw_png
+from rheostat_lab.operated.days_report import Day, write_days
+from rheostat_lab.operated.operated_day import OperatedDay, OperatedLaboratory
+from rheostat_lab.operated.operator_process import deploy_folder
+from rheostat_lab.operated.sized_resource import HPA, WAYS, Shortened
+from rheostat_lab.report.summary import summarize, to_json
+
+_SETUP_S = 60.0
+_NEEDS = ("kopf", "kubernetes", "prometheus_client")
+
+
+def check_operated(out: Path) -> None:
+    """Raise ``BadInput`` for what is missing, and for a folder that is not ours; nothing is
+    changed.
+    """
+    for name in _NEEDS:
+        if importlib.util.find_spec(name) is None:
+            raise BadInput(advice(name))
+    deploy_folder()
+    for folder in (out, *(out / way for way in WAYS)):
+        check(folder)
+
+
+def perform_operated(demo: Demo, view: View) -> list[Day]:
+    """Play the day both ways, write a report of each and one of both, and return the days."""
+    check_operated(demo.out)
+    folder, shortened = claim(demo.out, "--out"), Shortened()
+    view.note(demo.in_words())
+    view.note(takes(demo))
+    days = []
+    with ExitStack() as stack:
+        lab = OperatedLaboratory(replace(demo, out=demo.out / WAYS[0]), view, stack, shortened)
+        for way in WAYS:
+            days.append(_played(lab, demo, way))
+    write_days(days, shortened, folder.ours(REPORT))
+    draw_png([(each.sizer, each.run) for each in days], folder.ours(PLOT))
+    numbers = {each.way: to_json(each.summary) for each in days}
+    write_whole(folder.ours(SUMMARY), json.dumps(numbers, indent=2) + "\n")
+    return days
+
+
+def takes(demo: Demo) -> str:
+    """Say how long it takes."""
+    minutes = len(WAYS) * (demo.total_s + _SETUP_S) / 60
+    built = "" if plane_build.are_built() else f"; before it, {plane_build.TAKES}"
+    return (
+        f"the day is played {len(WAYS)} times, sized by Kubernetes' HPA and by {demo.sized_by}:"
+        f" about {minutes:.0f} minutes{built}"
+    )
+
+
+def _played(lab: OperatedLaboratory, demo: Demo, way: str) -> Day:
+    lab.demo = replace(demo, out=demo.out / way)
+    by = "Kubernetes' HPA with the metrics of Varga et al." if way == HPA else demo.sized_by
+    lab.view.note(f"the day, sized by {by}")
+    results, folder = cleared(lab.demo.out), lab.folder / way
+    folder.mkdir()
+    run = OperatedDay(lab, way, folder).play()
+    # The driver's JVM is that of both days, and its log that of the first.
+    run = replace(run, driver_log=demo.out / WAYS[0] / DRIVER_LOG)
+    if way == HPA:
+        run = replace(run, policy=f"{HPA}, decided by Kubernetes' HorizontalPodAutoscaler")
+    summary = summarize(run)
+    publish(run, summary, results)
+    return Day(way=way, run=run, summary=summary)

@@ -1,0 +1,175 @@
+"""Why rows waited longer than the objective: what stood, what was needed, what was allowed, what
+came when, and what else is recorded of that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rheostat.journal.rescalings import allowances
+from rheostat.model import Record
+from rheostat_lab.report.batch_parts import longest
+from rheostat_lab.report.finished_run import CommittedBatch, Run
+from rheostat_lab.report.machine_load import machine_load
+from rheostat_lab.report.misses import Miss
+
+_LONG_BATCH = 0.3
+"""Share of the objective from which on a batch's own time is worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """Executors that lacked: ``stood`` when the first late row arrived, ``needed`` by the policy's
+    largest count until that row was too old, else by its first: what it wants later is for the rows
+    that wait already.
+
+    ``wanted_s`` and ``allowed_s`` are when the policy first asked for more than stood, and when the
+    target first was more; None: it never was.
+    """
+
+    stood: int
+    needed: int
+    wanted_s: float
+    allowed_s: float | None
+    allowed: int
+    """The largest target until then."""
+
+
+def causes(run: Run, miss: Miss) -> list[str]:
+    """Return what is recorded of why rows waited, a clause each, the size first."""
+    return [*_size(run, miss), *_job(run, miss), *_machine(run, miss)]
+
+
+def in_force(run: Run, t_s: float) -> Record | None:
+    """Return the last record with a decision up to a moment; None before the first."""
+    decided = [record for record in run.records if record.raw and record.t_s <= t_s]
+    return decided[-1] if decided else None
+
+
+def shortage(run: Run, miss: Miss) -> Shortage | None:
+    """Return what lacked; None where the policy never asked for more than stood."""
+    stood = standing(run, miss.arrived_s)
+    during = _during(run, miss)
+    wanted = [record for record in during if record.raw and record.raw.target > stood]
+    if not wanted:
+        return None
+    # What was wanted before a row was too old could still have helped it.
+    in_time = [record for record in wanted if record.t_s <= miss.start_s] or wanted[:1]
+    targets = [(record.t_s, record.target) for record in during if record.target is not None]
+    return Shortage(
+        stood=stood,
+        needed=max(record.raw.target for record in in_time if record.raw),
+        wanted_s=wanted[0].t_s,
+        allowed_s=next((t_s for t_s, target in targets if target > stood), None),
+        allowed=max((target for _, target in targets), default=stood),
+    )
+
+
+def standing(run: Run, t_s: float) -> int:
+    """Return the executors that were registered at a moment."""
+    return sum(
+        life.registered_s <= t_s and (life.removed_s is None or t_s < life.removed_s)
+        for life in run.executors
+    )
+
+
+def _size(run: Run, miss: Miss) -> Iterator[str]:
+    stood, during = standing(run, miss.arrived_s), _during(run, miss)
+    if not any(record.raw for record in during):
+        yield f"{_executors(stood)} stood, and no decision is recorded of that time"
+        return
+    lack = shortage(run, miss)
+    if lack is None:
+        yield f"{_executors(stood)} stood, and the policy asked for no more"
+        yield from _left(run, miss)
+        return
+    yield f"{_executors(stood)} stood, {lack.needed} were needed"
+    yield from _left(run, miss)
+    # Within one interval nobody could have asked: that is no delay of the policy.
+    if lack.wanted_s - miss.arrived_s > run.interval_s:
+        late_s = lack.wanted_s - miss.arrived_s
+        yield f"the policy asked for more {late_s:.0f} s after the first of these rows had arrived"
+    yield from _held(lack, during)
+    yield from _coming(run, miss, lack)
+
+
+def _left(run: Run, miss: Miss) -> Iterator[str]:
+    """Say how many of those that stood went away before the last late row was committed."""
+    gone = sum(
+        life.registered_s <= miss.arrived_s < life.removed_s <= miss.end_s
+        for life in run.executors
+        if life.removed_s is not None
+    )
+    if gone:
+        yield f"{gone} of them left meanwhile"
+
+
+def _held(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
+    """Say what kept the target below what the policy wanted: for a while, or all the time."""
+    if lack.allowed_s is not None and lack.allowed_s > lack.wanted_s:
+        waited_s = lack.allowed_s - lack.wanted_s
+        before = [record for record in during if record.t_s < lack.allowed_s]
+        yield f"more were held back for {waited_s:.0f} s{_guard(before, lack.stood + 1)}"
+    if lack.allowed < lack.needed:
+        yield f"no more than {lack.allowed} were allowed{_guard(during, lack.needed)}"
+
+
+def _guard(records: Sequence[Record], below: int) -> str:
+    """Return the guard that last left fewer than ``below``, in brackets; empty if none did."""
+    cut = [
+        why
+        for record in records
+        for change, why in allowances(record)
+        if change.after < min(below, change.before)
+    ]
+    # The last one: it is what the target still was when it was too late.
+    return f" ({cut[-1]})" if cut else ""
+
+
+def _coming(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:
+    """Say how long new executors took from the decision to their registration."""
+    if lack.allowed_s is None:
+        return
+    took = [
+        # From its own request where that is known: a later one of several came for a later change.
+        life.registered_s - (lack.allowed_s if life.requested_s is None else life.requested_s)
+        for life in run.executors
+        if lack.allowed_s < life.registered_s <= miss.end_s
+    ]
+    if took:
+        yield f"new ones took {max(took):.0f} s to come"
+    else:
+        yield "none of the new ones had come when it ended"
+
+
+def _job(run: Run, miss: Miss) -> Iterator[str]:
+    ran = [batch for batch in run.batches if _overlaps(batch, miss)]
+    took_s = max((batch.commit_s - batch.start_s for batch in ran), default=0.0)
+    if took_s >= _LONG_BATCH * run.slo.latency_s:
+        yield longest(ran)
+    unseen = [record for record in _during(run, miss) if record.observation is None]
+    if unseen:
+        yield f"{len(unseen)} times the autoscaler saw nothing of the job"
+    if run.failed_batches:
+        yield f"the query failed {run.failed_batches} times in this run and was started again"
+    if not miss.committed:
+        yield "some of these rows were never committed"
+
+
+def _machine(run: Run, miss: Miss) -> Iterator[str]:
+    seen = machine_load(run.machine, miss.arrived_s, miss.end_s)
+    if seen and seen.busy:
+        yield f"the computer was busy: {seen.in_words()}"
+
+
+def _during(run: Run, miss: Miss) -> list[Record]:
+    return [record for record in run.records if miss.arrived_s <= record.t_s <= miss.end_s]
+
+
+def _overlaps(batch: CommittedBatch, miss: Miss) -> bool:
+    return batch.start_s < miss.end_s and miss.arrived_s < batch.commit_s
+
+
+def _executors(count: int) -> str:
+    return "1 executor" if count == 1 else f"{count} executors"

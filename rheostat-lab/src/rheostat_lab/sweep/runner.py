@@ -1,0 +1,279 @@
+"""Runs a sweep's cells anywhere, keeps their rows as Parquet, and goes on where it was killed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rheostat.errors import BadInput
+from rheostat.machine.whole_file import replacing
+from rheostat.policies.registry import create
+from rheostat.sim.engine import NoJournal, Run, simulate
+from rheostat.sim.measures import ELASTICITY, measures
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat_lab.bounds.scoring import bounds, job_of
+from rheostat_lab.flink.flink_plant import FlinkPlant
+from rheostat_lab.sweep.sweep_cell import BOUNDS, Cell, guards_for, plant_values
+from rheostat_lab.sweep.sweep_faults import around
+from rheostat_lab.sweep.sweep_plant import demand_over_time, plant_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Row: TypeAlias = dict[str, Any]
+Runner: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
+"""Runs cells, each as JSON, and yields the rows of each as a JSON list, in any order."""
+
+CHUNK = 48
+"""Cells of one Spark job: what a kill loses at most."""
+
+COMPARED = (
+    "cost",
+    "latency_mean_s",
+    "latency_p50_s",
+    "latency_p95_s",
+    "latency_p99_s",
+    "within",
+    "worst_window",
+    "late_s",
+    "executors_mean",
+    "rescalings",
+    "executors_started",
+    *ELASTICITY,
+)
+"""The numbers of a row by which policies are compared."""
+
+NUMBERS = ("slot_hours", *COMPARED, "downtime_s", "lag_max_rows", "lag_end_rows")
+TEXTS = ("key", "plant", "load", "faults", "policy", "parameters", "guards")
+
+
+def run_cell(cell: Cell) -> list[Row]:
+    """Run one cell: one row, or two (the best fixed size, if there is one, and the clairvoyant) for
+    its bounds.
+    """
+    if cell.policy == BOUNDS:
+        return _bounds(cell)
+    settings, plant = cell.settings, _plant(cell)
+    ledger = _play(cell, plant).ledger
+    demand = demand_over_time(cell, plant)
+    told = measures(ledger, settings.slo, warm_up_s=settings.warm_up_s, demand=demand)
+    slots = _slots(cell)
+    found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
+    found.update({name: getattr(told.elasticity, name) for name in ELASTICITY})
+    paid_s = ledger.paid.integral(
+        ledger.start_s, ledger.end_s
+    )  # all of the run, as the bounds pay for it, the warm-up too
+    cost = paid_s * slots + settings.rescale_cost * ledger.targets.changes(ledger.start_s)
+    return [
+        _row(
+            cell,
+            cell.policy,
+            attained=told.attained,
+            slot_hours=told.executor_hours * slots,
+            cost=cost,
+            **found,
+        )
+    ]
+
+
+def play(cell: Cell) -> Run:
+    """Run one cell that is no bounds, and keep what has happened instead of its measures."""
+    return _play(cell, _plant(cell))
+
+
+def sweep(
+    cells: Sequence[Cell],
+    folder: Path,
+    run: Runner,
+    *,
+    chunk: int = CHUNK,
+    done: Callable[[int, int], None] | None = None,
+) -> None:
+    """Run the cells that have no row in ``folder`` yet; the rows of each chunk become one Parquet
+    file, which is whole or not there.
+
+    ``done(cells, all)`` is told after each chunk. Raises BadInput where the folder cannot be
+    written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"the folder {folder} cannot be made: {error.strerror}") from None
+    # By key, which is a hash of all that a cell is: a changed cell is run again.
+    kept = {row["key"] for row in rows(folder)}
+    left = iter([cell for cell in cells if cell.key not in kept])
+    ended = sum(cell.key in kept for cell in cells)
+    if done:
+        done(ended, len(cells))
+    while batch := list(islice(left, chunk)):
+        found = [row for text in run([cell.text for cell in batch]) for row in json.loads(text)]
+        # Named by its first cell: two sweeps into one folder do not overwrite each other.
+        _write(folder / f"rows-{batch[0].key}.parquet", found)
+        ended += len(batch)
+        if done:
+            done(ended, len(cells))
+
+
+def here(cells: Sequence[str]) -> Iterator[str]:
+    """Run cells in this process."""
+    yield from (json.dumps(run_cell(Cell.of(text))) for text in cells)
+
+
+def on_spark(session: SparkSession) -> Runner:
+    """Return a runner that hands the cells out as tasks of a Spark job, one task a cell.
+
+    Fails when: the workers of a remote master have no Rheostat installed.
+    """
+
+    def run(cells: Sequence[str]) -> Iterable[str]:
+        frame = session.createDataFrame(
+            [(number, text) for number, text in enumerate(cells)], "number int, cell string"
+        )
+        # By range, because hashing would put several cells into one task and none into others.
+        spread = frame.repartitionByRange(len(cells), "number")
+        return [
+            row.rows
+            for row in spread.select("cell").mapInArrow(_of_batches, "rows string").collect()
+        ]
+
+    return run
+
+
+def rows(folder: Path) -> list[Row]:
+    """Return all rows that a sweep has kept, in the order of their keys; what a row of an older
+    version has not is None.
+
+    Raises BadInput for a file that is none of a sweep.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    found: list[Row] = []
+    for path in sorted(folder.glob("rows-*.parquet")):
+        try:
+            found += parquet.read_table(path).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise BadInput(
+                f"{path} cannot be read as a result of a sweep: {error}; delete it and start again"
+            ) from None
+    # Files of an older version lack the newer columns.
+    known: Row = {"faults": "", **dict.fromkeys(NUMBERS)}
+    return sorted(({**known, **row} for row in found), key=lambda row: (row["key"], row["policy"]))
+
+
+def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for batch in batches:
+        yield pa.RecordBatch.from_pydict({"rows": list(here(batch.column(0).to_pylist()))})
+
+
+def _plant(cell: Cell) -> SparkPlant | FlinkPlant:
+    values = plant_values(cell.plant_kind, cell.plant_parameters)
+    start = (
+        values.executors
+        if isinstance(values, SparkParameters)
+        else int(cell.plant_parameters.get("executors", 8))
+    )
+    return plant_of(
+        values, cell.workload, executors=start, seconds=cell.settings.seconds, seed=cell.seed
+    )
+
+
+def _play(cell: Cell, plant: SparkPlant | FlinkPlant) -> Run:
+    settings = cell.settings
+    policy = create(cell.policy, cell.parameters, settings.slo)
+    broken, guards = (
+        around(plant, cell.fault_parameters, cell.seed),
+        guards_for(settings, cell.guards),
+    )
+    return simulate(
+        broken,
+        policy,
+        guards,
+        until_s=settings.seconds,
+        interval_s=settings.interval_s,
+        journal=NoJournal(),
+    )
+
+
+def _slots(cell: Cell) -> int:
+    return (
+        int(cell.plant_parameters.get("slots_per_executor", 1)) if cell.plant_kind == "spark" else 1
+    )
+
+
+def _bounds(cell: Cell) -> list[Row]:
+    settings = cell.settings
+    values = plant_values(cell.plant_kind, cell.plant_parameters)
+    assert isinstance(values, SparkParameters)  # the spec asks for bounds of Spark plants only  # noqa: S101
+    job = job_of(
+        values, limits=settings.limits, slo=settings.slo, rescale_cost=settings.rescale_cost
+    )
+    found = bounds(job, cell.workload, settings.seconds)
+    path = found.clairvoyant.path
+    told = [
+        _row(cell, "(clairvoyant bound)", attained=path is not None, cost=found.clairvoyant.lower)
+    ]
+    if path is not None:
+        told.append(
+            _row(
+                cell,
+                "(clairvoyant)",
+                attained=True,
+                cost=path.cost,
+                within=1 - path.late_share,
+                rescalings=path.rescalings,
+            )
+        )
+    if found.static is not None:
+        told.append(
+            _row(
+                cell,
+                "(best static)",
+                attained=True,
+                cost=found.static_cost,
+                executors_mean=found.static,
+                rescalings=0,
+            )
+        )
+    return told
+
+
+def _row(cell: Cell, policy: str, *, attained: bool, **numbers: float | None) -> Row:
+    texts = {
+        "key": cell.key,
+        "plant": cell.plant,
+        "load": cell.load,
+        "faults": cell.faults,
+        "policy": policy,
+        "parameters": json.dumps(cell.parameters, sort_keys=True),
+        "guards": json.dumps(cell.guards, sort_keys=True),
+    }
+    return {
+        **texts,
+        "seed": cell.seed,
+        "attained": attained,
+        **{name: _plain(numbers.get(name)) for name in NUMBERS},
+    }
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _write(path: Path, found: Sequence[Row]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kinds = [(name, pa.string()) for name in TEXTS] + [
+        ("seed", pa.int64()),
+        ("attained", pa.bool_()),
+    ]
+    schema = pa.schema(kinds + [(name, pa.float64()) for name in NUMBERS])
+    with replacing(path) as fresh:
+        parquet.write_table(pa.Table.from_pylist(list(found), schema=schema), fresh)

@@ -1,0 +1,151 @@
+"""The faults of a sweep: what a spec can name, what is wrong with it, and the plant with the faults
+around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rheostat.errors import BadInput
+from rheostat.sim.noise import streams
+from rheostat.sim.plant import Plant
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.constant import Constant
+from rheostat_lab.sweep.faults import (
+    Breakable,
+    ExecutorLoss,
+    LateMetrics,
+    MissingMetrics,
+    Stragglers,
+)
+from rheostat_lab.sweep.spec_places import is_number
+
+Faults: TypeAlias = Mapping[str, Mapping[str, float]]
+"""Parameters by the name of the fault; none for a plant in which nothing goes wrong."""
+
+_PLANT_STREAMS = 5
+"""The first streams of a seed are the plant's own, so that a fault changes no arrival and no
+task."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    needed: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    breaks: bool = False
+    """It makes executors fail, which only the Spark plant can."""
+
+
+KINDS: Mapping[str, _Kind] = {
+    "executor_loss": _Kind(("mean_s",), breaks=True),
+    "stragglers": _Kind(("mean_s",), ("factor", "lasting_s"), breaks=True),
+    "late_metrics": _Kind(("delay_s",)),
+    "missing_metrics": _Kind(("share",)),
+}
+"""From the inside out: who is around whom does not depend on the order in a spec."""
+
+
+def around(plant: Plant, faults: Faults, seed: int) -> Plant:
+    """Return the plant with the faults around it, each with a stream of its own of the seed; raises
+    BadInput for what is out of range.
+
+    The same seed has the same faults at the same times, whichever policy runs and whichever other
+    faults there are.
+    """
+    if not faults:
+        return plant
+    # One for every kind, used or not: a fault more leaves the others where they were.
+    generators = streams(seed, _PLANT_STREAMS + len(KINDS))[_PLANT_STREAMS:]
+    for kind, generator in zip(KINDS, generators, strict=True):
+        if kind in faults:
+            plant = _one(kind, plant, faults[kind], generator)
+    return plant
+
+
+def wrong(given: Any, plant_kinds: Mapping[str, str], seconds: float) -> Iterator[tuple[str, str]]:
+    """Yield all that is wrong with named faults of a spec, each with its place below ``faults``.
+
+    ``plant_kinds`` has the kind of each plant of the spec, ``seconds`` is the length of a run.
+    """
+    if not isinstance(given, dict):
+        yield (
+            "",
+            (
+                "is a mapping of one fault at least to its parameters, such as executor_loss:"
+                f" {{mean_s: 1800}}, but it is {given!r}"
+            ),
+        )
+        return
+    for name, parameters in given.items():
+        if name not in KINDS:
+            yield f".{name}", f"is no fault; there are {', '.join(KINDS)}"
+        elif not isinstance(parameters, dict):
+            yield (
+                f".{name}",
+                f"is a mapping of its parameters {', '.join(_all(name))}, but it is {parameters!r}",
+            )
+        else:
+            yield from (
+                (f".{name}{place}", said)
+                for place, said in _wrong(name, parameters, plant_kinds, seconds)
+            )
+
+
+def _wrong(
+    name: str, given: Mapping[Any, Any], plant_kinds: Mapping[str, str], seconds: float
+) -> Iterator[tuple[str, str]]:
+    unfit = [plant for plant, kind in plant_kinds.items() if kind != "spark"]
+    if KINDS[name].breaks and unfit:
+        yield (
+            "",
+            (
+                f"needs executors that can fail, as those of a Spark plant, but {', '.join(unfit)}"
+                " is none"
+            ),
+        )
+    bad = list(_misread(name, given))
+    yield from bad
+    if bad:
+        return
+    try:
+        # Made for show: the ranges are known to the faults themselves, and only there.
+        around(SparkPlant(SparkParameters(), Constant()), {name: given}, seed=0)
+    except BadInput as out_of_range:
+        yield "", str(out_of_range)
+    if given.get("delay_s", 0.0) >= seconds:
+        yield (
+            ".delay_s",
+            (
+                f"must be below the {seconds:g} s of a run, or no signal is ever seen, but it is"
+                f" {given['delay_s']:g}"
+            ),
+        )
+
+
+def _misread(name: str, given: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    known = _all(name)
+    for each, value in given.items():
+        if each not in known:
+            yield f".{each}", f"is not known here; there are {', '.join(known)}"
+        elif not is_number(value):
+            yield f".{each}", f"must be a number, but it is {value!r}"
+    for each in KINDS[name].needed:
+        if each not in given:
+            yield "", f"needs {each}"
+
+
+def _all(name: str) -> tuple[str, ...]:
+    return KINDS[name].needed + KINDS[name].optional
+
+
+def _one(kind: str, plant: Plant, given: Mapping[str, float], generator: Any) -> Plant:
+    if kind == "late_metrics":
+        return LateMetrics(plant, **given)
+    if kind == "missing_metrics":
+        return MissingMetrics(plant, generator=generator, **given)
+    breakable: Breakable = plant  # type: ignore[assignment]  # these two come first, and a spec has them around Spark plants only
+    failing = Stragglers if kind == "stragglers" else ExecutorLoss
+    return failing(breakable, generator=generator, **given)

@@ -1,1 +1,0 @@
-"""``rheostat simulate``: one command a file, and what they are asked for."""

@@ -1,1 +1,0 @@
-"""Experiments on real Spark and Kafka: load, queries, the demo."""

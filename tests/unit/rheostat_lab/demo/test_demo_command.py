@@ -1,0 +1,72 @@
+"""The command line of the demo, around a run that was made up."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from rheostat.cli.app import run
+from rheostat_lab.demo import demo_run
+from rheostat_lab.report.summary import summarize, to_json
+
+
+@pytest.fixture
+def played(monkeypatch, day_run):
+    summary = summarize(day_run)
+
+    def perform(demo, view, full):
+        view.note(demo.in_words())
+        return day_run, summary
+
+    monkeypatch.setattr(demo_run, "perform", perform)
+    return summary
+
+
+def test_json_is_all_that_standard_output_gets(capsys, tmp_path, played):
+    assert run(["demo", "--json", "--out", str(tmp_path)]) == (0 if played.exact else 1)
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == json.loads(json.dumps(to_json(played)))
+    assert "Nexmark q1" in shown.err
+    assert "report.html" in shown.err
+
+
+def test_without_json_the_result_is_on_standard_output(capsys, tmp_path, played):
+    run(["demo", "--out", str(tmp_path)])
+    shown = capsys.readouterr()
+    assert "report.html" in shown.out
+    assert shown.err == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_demo_with_its_own_code(capsys, tmp_path, monkeypatch, number):
+    monkeypatch.setattr(demo_run, "perform", lambda *_: os.kill(os.getpid(), number))
+    # What runs in the background may ignore it, and would hand that down to us.
+    before = signal.signal(
+        number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    )
+    assert run(["demo", "--out", str(tmp_path)]) == 128 + number
+    signal.signal(number, before)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--service-ms", "-1"), "service ms must be between 0 and 1000, but it is -1"),
+        (("--service-ms", "nan"), "but it is nan"),
+        (("--seconds", "nan"), "but it is nan"),
+        (("--seconds", "1e9"), "but it is 1e+09"),
+        (("--min", "0"), "min executors must be at least 1"),
+        (("--max", "101"), "but it is 101"),
+        (("--seed", "-1"), "but it is -1"),
+    ],
+)
+def test_what_is_out_of_range_is_refused_and_the_folder_not_made(capsys, tmp_path, words, said):
+    assert run(["demo", "--out", str(tmp_path / "out"), *words]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()

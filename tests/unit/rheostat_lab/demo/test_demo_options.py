@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from rheostat.config import GuardOptions
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat_lab.demo import demo_options, pipeline
+from rheostat_lab.demo.demo_options import Demo
+
+NUMBERS = [
+    "seconds",
+    "low",
+    "peak",
+    "service_ms",
+    "trigger_s",
+    "interval_s",
+    "cooldown_out_s",
+    "cooldown_in_s",
+]
+
+
+def refused(**given: Any) -> str:
+    with pytest.raises(BadInput) as error:
+        Demo(**given)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_what_is_shown_by_default_is_allowed():
+    assert Demo().in_words().startswith("Nexmark q1, a day in 4 minutes")
+    assert "1 to 4 executors of 2 slots" in Demo().in_words()
+
+
+def test_a_query_peaks_where_it_can_still_be_kept_up_with_unless_told_otherwise():
+    assert Demo().load.peak == 2600.0
+    assert "200 to 2000 bids/s" in Demo(query="q11").in_words()
+    assert Demo(query="q11", peak=2600.0).load.peak == 2600.0
+
+
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_no_number_of_the_demo_is_negative_or_none(name, value):
+    assert f"{value:g}" in refused(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"service_ms": -1.0}, "service ms must be between 0 and 1000, but it is -1"),
+        ({"partitions": 0}, "partitions must be between 1 and 1000, but it is 0"),
+        ({"trigger_s": 0.0}, "trigger s must be between 0.1 and 240, but it is 0"),
+        ({"interval_s": 0.0}, "interval s must be between 0.1 and 86400, but it is 0"),
+        ({"slo": Slo(latency_s=0.05)}, "slo s must be between 0.1 and 86400, but it is 0.05"),
+        ({"low": 200.0, "peak": 100.0}, "peak must be a number of at least 200, but it is 100"),
+        ({"peak": 0.0}, "peak must be a number of at least 200, but it is 0"),
+        ({"seconds": 29.0}, "a day of 29 seconds is too short to see anything; take 30 or more"),
+        ({"seed": -1}, "seed must be between 0 and"),
+        ({"price_per_slot_hour": -0.05}, "price per slot hour must be between 0 and"),
+        ({"price_per_slot_hour": float("nan")}, "price per slot hour must be between 0 and"),
+        ({"min_executors": 0}, "min executors must be at least 1, but it is 0"),
+        ({"min_executors": 5, "max_executors": 4}, "min executors (5) is above max executors (4)"),
+        ({"max_executors": 0}, "min executors (1) is above max executors (0)"),
+        ({"cores": 0}, "cores must be between 1 and 16, but it is 0"),
+        ({"max_executors": 101}, "max executors must be between 0 and 100, but it is 101"),
+        ({"policy": "no-such"}, "unknown policy 'no-such'"),
+        ({"parameters": {"speed": "1"}}, "predictive"),
+        ({"parameters": {"margin": "wide"}}, "margin"),
+        ({"query": "q7"}, "there is no query 'q7'; there are q1, q11"),
+        ({"guards": GuardOptions(budget=-1.0)}, "budget"),
+    ],
+)
+def test_what_is_out_of_range_is_said_with_its_value(given, said):
+    assert said in refused(**given)
+
+
+@pytest.mark.parametrize("policy", ["predictive", "measured-throughput", "hpa"])
+def test_no_policy_is_tuned_for_the_demo(policy: str) -> None:
+    assert Demo(policy=policy).policy_parameters == {}
+
+
+def test_who_may_learn_one_day_from_the_other_is_told_how_long_it_is() -> None:
+    assert Demo(policy="predictive", days=2, seconds=300).policy_parameters == {"period_s": 300}
+    assert Demo(policy="predictive").policy_parameters == {}
+
+
+def test_parameters_that_are_given_are_the_policys_and_said() -> None:
+    demo = Demo(policy="varga-v2", parameters={"cooldown_s": "10"})
+    assert demo.policy_parameters == {"cooldown_s": "10"}
+    assert "policy varga-v2 cooldown_s=10, 1 to 4 executors" in demo.in_words()
+
+
+def test_the_queries_are_those_of_the_pipeline():
+    assert tuple(pipeline.QUERIES) == demo_options.QUERIES

@@ -1,0 +1,85 @@
+"""The log of a file sink, beside a model of Spark's that compacts: whatever is kept of the log
+files, it names the same data files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.errors import RheostatError
+from rheostat_lab.demo.file_sink import LOG, committed_files
+
+
+class Sink:
+    """A sink as Spark's ``FileStreamSinkLog`` writes it: each ``every``-th batch is compact."""
+
+    def __init__(self, folder: Path, every: int) -> None:
+        self.folder, self.every, self.batch = folder, every, 0
+        self.files: list[Path] = []
+        (folder / LOG).mkdir()
+
+    def commit(self, count: int) -> None:
+        """Commit a batch of new files, whose names need their escapes in a URI."""
+        fresh = [self.folder / f"part {self.batch}-{number} 50%.parquet" for number in range(count)]
+        for path in fresh:
+            path.touch()
+        self.files += fresh
+        compact = (self.batch + 1) % self.every == 0
+        named = self.files if compact else fresh
+        lines = [json.dumps({"path": path.as_uri(), "size": 1, "action": "add"}) for path in named]
+        name = f"{self.batch}.compact" if compact else str(self.batch)
+        (self.folder / LOG / name).write_text("\n".join(["v1", *lines]))
+        (self.folder / LOG / f".{name}.crc").touch()
+        self.batch += 1
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(2, 5), st.data())
+def test_the_files_are_those_that_were_committed_whatever_old_logs_are_gone(
+    counts: list[int], every: int, data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as name:
+        sink = Sink(Path(name), every)
+        for count in counts:
+            sink.commit(count)
+        assert sorted(committed_files(sink.folder)) == sorted(sink.files)
+        last = sink.batch // every * every - 1
+        old = [each for each in (sink.folder / LOG).iterdir() if each.suffix != ".crc"]
+        for path in old:
+            # Spark deletes what a compact log stands for, some time later and in any order.
+            if int(path.name.partition(".")[0]) < last and data.draw(st.booleans()):
+                path.unlink()
+        assert sorted(committed_files(sink.folder)) == sorted(sink.files)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "0 is of version ''"),
+        ("v2\n", "0 is of version 'v2'"),
+        ('v1\n{"path":"file:///a', "0 is no whole log of a batch"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_said_with_its_file(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / LOG).mkdir()
+    (tmp_path / LOG / "0").write_text(text)
+    with pytest.raises(RheostatError, match=said):
+        committed_files(tmp_path)
+
+
+def test_a_sink_without_a_log_has_committed_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RheostatError, match="no batch was committed there"):
+        committed_files(tmp_path)
+
+
+def test_a_batch_without_files_has_a_log_all_the_same(tmp_path: Path) -> None:
+    sink = Sink(tmp_path, every=10)
+    sink.commit(0)
+    assert committed_files(tmp_path) == []

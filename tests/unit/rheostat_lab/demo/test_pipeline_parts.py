@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rheostat.errors import RheostatError
+from rheostat.model import Record, Rescaling
+from rheostat_lab.demo.pipeline import requested, told_executors
+from rheostat_lab.report.finished_run import ExecutorLife
+
+
+def record(t_s: float, target: int | None) -> Record:
+    return Record(
+        t_s=t_s,
+        observation=None,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=target,
+        actions=(),
+        rescaling=Rescaling(phase="steady"),
+    )
+
+
+def requests(records: list[Record], *registered_s: float) -> list[float | None]:
+    return [
+        life.requested_s
+        for life in requested(
+            [ExecutorLife(str(at), None, at, None) for at in registered_s], records
+        )
+    ]
+
+
+def test_an_executor_was_requested_by_the_last_raise_before_it_registered():
+    records = [record(t, target) for t, target in ((10, 1), (20, 3), (30, 3), (40, 5), (50, 2))]
+    assert requests(records, 5, 22, 25, 45, 60) == [None, 20, 20, 40, 40]
+
+
+def test_ticks_without_a_target_are_no_raises():
+    assert requests([record(10, None), record(20, 3), record(30, None), record(40, 3)], 45) == [
+        None
+    ]
+    assert requests([], 45) == [None]
+
+
+def test_a_raise_after_a_tick_that_saw_nothing_is_one():
+    records = [record(10, 1), record(20, None), record(30, 3), record(40, None), record(50, 2)]
+    assert requests(records, 5, 25, 35, 60) == [None, None, 30, 30]
+
+
+def test_the_life_of_an_executor_is_otherwise_as_it_was():
+    life = ExecutorLife("7", None, 30.0, 50.0)
+    assert requested([life], [record(10, 1), record(20, 2)]) == [ExecutorLife("7", 20, 30.0, 50.0)]
+
+
+class Told:
+    """The REST interface of a driver that tells some pages."""
+
+    def __init__(self, **pages: Any) -> None:
+        self._pages = pages
+
+    def get(self, page: str) -> Any:
+        return self._pages.get(page)
+
+
+EXECUTOR = {
+    "id": "0",
+    "maxTasks": 2,
+    "isActive": True,
+    "totalDuration": 1000,
+    "addTime": "1970-01-01T00:00:30.000GMT",
+}
+
+
+def test_executors_and_failed_tasks_are_what_the_driver_tells():
+    told = Told(allexecutors=[EXECUTOR], jobs=[{"numFailedTasks": 2}])
+    assert told_executors(told, []) == ([ExecutorLife("0", None, 30.0, None)], 2)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Told(jobs=[]),
+        Told(allexecutors=[], jobs=[]),
+        Told(allexecutors=[EXECUTOR]),
+    ],
+)
+def test_a_driver_that_does_not_answer_is_no_run_without_executors(told):
+    with pytest.raises(RheostatError, match="the driver does not tell which executors there were"):
+        told_executors(told, [])

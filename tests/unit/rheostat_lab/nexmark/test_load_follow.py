@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.workloads.constant import Constant
+from rheostat.workloads.day import Day
+from rheostat.workloads.ramp import Ramp
+from rheostat.workloads.workload import rows_until
+from rheostat_lab.nexmark.bid_topic import BidTopic
+from rheostat_lab.nexmark.curve import CurveFile, read_curve
+from rheostat_lab.nexmark.load import follow, start_of, workload_of
+
+START = 1_000_000.0
+
+
+class ClockOfSleeps:
+    """Time passes only while somebody sleeps."""
+
+    def __init__(self, now: float = START) -> None:
+        self.now = now
+
+    def time(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class ListTopic:
+    """Keeps (row, created_ms); takes at most ``room`` rows a write; the last ``slow`` rows are
+    never acknowledged before a flush."""
+
+    def __init__(self, room: int = 10**9, slow: int = 0) -> None:
+        self.rows: list[tuple[int, int]] = []
+        self.room = room
+        self.slow = slow
+
+    def write(self, first: int, count: int, created_ms: int) -> int:
+        taken = min(count, self.room)
+        self.rows += [(row, created_ms) for row in range(first, first + taken)]
+        return taken
+
+    def waiting(self) -> int:
+        return min(self.slow, len(self.rows))
+
+    def flush(self, within_s: float) -> int:
+        return 0
+
+
+def test_every_row_of_the_profile_is_written_once_in_its_order() -> None:
+    topic, day = ListTopic(), Day(low=30, peak=200, day_s=20)
+    summary = follow(day, topic, start_at=START, seconds=20, clock=ClockOfSleeps())
+    assert [row for row, _ in topic.rows] == list(range(rows_until(day, 20)))
+    assert (summary.rows, summary.unacked) == (len(topic.rows), 0)
+
+
+def test_a_row_is_created_within_a_tick_of_its_due_moment() -> None:
+    topic = ListTopic()
+    follow(Constant(100), topic, start_at=START, seconds=5, clock=ClockOfSleeps())
+    late_s = [created / 1000 - START - (row + 1) / 100 for row, created in topic.rows]
+    assert min(late_s) > -0.0011
+    assert max(late_s) < 0.06
+
+
+def test_nothing_is_written_before_the_start() -> None:
+    topic = ListTopic()
+    follow(Constant(100), topic, start_at=START + 3, seconds=1, clock=ClockOfSleeps())
+    assert len(topic.rows) == 100
+    assert min(created for _, created in topic.rows) >= (START + 3) * 1000
+
+
+def test_what_is_late_is_made_up_for() -> None:
+    topic = ListTopic()
+    follow(Constant(2000), topic, start_at=START - 10, seconds=12, clock=ClockOfSleeps())
+    assert len(topic.rows) == 24_000
+    assert sum(created < (START + 0.5) * 1000 for _, created in topic.rows) >= 20_000
+
+
+def test_a_full_queue_delays_rows_and_loses_none() -> None:
+    topic = ListTopic(room=3)
+    summary = follow(Constant(100), topic, start_at=START, seconds=2, clock=ClockOfSleeps())
+    assert [row for row, _ in topic.rows] == list(range(200))
+    assert summary.seconds > 3
+
+
+class BrokenTopic(ListTopic):
+    """Acknowledges nothing between second 2 and second 12 of its clock, then everything within half
+    a second."""
+
+    def __init__(self, clock: ClockOfSleeps) -> None:
+        super().__init__()
+        self.clock = clock
+        self.acked = 0
+
+    def waiting(self) -> int:
+        if not START + 2 <= self.clock.now < START + 12:
+            self.acked += min(len(self.rows) - self.acked, 30)
+        return len(self.rows) - self.acked
+
+
+def test_during_an_outage_no_rows_are_created_until_the_waiting_ones_are_through() -> None:
+    clock = ClockOfSleeps()
+    topic = BrokenTopic(clock)
+    follow(Constant(100), topic, start_at=START, seconds=20, clock=clock)
+    created_s = [created / 1000 - START for _, created in topic.rows]
+    assert len(created_s) == 2000
+    assert not [t for t in created_s if 3.2 < t < 12]
+    assert [t for t in created_s if 12 < t < 13]
+
+
+def test_a_stop_ends_the_run_where_it_is() -> None:
+    topic, clock = ListTopic(), ClockOfSleeps()
+    summary = follow(
+        Constant(100),
+        topic,
+        start_at=START,
+        seconds=None,
+        stopped=lambda: clock.now > START + 1,
+        clock=clock,
+    )
+    assert 90 <= summary.rows <= 110
+    assert summary.rows == len(topic.rows)
+
+
+def test_the_curve_has_the_marks_the_rows_and_what_the_broker_has(tmp_path: Path) -> None:
+    load, file = Ramp(low=100, high=200, begin_s=1, ramp_s=1), tmp_path / "curve.jsonl"
+    curve = CurveFile(file, START, load.marks)
+    summary = follow(
+        load, ListTopic(slow=7), start_at=START, seconds=4, curve=curve, clock=ClockOfSleeps()
+    )
+    read = read_curve(file)
+    assert (read.start_s, read.marks) == (START, {"ramp_start_s": 1, "ramp_end_s": 2})
+    assert [point.t_s for point in read.points] == sorted(point.t_s for point in read.points)
+    assert 14 <= len(read.points) <= 18
+    assert read.points[4].rows - read.points[4].acked == 7
+    assert (read.points[-1].rows, read.points[-1].acked) == (summary.rows, summary.rows)
+    assert all(
+        abs(point.rows - rows_until(load, min(4, point.t_s - START))) <= 1 for point in read.points
+    )
+
+
+def test_a_curve_is_readable_while_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "curve.jsonl"
+    file.write_text(
+        '{"start_s": 5.0, "marks": {}}\n{"t_s": 6.0, "rows": 3, "acked": 2, "rate_per_s":'
+        ' 1.0}\n{"t_s": 7.0, "ro'
+    )
+    assert [point.rows for point in read_curve(file).points] == [3]
+
+
+def test_a_curve_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the curve cannot be written to"):
+        CurveFile(tmp_path / "no folder" / "curve.jsonl", START, {})
+
+
+class ListProducer:
+    """Keeps (partition, record, time) as a Kafka producer would send them; full after ``room``
+    records until it is polled."""
+
+    def __init__(self, room: int) -> None:
+        self.sent: list[tuple[int, bytes, int]] = []
+        self.room = room
+        self.waiting = 0
+
+    def produce(
+        self, topic: str, value: bytes, key: None, partition: int, *, timestamp: int
+    ) -> None:
+        if self.waiting == self.room:
+            raise BufferError
+        self.waiting += 1
+        self.sent.append((partition, value, timestamp))
+
+    def poll(self, timeout: float) -> int:
+        self.waiting = 0
+        return 0
+
+    def flush(self, timeout: float) -> int:
+        return self.waiting
+
+    def __len__(self) -> int:
+        return self.waiting
+
+
+def test_bids_go_to_the_partition_of_their_number_also_after_a_full_queue() -> None:
+    producer = ListProducer(room=5)
+    topic = BidTopic(producer, "bids", 4, seed=7)
+    done = 0
+    while done < 12:
+        done += topic.write(done, 12 - done, 1000 + done)
+    assert [partition for partition, _, _ in producer.sent] == [n % 4 for n in range(12)]
+    assert [
+        value.startswith(b'{"id":%d,' % n) for n, (_, value, _) in enumerate(producer.sent)
+    ] == [True] * 12
+    assert [time for _, _, time in producer.sent] == [1000] * 5 + [1005] * 5 + [1010] * 2
+
+
+def test_a_bid_that_was_given_up_is_no_silent_loss() -> None:
+    topic = BidTopic(ListProducer(room=5), "bids", 4, seed=7, given_up=["timed out"])
+    with pytest.raises(RheostatError, match="topic bids has lost 1 bids: timed out"):
+        topic.flush(1)
+
+
+def test_settings_and_seed_of_the_command_line_reach_the_workload() -> None:
+    assert workload_of("day", ["low=10", "peak=90"], seed=3) == Day(low=10, peak=90, seed=3)
+    assert workload_of("day", ["seed=5"], seed=3) == Day(seed=5)
+    assert workload_of("constant", ["rate=4"], seed=3) == Constant(4)
+
+
+def test_settings_that_cannot_be_read_are_said() -> None:
+    with pytest.raises(
+        BadInput, match="a setting is written name=value, such as low=300, but this one is 'low'"
+    ):
+        workload_of("day", ["low"])
+    with pytest.raises(BadInput, match="workload trace and option --trace FILE go together"):
+        workload_of("trace")
+    with pytest.raises(BadInput, match="unknown workload 'noon'"):
+        workload_of("noon", seed=1)
+
+
+def test_a_start_that_is_no_unix_time_of_today_is_refused() -> None:
+    assert start_of(None, 5.0) == 5.0
+    assert start_of(1_000_030.0, START) == 1_000_030.0
+    with pytest.raises(BadInput, match="--start-at is a Unix time within a day of now"):
+        start_of(10.0, START)

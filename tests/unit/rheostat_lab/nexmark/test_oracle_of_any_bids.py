@@ -1,0 +1,208 @@
+"""Sessions, outages, curves and topics of any kind, beside what plain Python makes of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.errors import RheostatError
+from rheostat_lab.nexmark import oracle
+from rheostat_lab.nexmark.curve import EVERY_S, CurveFile, Point, read_curve
+from rheostat_lab.nexmark.load import OUTAGE_S, Outage
+from rheostat_lab.nexmark.topic_bids import bids_of, read_to_end
+
+GAP_S = 2
+
+
+def table_of(bids: list[tuple[int, int]]) -> pa.Table:
+    bidders, times = zip(*bids, strict=True)
+    return pa.table(
+        {
+            "id": pa.array(range(len(bids)), pa.int64()),
+            "bidder": pa.array(bidders, pa.int64()),
+            "date_time": pa.array(times, pa.timestamp("ms", tz="UTC")),
+        }
+    )
+
+
+def sessions_of(bids: list[tuple[int, int]]) -> Counter[tuple[int, int, int, int]]:
+    """Return (bidder, bids, start, end) of each session, in milliseconds, by a plain loop."""
+    found: Counter[tuple[int, int, int, int]] = Counter()
+    for bidder in {bidder for bidder, _ in bids}:
+        times = sorted(t for each, t in bids if each == bidder)
+        first = last = times[0]
+        count = 0
+        for t in (*times, times[-1] + 1000 * GAP_S + 1):
+            if t - last > 1000 * GAP_S:
+                found[bidder, count, first, last + 1000 * GAP_S] += 1
+                first, count = t, 0
+            last, count = t, count + 1
+    return found
+
+
+def test_sessions_are_those_of_a_plain_loop_whatever_the_order() -> None:
+    draw = random.Random(11)
+    # A hundred bidders at once: a query costs more than all of their rows. Every second moment
+    # is a whole gap, so that many bids are exactly a gap apart.
+    bids = [
+        (bidder, draw.choice((draw.randrange(12_000), 1000 * GAP_S * draw.randrange(6))))
+        for bidder in range(100)
+        for _ in range(draw.randrange(1, 12))
+    ]
+    draw.shuffle(bids)
+    rows = oracle.q11(table_of(bids), GAP_S).to_pylist()
+    assert sum(row["bid_count"] for row in rows) == len(bids)
+    assert sessions_of(bids) == Counter(
+        (row["bidder"], row["bid_count"], row["start_us"] // 1000, row["end_us"] // 1000)
+        for row in rows
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [([1, 1, 2], [2, 1, 1]), ([1, 1, 2], [1, 2, 2]), ([], [3, 3]), ([3, 3, 4], [3])],
+)
+def test_two_tables_are_compared_as_multisets(expected: list[int], found: list[int]) -> None:
+    verdict = oracle.compare(*(pa.table({"x": pa.array(x, pa.int64())}) for x in (expected, found)))
+    lacking, surplus = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
+    assert (verdict.missing, verdict.unexpected) == (lacking.total(), surplus.total())
+    assert (verdict.expected, verdict.found) == (len(expected), len(found))
+    assert verdict.exact == (sorted(expected) == sorted(found))
+
+
+points = st.lists(
+    st.tuples(st.integers(1, 900), st.integers(0, 50), st.integers(-3, 50)), min_size=1, max_size=20
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(points)
+def test_a_curve_is_read_as_it_was_written_and_never_falls(
+    steps: list[tuple[int, int, int]],
+) -> None:
+    with TemporaryDirectory() as name:
+        path, now, rows, acked = Path(name) / "curve", 100.0, 0, 0
+        file = CurveFile(path, 100.0, {"peak_s": 3.0})
+        for wait_ms, more, through in steps:
+            now, rows = now + wait_ms / 1000, rows + more
+            acked = min(rows, acked + through)
+            file.note(Point(now, rows, acked, 12.3456))
+        file.close(Point(now, rows, rows, 0.0))
+        whole = path.read_text(encoding="utf-8")
+        curve = read_curve(path)
+        # A line that is being written is not there yet.
+        path.write_text(whole + '{"t_s": 1', encoding="utf-8")
+        assert read_curve(path) == curve
+    assert (curve.start_s, curve.marks) == (100.0, {"peak_s": 3.0})
+    assert curve.points[-1] == Point(round(now, 3), rows, rows, 0.0)
+    for early, late in zip(curve.points, curve.points[1:], strict=False):
+        assert early.acked <= late.acked
+        assert early.rows <= late.rows
+    for early, late in zip(curve.points, curve.points[1:-1], strict=False):
+        assert late.t_s - early.t_s >= EVERY_S / 2 - 0.002
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.floats(0.05, 0.9), st.booleans(), st.booleans()), max_size=30))
+def test_an_outage_begins_after_a_second_of_silence_and_ends_with_the_last_row_that_waits(
+    ticks: list[tuple[float, bool, bool]],
+) -> None:
+    """In each tick a row may be written, and the broker may take one or (both) all that wait."""
+    outage, now, heard_s, rows, waiting, lasted = Outage(), 0.0, 0.0, 0, 0, False
+    for wait_s, writes, takes in ticks:
+        now += wait_s
+        if writes and not lasted:
+            rows, waiting = rows + 1, waiting + 1
+        if takes and waiting:
+            waiting = 0 if writes else waiting - 1
+            heard_s = now
+        heard_s = now if waiting == 0 else heard_s
+        lasted = waiting > 0 and (lasted or now - heard_s > OUTAGE_S)
+        assert outage.lasts(rows, waiting, now) == lasted
+
+
+@dataclass
+class Told:
+    """A message of a consumer: a value, or an error."""
+
+    place: int
+    said: bytes | None = None
+    failed: int | None = None
+
+    def error(self) -> KafkaError | None:
+        return None if self.failed is None else KafkaError(self.failed)
+
+    def partition(self) -> int:
+        return self.place
+
+    def value(self) -> bytes | None:
+        return self.said
+
+
+class Source:
+    """A consumer that hands out these messages, some at a time."""
+
+    def __init__(self, messages: list[Told], at_a_time: int) -> None:
+        self.messages, self.at_a_time = messages, at_a_time
+
+    def consume(self, num_messages: int, timeout: float) -> list[Told]:
+        taken, self.messages = self.messages[: self.at_a_time], self.messages[self.at_a_time :]
+        return taken
+
+
+END = KafkaError._PARTITION_EOF
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=20),
+    st.integers(1, 7),
+    st.permutations([0, 1, 2]),
+)
+def test_a_topic_is_read_until_each_partition_has_ended_for_good(
+    seen: list[tuple[int, bool]], at_a_time: int, order: list[int]
+) -> None:
+    """Ends may be told early, and records come after them."""
+    messages = [
+        Told(place, failed=END) if end else Told(place, said=b"%d" % number)
+        for number, (place, end) in enumerate(seen)
+    ]
+    messages += [Told(place, failed=END) for place in order]
+    wanted: list[bytes | None] = []
+    ended: set[int] = set()
+    for first in range(0, len(messages), at_a_time):
+        # Looked at between two answers only: an end is undone by a record of the same answer.
+        if len(ended) == 3:
+            break
+        for each in messages[first : first + at_a_time]:
+            if each.failed is None:
+                wanted.append(each.said)
+                ended.discard(each.place)
+            else:
+                ended.add(each.place)
+    assert list(read_to_end(Source(messages, at_a_time), 3)) == wanted
+
+
+def test_an_error_of_the_broker_is_no_end() -> None:
+    source = Source([Told(0, failed=KafkaError._ALL_BROKERS_DOWN)], 1)
+    with pytest.raises(KafkaException):
+        list(read_to_end(source, 1))
+
+
+def test_records_are_the_bids_that_they_say_and_an_empty_one_is_none() -> None:
+    bid = {"id": 1, "auction": 2, "bidder": 3, "price": 4, "date_time": 5, "extra": "x", "url": "u"}
+    (row,) = bids_of(iter([json.dumps(bid).encode()])).to_pylist()
+    assert (row["id"], row["extra"], row["date_time"].microsecond) == (1, "x", 5000)
+    assert bids_of(iter([])).num_rows == 0
+    with pytest.raises(RheostatError, match="of 2 records of the topic 1 are bids"):
+        bids_of(iter([json.dumps(bid).encode(), b""]))

@@ -1,0 +1,111 @@
+"""Any specification is read, or refused with BadInput: no text of it ends in a trace."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rheostat.errors import BadInput
+from rheostat_lab.sweep.spec_places import SpecErrors
+from rheostat_lab.sweep.sweep_spec import read_spec
+
+GOOD: dict[str, Any] = {
+    "minutes": 5,
+    "slo": 10,
+    "limits": [1, 8],
+    "seeds": 2,
+    "plants": {"small": {"kind": "spark", "executors": 2}},
+    "loads": {"even": "constant:rate=500"},
+    "policies": ["fixed", {"policy": "threshold", "set": {}}],
+    "guards": {"cooldown_in_s": [0, 60]},
+    "faults": {"loss": {"executor_loss": {"mean_s": 600}}},
+    "bounds": False,
+}
+keys = st.sampled_from(["kind", "policy", "set", "mean_s", "executors", "x", 5, True])
+odd = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 5)
+    | st.sampled_from([10**400, float("nan"), float("inf"), 2.5, "", "x", "spark", "fixed"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(keys, inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def read(text: str) -> int:
+    with TemporaryDirectory() as name:
+        path = Path(name) / "s.yaml"
+        path.write_text(text, encoding="utf-8")
+        return len(read_spec(path))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths to all that can be exchanged in a specification."""
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [path, *(found for key, each in inner for found in places(each, (*path, key)))]
+
+
+def exchanged(path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    made = copy.deepcopy(GOOD)
+    inside = made
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = new
+    return made
+
+
+def test_the_good_one_has_a_cell_for_each_combination() -> None:
+    assert read(yaml.safe_dump(GOOD)) == 2 * 2 * 2
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.sampled_from(places(GOOD)), odd)
+def test_whatever_stands_in_one_place_is_read_or_said(path: tuple[Any, ...], new: Any) -> None:
+    try:
+        assert read(yaml.safe_dump(exchanged(path, new))) >= 0
+    except BadInput as refused:
+        first, *lines = str(refused).splitlines()
+        assert first.startswith("s.yaml")
+        assert all(line.startswith("  line ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("minutes: 2026-13-45\n", "s.yaml: a value cannot be read: month must be in 1..12"),
+        ("minutes: &a [*a]\n", "an alias refers to the value that it is part of"),
+        ("minutes: [1\n", "this is no YAML"),
+        ("? [1]\n: 2\n", "found unhashable key"),
+        ("", "a spec is a mapping"),
+        ("- 1\n", "a spec is a mapping"),
+    ],
+)
+def test_a_text_that_is_no_specification_is_said_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as told:
+        read(text)
+    assert len(str(told.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, -(10**400), float("inf"), float("nan"), True, "5", None]
+)
+def test_what_is_no_number_of_a_float_is_said_and_not_raised(value: Any) -> None:
+    errors = SpecErrors("s.yaml", {})
+    assert errors.number("minutes", value, above=0.0) is None
+    with pytest.raises(BadInput, match="minutes: must be a number above 0"):
+        errors.tell()

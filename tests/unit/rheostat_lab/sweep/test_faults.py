@@ -1,0 +1,126 @@
+"""Each fault by itself, around a plant that only remembers what is done to it."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.model import Capabilities, Decision, Observation, Rescaling
+from rheostat.sim.plant import Ledger
+from rheostat_lab.sweep.faults import ExecutorLoss, LateMetrics, MissingMetrics, Stragglers
+
+
+class Patient:
+    """A plant whose lag is the time."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.done: list[tuple[float, ...]] = []
+        self.target = 2
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        return (
+            Observation(
+                t_s=now, executors=2, target=self.target, lag_rows=now, busy=0.5, batch_s=1.0
+            ),
+        )
+
+    def capabilities(self) -> Capabilities:
+        return Capabilities(can_scale=True)
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        self.target = decision.target
+        return Rescaling(phase="steady")
+
+    def advance(self, now: float) -> None:
+        assert now >= self.now
+        self.now = now
+
+    def ledger(self) -> Ledger:
+        raise NotImplementedError
+
+    def lose_executor(self, now: float) -> None:
+        assert now == self.now
+        self.done.append((now,))
+
+    def slow_executor(self, factor: float, until_s: float, now: float) -> None:
+        assert now == self.now
+        self.done.append((now, factor, until_s))
+
+
+def seeded() -> np.random.Generator:
+    return np.random.default_rng(4)
+
+
+def test_executors_are_lost_at_the_rate_given() -> None:
+    patient = Patient()
+    plant = ExecutorLoss(patient, 50.0, seeded())
+    for now in range(0, 50_001, 10):
+        plant.advance(float(now))
+    assert len(patient.done) == pytest.approx(1_000, rel=0.1)
+
+
+def test_when_executors_are_lost_does_not_depend_on_how_often_one_looks() -> None:
+    often, seldom = Patient(), Patient()
+    for patient, step in ((often, 1), (seldom, 500)):
+        plant = ExecutorLoss(patient, 50.0, seeded())
+        for now in range(0, 1_001, step):
+            plant.observe(float(now))
+    assert often.done == seldom.done
+    assert len(often.done) > 5
+
+
+def test_stragglers_are_slow_for_a_while() -> None:
+    patient = Patient()
+    plant = Stragglers(patient, 50.0, seeded(), factor=3.0, lasting_s=20.0)
+    plant.advance(0.0)
+    plant.advance(500.0)
+    assert patient.done
+    assert all((factor, until_s) == (3.0, now + 20.0) for now, factor, until_s in patient.done)
+
+
+def test_faults_go_around_each_other() -> None:
+    patient = Patient()
+    plant = ExecutorLoss(
+        Stragglers(patient, 100.0, np.random.default_rng(1)), 100.0, np.random.default_rng(2)
+    )
+    plant.advance(0.0)
+    plant.advance(2_000.0)
+    assert {len(done) for done in patient.done} == {1, 3}
+    assert patient.done == sorted(patient.done)
+
+
+def test_late_metrics_are_old_and_say_so_but_sizes_are_of_now() -> None:
+    plant = LateMetrics(Patient(), 25.0)
+    shown: list[Observation] = []
+    for now in range(0, 60, 10):
+        plant.rescale(Decision(target=3 + now, reason=""), float(now))
+        shown += plant.observe(float(now))
+    assert [each.lag_rows for each in shown] == [None, None, None, 0.0, 10.0, 20.0]
+    assert [each.t_s for each in shown] == [0.0, 10.0, 20.0, 0.0, 10.0, 20.0]
+    assert [each.target for each in shown] == [3, 13, 23, 33, 43, 53]
+
+
+def test_missing_metrics_are_absent_and_sizes_are_known() -> None:
+    plant = MissingMetrics(Patient(), 0.3, seeded())
+    shown = [plant.observe(float(now))[0] for now in range(1_000)]
+    assert sum(each.lag_rows is None for each in shown) == pytest.approx(300, rel=0.2)
+    assert sum(each.busy is None and each.lag_rows is None for each in shown) == pytest.approx(
+        90, rel=0.35
+    )
+    assert all(each.executors == 2 and each.target == 2 for each in shown)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: ExecutorLoss(Patient(), 0.0, seeded()),
+        lambda: Stragglers(Patient(), 10.0, seeded(), factor=0.5),
+        lambda: LateMetrics(Patient(), -1.0),
+        lambda: MissingMetrics(Patient(), 1.5, seeded()),
+    ],
+)
+def test_faults_out_of_range_are_bad_input(wrong: Callable[[], object]) -> None:
+    with pytest.raises(BadInput):
+        wrong()

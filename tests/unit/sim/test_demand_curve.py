@@ -1,0 +1,89 @@
+"""The demand curve, searched on the plant, is the one that the batch model gives."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rheostat.cli.app import run as command
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.sim.demand import Demand, DemandCurve, demand_curve, demands
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.constant import Constant
+from rheostat_lab.sweep.sweep_plant import executors_by_model
+
+CALM = SparkParameters.of({"task_noise": 0, "batch_noise": 0})
+INTERVAL = Slo(latency_s=17.0)
+
+
+def plant(rate: float, executors: int) -> SparkPlant:
+    return SparkPlant(replace(CALM, executors=executors), Constant(rate))
+
+
+def test_it_is_that_of_the_batch_model_where_there_is_no_noise() -> None:
+    rates = [1_000.0, 8_000.0, 15_000.0, 30_000.0]
+    found = demand_curve(plant, rates, INTERVAL, most=16)
+    assert list(found.executors) == [executors_by_model(CALM, rate, INTERVAL, 16) for rate in rates]
+    assert found.executors[0] < found.executors[-1]
+    assert all(found.held)
+
+
+def test_executors_of_several_slots_are_counted_whole() -> None:
+    one, three = (
+        executors_by_model(replace(CALM, slots_per_executor=slots), 30_000.0, INTERVAL, 16)
+        for slots in (1, 3)
+    )
+    assert one is not None
+    assert three == -(-one // 3)
+
+
+def test_a_load_that_no_size_holds_asks_for_the_most_and_ends_the_search() -> None:
+    tried: list[tuple[float, int]] = []
+
+    def noted(rate: float, executors: int) -> SparkPlant:
+        tried.append((rate, executors))
+        return plant(rate, executors)
+
+    found = demand_curve(
+        noted, [1_000.0, 2_000.0], Slo(latency_s=5.0), most=3
+    )  # below the trigger interval
+    assert (found.executors, found.held) == ((3, 3), (False, False))
+    assert tried == [(1_000.0, 1), (1_000.0, 2), (1_000.0, 3)]
+
+
+def test_between_two_loads_the_higher_one_counts() -> None:
+    curve = DemandCurve((10.0, 20.0), (1, 4), (True, True))
+    assert curve.at(np.array([0.0, 10.0, 10.1, 20.0, 99.0])).tolist() == [1, 1, 4, 4, 4]
+
+
+def test_over_seeds_a_size_that_is_not_enough_is_above_all_that_were_tried() -> None:
+    rates, most = (10.0, 20.0), 5
+    curves = [
+        DemandCurve(rates, (1, 4), (True, True)),
+        DemandCurve(rates, (2, most), (True, False)),
+        DemandCurve(rates, (2, most), (True, False)),
+    ]
+    assert demands(curves) == (
+        Demand(rate_per_s=10.0, executors=2, low=1, high=2),
+        Demand(rate_per_s=20.0, executors=None, low=4, high=None),
+    )
+
+
+def test_without_loads_there_is_no_curve() -> None:
+    with pytest.raises(BadInput, match="at least one load"):
+        demand_curve(plant, [], Slo(), most=3)
+
+
+def test_a_journal_is_fitted_and_a_calibration_is_read(
+    journaled: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, fitted = str(journaled(seconds=900)), tmp_path / "fitted.json"
+    given = ["--slo", "20", "--loads", "500:2500:1000", "--seeds", "1", "--max", "8"]
+    assert command(["simulate", "demand", folder, *given]) == 0
+    assert "batch model" in capsys.readouterr().out
+    assert command(["calibrate", folder, "--out", str(fitted)]) == 0
+    assert command(["simulate", "demand", str(fitted), *given, "--set", "trigger_s=0"]) == 0
