@@ -22,6 +22,7 @@ from typer.main import get_command  # noqa: E402
 import rheostat  # noqa: E402
 from rheostat import config, model  # noqa: E402
 from rheostat.cli.app import application  # noqa: E402
+from rheostat.journal.evidence_terms import TERMS  # noqa: E402
 from rheostat.journal.record import SCHEMA  # noqa: E402
 from rheostat.spark.settings import conf_settings  # noqa: E402
 
@@ -127,6 +128,10 @@ def journal() -> str:
     for kind in (*RECORD, *KEPT):
         said += [f"## {kind.__name__}\n", _first(kind) + "\n", "| field | type | |"]
         said += ["|---|---|---|", *_fields(kind), ""]
+    said += ["## Evidence\n", "The numbers behind a decision, as `rheostat explain` prints them.\n"]
+    said += ["| name in `evidence` | meaning | unit |", "|---|---|---|"]
+    said += [f"| `{name}` | {term.words} | {term.unit} |" for name, term in TERMS.items()]
+    said += ["| `pi OPERATOR` | slots that the operator needs | slots |", ""]
     return "\n".join(said)
 
 

@@ -14,9 +14,11 @@ import typer
 from rheostat.cli.output import out_option, write_out
 from rheostat.errors import BadInput
 from rheostat.journal import explanation as words
+from rheostat.journal.history import History
 from rheostat.journal.reading import records
 from rheostat.journal.record import to_line
 from rheostat.journal.retention import segments
+from rheostat.journal.starts import read_events, starts_of
 from rheostat.model import Record
 
 
@@ -33,43 +35,51 @@ def explain(
     ] = False,
     out: Annotated[Path | None, out_option("Write the same JSON lines to this file.")] = None,
 ) -> None:
-    """Say in words why the size is what it is: what was seen, what the policy wanted, what each
-    guard changed, how far it got.
+    """Explain in words why the size is what it is: what was observed, what the policy wanted, what
+    each guard changed, and how far the change has got.
 
-    Without --at: every change of the target, or the last decision where there was none.
+    Without --at: starts and restarts of the driver, every change of the target, changes of size by
+    others, and the reason that has held for most decisions since the newest change.
 
     Example: rheostat explain out/demo/journal --at 2026-01-31T09:30
     """
-    asked = None if at is None else _seconds(at)
+    moment = None if at is None else _seconds(at)
     kept = kept_records(journal)
-    found = list(words.changes(kept)) if asked is None else [_at(kept, asked, journal)]
-    if out:
-        write_out(out, map(to_line, found))
-    if as_json:
-        for record in found:
-            typer.echo(to_line(record))
+    history = History(starts_of(read_events(journal)))
+    if moment is None:
+        records = list(words.changes(history.passing(kept)))
     else:
-        told = [(record.t_s, "\n".join(words.explain(record))) for record in found]
-        if asked is None:
-            told = sorted([*told, *_restarts(journal)])
-        typer.echo("\n\n".join(text for _, text in told) or _unchanged(journal))
+        records = [_at(kept, moment, journal)]
+    if out:
+        write_out(out, map(to_line, records))
+    if as_json:
+        for record in records:
+            typer.echo(to_line(record))
+        return
+    lines = [(record.t_s, "\n".join(words.explain(record))) for record in records]
+    texts = [text for _, text in sorted([*lines, *_beside(journal, history, moment)])]
+    if moment is None:
+        texts += filter(None, [history.unchanged(), "" if records else _last_decision(journal)])
+    typer.echo("\n\n".join(texts))
 
 
-def _unchanged(journal: Path) -> str:
-    """Return why the size was kept, by the last decision."""
-    (last,) = deque((each for each in kept_records(journal) if each.raw), maxlen=1) or (None,)
-    why = [] if last is None else ["The last decision:", *words.explain(last)]
-    return "\n".join(["The target was never changed.", *why])
+def _beside(journal: Path, history: History, moment: float | None) -> list[tuple[float, str]]:
+    return [] if moment is not None else [*history.lines(), *_restarts(journal)]
+
+
+def _last_decision(journal: Path) -> str:
+    (last,) = deque((record for record in kept_records(journal) if record.raw), maxlen=1) or (None,)
+    return "" if last is None else "\n".join(["The last decision:", *words.explain(last)])
 
 
 def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
-    """Yield when each restart of a supervised job was asked for, and what it was."""
+    """Yield when each restart of a supervised job was requested, and what it was."""
     from rheostat.journal.restart_mail import FOLDER
     from rheostat.restart.story import told
     from rheostat.restart.story_journal import StoryJournal
 
-    for each in StoryJournal(journal / FOLDER).restarts():
-        yield each.asked_s, f"{words.when(each.asked_s)}: {told(each)}"
+    for restart in StoryJournal(journal / FOLDER).restarts():
+        yield restart.asked_s, f"{words.when(restart.asked_s)}: {told(restart)}"
 
 
 def kept_records(journal: Path) -> Iterator[Record]:

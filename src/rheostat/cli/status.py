@@ -17,7 +17,7 @@ from rheostat.journal.known_journals import is_journal, journals_of, known_journ
 from rheostat.journal.starts import Start
 from rheostat.journal.status import job_status, status_json
 from rheostat.machine import folders
-from rheostat.machine.process_state import runs
+from rheostat.machine.lease import process_start, this_process
 
 _ENDPOINT = re.compile(r"(?:http://)?([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})/?", re.IGNORECASE)
 _TIMEOUT_S = 5.0
@@ -96,7 +96,9 @@ def _of_journal(folder: Path) -> dict[str, Any]:
 
 
 def _alive(start: Start) -> bool | None:
-    return runs(start.host, start.pid, start.t_s)
+    if start.pid is None or start.host != this_process().host:
+        return None
+    return process_start(start.pid) == start.process_started
 
 
 def _of_endpoint(address: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
+from rheostat.journal.explanation import format_duration
+
 Answer = Mapping[str, Any]
 """A status as ``status_json`` returns it."""
 
@@ -62,14 +64,6 @@ def utc(t_s: float) -> str:
     return f"{datetime.fromtimestamp(t_s, tz=timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def duration(seconds: float) -> str:
-    """Return a duration in its two largest units."""
-    rounded = max(0, round(seconds))
-    units = (("d", rounded // 86_400), ("h", rounded // 3600 % 24), ("min", rounded // 60 % 60))
-    parts = [f"{count} {unit}" for unit, count in (*units, ("s", rounded % 60)) if count]
-    return " ".join(parts[:2]) or "0 s"
-
-
 def money(slot_h: float | None, price: float | None) -> str:
     """Return what slot-hours cost, empty without a price."""
     return (
@@ -85,12 +79,14 @@ def _state(answer: Answer, now: float) -> str:
     since = answer["since_s"]
     state = f"{answer['state']} since {UNKNOWN if since is None else utc(since)}"
     start, age_s = _start(answer), answer["age_s"]
-    parts = [state if since is None else f"{state} ({duration(now - since)})"]
+    parts = [state if since is None else f"{state} ({format_duration(now - since)})"]
     if answer["starts"] > 1:
         parts.append(f"start number {answer['starts']}")
     if start.get("pid"):
         parts.append(f"process {start['pid']} on {start['host']}")
-    parts.append("no decision yet" if age_s is None else f"last record {duration(age_s)} ago")
+    parts.append(
+        "no decision yet" if age_s is None else f"last record {format_duration(age_s)} ago"
+    )
     return ", ".join(parts)
 
 
@@ -188,7 +184,7 @@ def _share_late(saving: Mapping[str, Any] | None) -> float | None:
 
 
 def _ago(since_s: float | None, now: float) -> str:
-    return UNKNOWN if since_s is None else duration(now - since_s)
+    return UNKNOWN if since_s is None else format_duration(now - since_s)
 
 
 def _number(value: float | None, unit: str = "") -> str:

@@ -1,5 +1,5 @@
-"""A record of the loop in words: what was decided, what was seen, what the policy wanted, what each
-guard allowed, where the rescaling stands.
+"""A record of the loop in words: what was decided and observed, what the policy wanted, what each
+guard allowed, and how far the rescaling has got.
 """
 
 from __future__ import annotations
@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 
+from rheostat.journal.binding_constraint import applied_guard
+from rheostat.journal.evidence_terms import term, with_unit
 from rheostat.model import Decision, GuardChange, Observation, Record
 
 _EPOCH_S = 1e8
@@ -20,9 +22,18 @@ def when(t_s: float) -> str:
     return f"{datetime.fromtimestamp(t_s, tz=timezone.utc):%Y-%m-%d %H:%M:%S} UTC ({t_s:.15g})"
 
 
+def format_duration(seconds: float) -> str:
+    """Return a duration in its two largest units."""
+    rounded = max(0, round(seconds))
+    units = (("d", rounded // 86_400), ("h", rounded // 3600 % 24), ("min", rounded // 60 % 60))
+    parts = [f"{count} {unit}" for unit, count in (*units, ("s", rounded % 60)) if count]
+    return " ".join(parts[:2]) or "0 s"
+
+
 def explain(record: Record) -> list[str]:
-    """Return a record as lines: what was decided, then what was seen, wanted and allowed."""
-    lines = [f"{when(record.t_s)}: {verdict(record)}", f"  seen: {seen(record.observation)}"]
+    """Return a record as lines: what was decided, then what was observed, wanted and allowed."""
+    observed = format_observation(record.observation)
+    lines = [f"{when(record.t_s)}: {verdict(record)}", f"  observed: {observed}"]
     if record.raw:
         lines += [_wanted(record.raw), *_allowed(record.raw, record.guards)]
     lines += [f"  also: {action}" for action in record.actions]
@@ -30,8 +41,8 @@ def explain(record: Record) -> list[str]:
 
 
 def verdict(record: Record) -> str:
-    """Return in one line the size that stood, what was decided, what the policy wanted, and which
-    guards allowed no more: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
+    """Return in one line the size before, what was decided, what the policy wanted, and the guard
+    that set the target: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
     """
     size = record.observation.size if record.observation else None
     if record.rescaling.phase == "halted":
@@ -40,18 +51,26 @@ def verdict(record: Record) -> str:
         return "nothing was decided"
     executors = f"{record.target} executor{'s' * (record.target != 1)}"
     sizes = f"stay at {executors}" if size in (None, record.target) else f"{size} -> {executors}"
-    if not record.raw or not record.guards:
+    applied = applied_guard(record)
+    if not record.raw or applied is None:
         return sizes
-    by = ", ".join(change.guard for change in record.guards)
-    return f"{sizes}: wanted {record.raw.target}, allowed {record.target} ({by})"
+    return f"{sizes}: wanted {record.raw.target}, allowed {record.target} ({applied.guard})"
 
 
 def _wanted(raw: Decision) -> str:
-    numbers = ", ".join(
-        f"{name} {_number(value)}" for name, value in raw.evidence.items() if value is not None
+    numbers = "; ".join(
+        _evidence(name, value) for name, value in raw.evidence.items() if value is not None
     )
-    said = f"  wanted {raw.target}: {raw.reason}"
-    return f"{said} [{numbers}]" if numbers else said
+    line = f"  wanted {raw.target}: {raw.reason}"
+    return f"{line} [{numbers}]" if numbers else line
+
+
+def _evidence(name: str, value: float | int | str) -> str:
+    """Return a number of a decision in words, as ``docs/reference`` explains them."""
+    known = term(name)
+    is_share = known.unit == "share" and isinstance(value, int | float)
+    text = f"{value:.3%}" if is_share else _number(value)
+    return f"{known.words}: {with_unit(text, known.unit)}"
 
 
 def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
@@ -67,27 +86,31 @@ def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
     return lines or [f"  allowed {raw.target}: no guard changed that"]
 
 
-def seen(observation: Observation | None) -> str:
-    """Return what was seen in one line; what is absent is left out."""
+def format_observation(observation: Observation | None) -> str:
+    """Return an observation in one line; what is absent is left out."""
     if observation is None:
         return "no query"
     o = observation
     parts = [
-        _said(o.executors, "executor" if o.executors == 1 else "executors"),
-        _said(o.input_rows_per_s, "rows/s arrive"),
-        _said(o.processed_rows_per_s, "rows/s are read"),
-        _said(o.lag_rows, "row waits" if o.lag_rows == 1 else "rows wait"),
-        _said(o.lag_s, "s has the oldest waited"),
-        _said(o.lag_littles_law_s, "s is their wait by Little's law"),
+        _item("", o.executors, " executor" if o.executors == 1 else " executors"),
+        _item("", o.input_rows_per_s, " rows/s arrive"),
+        _item("", o.processed_rows_per_s, " rows/s are processed"),
+        _item("backlog ", o.lag_rows, " row" if o.lag_rows == 1 else " rows"),
+        _item("the oldest row has waited ", o.lag_s, " s"),
+        _item("mean wait by Little's law ", o.lag_littles_law_s, " s"),
         "the Kafka broker does not answer" if o.broker_up is False else "",
-        _said(o.latency_s, "s is the latency of a row"),
-        _said(o.batch_s, "s is the last batch"),
-        _said(o.in_flight.elapsed_s if o.in_flight else None, "s has the next one run"),
-        _share(o.busy, "of the slots' time is busy"),
-        _share(o.cpu, "CPU"),
-        _said(o.backpressure_ms_per_s, "ms/s backpressure"),
+        _item("latency of a row ", o.latency_s, " s"),
+        _item("last batch ", o.batch_s, " s"),
+        _item("the current batch has been running for ", _running_s(o), " s"),
+        _share("slots busy ", o.busy),
+        _share("CPU ", o.cpu),
+        _item("backpressure ", o.backpressure_ms_per_s, " ms/s"),
     ]
     return ", ".join(part for part in parts if part) or "nothing but the time"
+
+
+def _running_s(observation: Observation) -> float | None:
+    return observation.in_flight.elapsed_s if observation.in_flight else None
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
@@ -98,14 +121,14 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
     halted = False
     also: tuple[str, ...] = ()
     for record in records:
-        asked = (record.observation.size if record.observation else None, record.target)
+        sizes = (record.observation.size if record.observation else None, record.target)
         is_halt = record.rescaling.phase == "halted"
         # While executors are on their way, the same change is asked for at every tick.
-        if (record.target is not None and asked[0] != asked[1] and asked != before) or (
+        if (record.target is not None and sizes[0] != sizes[1] and sizes != before) or (
             (is_halt != halted) or (record.actions and record.actions != also)
         ):
             yield record
-        before, halted = asked, is_halt
+        before, halted = sizes, is_halt
         also = record.actions or also
 
 
@@ -115,9 +138,9 @@ def _number(value: float | int | str | None) -> str:
     return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
 
 
-def _said(value: float | None, what: str) -> str:
-    return "" if value is None else f"{_number(value)} {what}"
+def _item(before: str, value: float | None, after: str) -> str:
+    return "" if value is None else f"{before}{_number(value)}{after}"
 
 
-def _share(value: float | None, what: str) -> str:
-    return "" if value is None else f"{value:.0%} {what}"
+def _share(before: str, value: float | None) -> str:
+    return "" if value is None else f"{before}{value:.0%}"

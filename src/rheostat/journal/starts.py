@@ -24,7 +24,8 @@ LIVE, SHADOW, RESTART = "live", "shadow", "restart"
 class Start:
     """The autoscaler began to decide at ``t_s`` (Unix time).
 
-    ``mode`` is ``live``, ``shadow`` or ``restart``. ``host`` and ``pid`` name its process.
+    ``mode`` is ``live``, ``shadow`` or ``restart``. ``host``, ``pid`` and ``process_started``
+    name its process, as a lease does.
     ``agent`` is the control endpoint, ``kafka`` the brokers, ``price`` money per slot-hour. With
     ``launched`` Rheostat started the application, so its first size was not the user's choice.
     ``limits_given`` is false where the ceiling is only a default, which a larger application
@@ -45,6 +46,7 @@ class Start:
     application: str | None = None
     host: str | None = None
     pid: int | None = None
+    process_started: str = ""
     agent: str | None = None
     kafka: str | None = None
     price: float | None = None

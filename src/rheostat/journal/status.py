@@ -58,6 +58,7 @@ class JobStatus:
     reason: str = ""
     input_rows_per_s: float | None = None
     lag_rows: float | None = None
+    lag_s: float | None = None
     latency_s: float | None = None
     running_batch_s: float | None = None
     broker_up: bool | None = None
@@ -174,9 +175,10 @@ def _of_record(record: Record | None) -> dict[str, Any]:
         "target": record.target if record.target is not None else observed.size,
         "input_rows_per_s": observed.input_rows_per_s,
         "lag_rows": observed.lag_rows,
+        "lag_s": observed.lag_s,
         "latency_s": observed.latency_s,
         "running_batch_s": observed.in_flight.elapsed_s if observed.in_flight else None,
-        "broker_up": getattr(observed, "broker_up", None),
+        "broker_up": observed.broker_up,
     }
 
 
@@ -187,11 +189,12 @@ def _with_problems(status: JobStatus) -> JobStatus:
 def _problems(status: JobStatus) -> list[str]:
     slo_s = status.start.slo_s if status.start else None
     late = status.today.late_share if status.today else None
-    waiting_s = max(status.latency_s or 0.0, status.running_batch_s or 0.0)
+    waits = (status.latency_s, status.running_batch_s, status.lag_s)
+    waiting_s = max(filter(None, waits), default=0.0)
     is_up = status.state in ("running", "starting")
     checks = {
         f"the autoscaler is {status.state}": not is_up,
-        "the kill switch is set: nothing is decided": status.halted,
+        f"the kill switch is set: {status.detail or 'nothing is decided'}": status.halted,
         f"the last decision failed: {status.detail}": is_up and status.phase == "failed",
         "no query is running": is_up and status.phase == "idle" and status.executors is None,
         f"the change of size does not get on: {status.detail}": is_up and status.phase == "blocked",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOST, WITHIN_S = 3, 120.0
+OTHER = "another program asked Spark for"
+"""How a request that is not Rheostat's begins in the journal."""
 
 
 @dataclass(frozen=True, slots=True)

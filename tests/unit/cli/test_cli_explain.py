@@ -57,8 +57,12 @@ def test_where_nothing_changed_the_last_decision_says_why(capsys, tmp_path):
     kept.close()
     code, out, _ = said(capsys, tmp_path)
     assert code == 0
-    first, second, third, *_ = out.splitlines()
-    assert (first, second) == ("The target was never changed.", "The last decision:")
+    first, _, second, third, *_ = out.splitlines()
+    assert first == (
+        "The target has been 2 executors for 10 s; 100% of the decisions since gave this reason:"
+        " lag; max executors is 2"
+    )
+    assert second == "The last decision:"
     assert third.startswith("2026-01-31 09:00:10 UTC")
     assert "wanted 3: lag" in out
 
@@ -70,9 +74,12 @@ def test_all_changes_are_told_in_words(capsys, journal):
         "2026-01-31 09:00:05 UTC (1769850005): 2 -> 4 executors: wanted 5, allowed 4 (bounds)",
         "",
         "2026-01-31 09:00:15 UTC (1769850015): 4 -> 3 executors: wanted 4, allowed 3 (bounds)",
+        "",
+        "The target has been 3 executors for 0 s; 100% of the decisions since gave this reason:"
+        " lag; max executors is 3",
     ]
-    assert "seen: 2 executors, 1,500 rows/s arrive, 4 s has the oldest waited" in out
-    assert "wanted 5: lag [rate 1,500]" in out
+    assert "observed: 2 executors, 1,500 rows/s arrive, the oldest row has waited 4 s" in out
+    assert "wanted 5: lag [arrival rate: 1,500 rows/s]" in out
     assert "allowed 4, not 5, by bounds: max executors is 4" in out
     assert "rescaling: growing, waiting for 2" in out
 

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from rheostat.journal.explanation import changes, explain, seen, verdict, when
+from rheostat.journal.explanation import changes, explain, format_observation, verdict, when
 from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
 
 
@@ -36,25 +36,25 @@ def test_a_halt_is_reported_when_it_begins_and_when_it_ends():
 
 
 def test_what_is_absent_is_not_told():
-    assert seen(Observation(t_s=0.0)) == "nothing but the time"
+    assert format_observation(Observation(t_s=0.0)) == "nothing but the time"
     assert (
-        seen(Observation(t_s=0.0, executors=3, busy=0.5))
-        == "3 executors, 50% of the slots' time is busy"
+        format_observation(Observation(t_s=0.0, executors=3, busy=0.5))
+        == "3 executors, slots busy 50%"
     )
-    assert seen(None) == "no query"
+    assert format_observation(None) == "no query"
 
 
 def test_nothing_decided_is_said():
     assert explain(record(None, None, "idle")) == [
         "0 s: nothing was decided",
-        "  seen: no query",
+        "  observed: no query",
         "  rescaling: idle",
     ]
 
 
 def test_one_executor_and_one_row_are_singular():
     alone = Observation(t_s=0.0, executors=1, lag_rows=1)
-    assert seen(alone) == "1 executor, 1 row waits"
+    assert format_observation(alone) == "1 executor, backlog 1 row"
     assert verdict(record(2, 1)) == "2 -> 1 executor"
     assert verdict(record(1, 1)) == "stay at 1 executor"
 
@@ -68,9 +68,9 @@ def test_what_was_wanted_and_allowed_comes_in_the_order_in_which_it_happened():
     )
     lines = explain(replace(record(6, 7, "growing"), raw=raw, guards=guards))
     assert lines == [
-        "0 s: 6 -> 7 executors: wanted 9, allowed 7 (step-limits, bounds)",
-        "  seen: 6 executors",
-        "  wanted 9: lag (6.2 s) [rate 1,399]",
+        "0 s: 6 -> 7 executors: wanted 9, allowed 7 (bounds)",
+        "  observed: 6 executors",
+        "  wanted 9: lag (6.2 s) [arrival rate: 1,399 rows/s]",
         "  allowed 8, not 9, by step-limits: at most 2 more at a time",
         "  allowed 7, not 8, by bounds: max executors is 7",
         "  rescaling: growing",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,6 +11,7 @@ from pathlib import Path
 from rheostat.journal.known_journals import remember
 from rheostat.journal.starts import LIVE, RESTART, SHADOW, Checkpoints, Start
 from rheostat.machine import folders
+from rheostat.machine.lease import this_process
 from rheostat.model import Capabilities
 from rheostat.spark.settings.sizing_settings import Settings
 
@@ -25,6 +24,7 @@ def start_event(
     launched: bool,
 ) -> Start:
     """Return the event of a start now; ``launched``: Rheostat itself started the application."""
+    process = this_process()
     mode = RESTART if settings.restarts else LIVE if capabilities.can_scale else SHADOW
     return Start(
         t_s=time.time(),
@@ -37,8 +37,9 @@ def start_event(
         interval_s=settings.loop.interval_s,
         standby=settings.state.standby,
         application=application,
-        host=socket.gethostname(),
-        pid=os.getpid(),
+        host=process.host,
+        pid=process.pid,
+        process_started=process.started,
         agent=agent,
         kafka=str(settings.kafka["bootstrap.servers"]) if settings.kafka else None,
         price=settings.price or None,

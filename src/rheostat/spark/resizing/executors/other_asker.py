@@ -1,11 +1,11 @@
-"""Somebody else who asks Spark for executors, too: a plugin, a listener, the script itself."""
+"""Another program that asks Spark for executors: a plugin, a listener, the script itself."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 
-from rheostat.rescaling.other_hand import MOST, WITHIN_S, OtherHand
+from rheostat.rescaling.other_hand import MOST, OTHER, WITHIN_S, OtherHand
 
 _log = logging.getLogger("rheostat")
 
@@ -38,20 +38,20 @@ class OtherAsker:
         self._asked = total
 
     def words(self, now: float) -> str:
-        """Return what is to be said of somebody who fights, empty where nobody does; the first time
-        it is logged, too.
+        """Return in words which sizes another program has asked for since the last call, empty
+        where none has; of repeated requests a warning, which is logged the first time.
         """
-        found, self._found = self._found, []
-        for size in found:
+        sizes, self._found = self._found, []
+        for size in sizes:
             self._hand = self._hand.seen(size, now)
         if not self._hand.fights(now):
             self._said = False
-            return ""
+            return f"{OTHER} {sizes[-1]}, Rheostat for {self._asked} again" if sizes else ""
         said = (
-            f"somebody else asks Spark for executors, too: {MOST} times within {WITHIN_S:g} s,"
-            f" at last for {self._hand.size}, where Rheostat asks for {self._asked}; turn"
-            " off the plugin, or the line of the script, that calls requestTotalExecutors,"
-            " requestExecutors or killExecutors. The job runs on, and Rheostat asks again each time"
+            f"{OTHER} executors {MOST} times within {WITHIN_S:g} s, most recently for"
+            f" {self._hand.size}, while Rheostat asks for {self._asked}; turn off the plugin,"
+            " or the line of the script, that calls requestTotalExecutors, requestExecutors or"
+            " killExecutors. The job keeps running, and Rheostat repeats its request each time"
         )
         if not self._said:
             self._said = True

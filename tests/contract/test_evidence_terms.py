@@ -1,0 +1,74 @@
+"""Every number that a policy gives with a decision has words and a unit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import rheostat.policies
+from rheostat.journal.evidence_terms import TERMS, term
+from rheostat.model import Observation, Stage
+from rheostat.policies.registry import POLICIES, create
+from rheostat.rescaling.partition_bound import WANTED
+from rheostat.testing.contracts import follow, minutes
+
+FIELDS = frozenset(Observation.__slots__)
+SOURCES = Path(rheostat.policies.__file__).parent
+
+
+def script() -> Iterator[Observation]:
+    for step_s in (5.0, 60.0, 120.0):
+        for observation in minutes(step_s=step_s):
+            yield observation
+            yield replace(observation, t_s=observation.t_s + step_s / 2, stages=STAGES)
+
+
+STAGES = (Stage(name="count", rows_in=500.0, rows_out=9.0, busy_s=3.0, tasks=8),)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_a_policy_emits_is_a_documented_term(policy):
+    names = {
+        name for decision in follow(create(policy), [*script()])[0] for name in decision.evidence
+    }
+    # A policy that is configured with a metric names it as the observation does.
+    unknown = {name for name in names if term(name).words == name.replace("_", " ")}
+    assert unknown - FIELDS == set()
+
+
+def test_what_the_sources_name_as_evidence_is_a_documented_term():
+    names = {name for path in SOURCES.rglob("*.py") for name in evidence_names(path)}
+    assert len(names) > 30
+    assert names - TERMS.keys() == set()
+    assert {WANTED, "late_share_feared"} <= TERMS.keys()
+
+
+def evidence_names(path: Path) -> Iterator[str]:
+    """Yield the constant names in dictionaries that are given, assigned or added as evidence."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AugAssign)
+            else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id == "evidence":
+                yield from keys(node.value)  # type: ignore[attr-defined]
+            if isinstance(target, ast.Subscript) and ast.unparse(target.value) == "evidence":
+                yield str(ast.literal_eval(target.slice))
+        if isinstance(node, ast.keyword) and node.arg == "evidence":
+            yield from keys(node.value)
+
+
+def keys(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Dict):
+            for key in part.keys:
+                if isinstance(key, ast.Constant):
+                    yield str(key.value)
