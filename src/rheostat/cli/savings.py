@@ -103,11 +103,11 @@ def _show(answers: list[dict[str, Any]], against: str) -> None:
         has_price = answer["price"] is not None
         table = plain_table(
             "day (UTC)",
-            "slot-hours",
-            f"against {against}",
+            "slot-h",
+            against,
             "saved",
             *(["money"] if has_price else []),
-            "late rows",
+            "late",
             "changes",
             "unknown",
             title=answer["journal"],
@@ -126,9 +126,9 @@ def _cells(day: dict[str, Any], has_price: bool) -> list[str]:
         "" if is_shadow else _cell(day["against_slot_h"]),
         "" if is_shadow else saved,
         *([_cell(day["saved_money"], 2)] if has_price else []),
-        UNKNOWN if late is None else f"{late:.2%} of {day['rows']:,.0f}",
+        UNKNOWN if late is None else f"{late:.2%}",
         str(day["changes"]),
-        f"{day['unknown_h']:.1f} h, rows {day['rows_unknown_h']:.1f} h",
+        f"{day['unknown_h']:.1f} h",
     ]
 
 
