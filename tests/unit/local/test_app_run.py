@@ -16,7 +16,8 @@ from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
 from rheostat.model import Capabilities, Limits
 from rheostat.spark import session
-from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.spark.settings.conf_settings import arguments_of
+from rheostat.spark.settings.sizing_settings import Settings, settings_of
 from rheostat.spark.settings.static_settings import Given
 
 URL = "spark://user:7077"
@@ -200,6 +201,23 @@ def test_where_the_journal_cannot_be_written_no_setting_of_sparks_is_changed(
     (line,) = caplog.messages
     assert line.startswith("rheostat: not attached, the job runs as Spark's own settings say: ")
     assert "cannot be written: No such file or directory" in line
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"spark.rheostat.slow": "5"}, "spark.rheostat.slow is no setting of Rheostat"),
+        ({"spark.rheostat.policy": "absent_module:Policy"}, "cannot be loaded"),
+        ({"spark.rheostat.kafka": " "}, "bootstrap.servers must be 'host:port'"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_refused_before_anything_starts(
+    own: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    asked = request(tmp_path, settings_with=lambda conf: settings_of(**arguments_of(conf)))
+    with AppRun(asked) as around, pytest.raises(BadInput, match=message):
+        around.settings(own)
+    assert FakeCluster.started == []
 
 
 class FakeExecutors:
