@@ -25,10 +25,14 @@ MADE = (
     " -->\n"
 )
 PLOTTED = """
-The policy at its defaults, 140 simulated minutes of the default Spark plant with placement (not fitted to any job): the cosine of the
-thesis' query 1 at a fifth of its rows, seed 0, a batch every 10 s, a decision every 15 s, 1 to 16 executors from 8 on, objective 30 s
-(dotted). The latency of a row is drawn where it arrives; executors that leave count until their batch has ended.
-[The comparison](../evidence/comparison.md) compares all policies, the others with their best parameters, over many seeds.
+[What the plot shows](README.md#the-plots) · [comparison with all policies](../evidence/comparison.md)
+"""
+PLOTS = """
+## The plots
+
+Each policy at its defaults, 140 simulated minutes of the default Spark plant with placement (not calibrated to a job): the cosine of the
+thesis' query 1 at a fifth of its rows, seed 0, a batch every 10 s, a decision every 15 s, 1 to 16 executors, 8 at the start, SLO 30 s
+(dotted). The latency of a row is drawn at its arrival; leaving executors count until their batch has ended.
 """
 
 
@@ -45,18 +49,18 @@ def index(described: list[Description]) -> str:
         for each in described
     ]
     head = (
-        "`rheostat policies` prints this list, `rheostat policies NAME` a page;"
-        " [replay](../guides/replay.md) tries one on a recording."
+        "`rheostat policies` prints this list, `rheostat policies NAME` one policy;"
+        " `rheostat replay query-1_HPA_50 --policy NAME --max 16` [tries it](../guides/replay.md)."
     )
     return "\n".join(
         [
             MADE,
-            "# The policies\n",
+            "# Policies\n",
             head + "\n",
-            "| policy | what it does | source |",
+            "| policy | summary | source |",
             "|---|---|---|",
             *rows,
-            "",
+            PLOTS,
         ]
     )
 
@@ -65,9 +69,9 @@ def page(each: Description) -> str:
     """Return the page of one policy."""
     rows = [_row(parameter) for parameter in each.parameters]
     table = (
-        ["| parameter | default | unit | what it is |", "|---|---|---|---|", *rows]
+        ["| parameter | default | unit | meaning |", "|---|---|---|---|", *rows]
         if rows
-        else ["It has none."]
+        else ["None."]
     )
     parts = [
         MADE,
@@ -80,14 +84,11 @@ def page(each: Description) -> str:
         "",
         "## Source\n",
         f"{each.source}\n",
-        "## Fails when\n",
-        f"{each.fails_when}\n",
+        "## Weakness\n",
+        f"It fails when {each.fails_when}.\n",
         "## On the thesis' cosine\n",
         f"![Rate, executors and latency with {each.name}]({each.name}.svg)",
         PLOTTED,
-        "## Try it\n",
-        f"    rheostat replay query-1_HPA_50 --policy {each.name} --max 16",
-        "",
     ]
     return "\n".join(parts)
 
