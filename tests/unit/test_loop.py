@@ -290,6 +290,15 @@ def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog)
     assert "the job goes on at its size" in caplog.messages[0]
 
 
+def test_a_full_disk_stops_no_decision():
+    actuator = RecordingActuator()
+    loop = loop_of([at(1.0), at(2.0)], AskFor(4, 5), actuator, FullDisk())
+    for now in (1.0, 2.0):
+        with pytest.raises(OSError, match="disk full"):
+            loop.step(now)
+    assert actuator.targets == [4, 5]
+
+
 def test_after_a_fault_the_next_tick_decides_again():
     actuator, seen = RecordingActuator(), list[Record]()
     loop = Loop(
