@@ -1,6 +1,7 @@
 # mypy: disallow-untyped-calls=False
 import socket
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,9 @@ from rheostat.model import Limits, Slo
 from rheostat.policies.rules.fixed import Fixed
 from rheostat.spark.agency import drain, made_of, serve_agent
 from rheostat.spark.settings.sizing_settings import settings_of
+
+HANDLE: Any = None
+"""No test here lets the agent be served, which would need one."""
 
 
 class Query:
@@ -69,7 +73,7 @@ def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch
     for name in [name for name in sys.modules if name.startswith("rheostat.agent.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    assert serve_agent(Session(), None, settings_of(agent=0)) is None
+    assert serve_agent(Session(), HANDLE, settings_of(agent=0)) is None
     (line,) = caplog.messages
     assert line.startswith("rheostat: scaling continues without the agent: the Python module")
     assert "prometheus_client is missing" in line
@@ -79,6 +83,6 @@ def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch
 def test_where_its_port_is_taken_the_agent_is_left_out_and_scaling_goes_on(caplog):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert serve_agent(Session(), None, settings_of(agent=port)) is None
+        assert serve_agent(Session(), HANDLE, settings_of(agent=port)) is None
     (line,) = caplog.messages
     assert f"127.0.0.1:{port} cannot be listened on" in line

@@ -205,7 +205,7 @@ def test_a_wrong_argument_is_refused_with_the_right_one(given, message):
 
 def test_an_argument_by_position_is_refused_with_the_form_that_is_right():
     with pytest.raises(BadInput, match="shadow takes only the session by position"):
-        rheostat.shadow(object(), "predictive")
+        rheostat.shadow(object(), "predictive")  # type: ignore[call-arg]
 
 
 def test_the_agent_may_be_a_port_number():
