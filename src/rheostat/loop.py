@@ -40,6 +40,7 @@ class Loop:
         self._sensor = sensor
         self._policy = policy
         self._guards = guards
+        self._start: tuple[Guard, ...] = ()
         self._actuator = actuator
         self._journal = journal
         self._command = command
@@ -59,6 +60,14 @@ class Loop:
         without the memory of the last one.
         """
         self._directed = (policy, guards)
+
+    def begin(self, start: Guard, now: float, detail: str = "") -> None:
+        """Let the guard of the application's start come first from now on, whatever policy and
+        guards there will be, and record what the initial size is and why.
+        """
+        self._start = (start,)
+        if detail:
+            self._keep(_nothing(now, "starting", detail))
 
     def step(self, now: float) -> Record:
         """Do one tick and return its record; while halted nothing is decided and nothing is
@@ -100,7 +109,8 @@ class Loop:
             unknown = "the number of executors is not known yet"
             return _nothing(now, "idle", unknown, observation, queries)
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
-        guarded = guard(self._guards, raw, observation, self._memory.get("guards", {}), now)
+        guards = (*self._start, *self._guards)
+        guarded = guard(guards, raw, observation, self._memory.get("guards", {}), now)
         # Kept before the actuator is asked: if that fails, the decision is still remembered.
         self._memory = {**self._memory, "policy": policy_memory, "guards": guarded.memory}
         decision = guarded.decision

@@ -256,7 +256,8 @@ class GuardChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescaling:
     """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``balancing``,
-    ``advised`` or ``blocked``; at a tick without a decision ``idle``, ``halted`` or ``failed``.
+    ``advised`` or ``blocked``; at a tick without a decision ``idle``, ``halted`` or ``failed``; in
+    the record of the initial size ``starting``.
     """
 
     phase: str

@@ -194,7 +194,7 @@ class Controller:
             Capabilities(can_scale=True),
             self.size,
             LocalityWait(lambda wait: True, lambda: application.stateful),
-            ID,
+            lambda: {"application": ID},
         )
         actuator.resume(application.journal.restore().get("rescaling", {}), application.now)
         self.loop = Loop(

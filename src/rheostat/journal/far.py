@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -165,6 +166,12 @@ class FarJournal(FolderJournal):
                 # Segments here begin anew, so that all of them come after those of the far folder.
                 here = moved(text, "") if name == SUMMARY_FILE else text
                 (self.folder / name).write_text(here, encoding="utf-8")
+
+    def segments_backwards(self) -> Iterator[str]:
+        """Yield the texts of the segments in the far folder, newest first; raises OSError."""
+        names = (name for name in self._far.sizes() if name.startswith(_SEGMENT))
+        for name in sorted(names, reverse=True):
+            yield self._far.text(name) or ""
 
     def append(self, record: Record, memory: Memory) -> None:
         """Keep both here; they wait to be carried."""

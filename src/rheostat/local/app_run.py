@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rheostat.capacity.initial_size import initial_size
 from rheostat.errors import BadInput
 from rheostat.journal.folder import STOP_FILE
 from rheostat.journal.restart_mail import Order
@@ -39,10 +40,12 @@ from rheostat.spark.settings.scaling_settings import CORES
 from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.settings.static_settings import Given, Wanted
 from rheostat.spark.settings.user_settings import SUBMIT, with_master
+from rheostat.spark.starting import facts_before_session
 from rheostat.spark.warming.archive_cache import of_script
 
 _log = logging.getLogger("rheostat")
 MASTER, DEPLOY_MODE = "spark.master", "spark.submit.deployMode"
+NAME = "spark.app.name"
 EXECUTOR_FLAGS = "spark.executor.extraJavaOptions"
 SCRIPT = "the script"
 LOCAL = "spark://a cluster on this computer"
@@ -134,8 +137,26 @@ def plan(
     if request.connect:
         beside = {**beside, **request.connect.wanted}
     scales = attaches and (not request.shadow or master is None)
-    found = planned(request.planned_limits, given, (master or LOCAL) if scales else "local", beside)
+    found = planned(
+        request.planned_limits,
+        given,
+        (master or LOCAL) if scales else "local",
+        beside,
+        initial=_initial(request, given),
+    )
     return replace(found, said=(*_unused(request, own), *found.said))
+
+
+def _initial(request: Request, given: Mapping[str, Given]) -> int:
+    """Return the executors to start with as far as they are known before the session starts; 1
+    where nothing is known, or a supervisor has decided.
+    """
+    if request.shadow or request.order:
+        return 1
+    settings = request.settings
+    name = given[NAME].value if NAME in given else ""
+    facts = facts_before_session(settings, name, time.time())
+    return initial_size(facts, settings.limits, settings.slo.latency_s).executors
 
 
 def _local_before(given: Mapping[str, Given], kafka: bool) -> dict[str, Wanted]:

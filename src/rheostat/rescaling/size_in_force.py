@@ -57,6 +57,15 @@ class SizeInForce:
         self._shown = max(asked or 0, *(count for _, count in self._recent))
         return registered, self._shown
 
+    def begin(self, target: int, requested: int | None) -> bool:
+        """Put the initial size in force where it is more than what was requested from the cluster
+        manager, and return whether it is. Where that is unknown, executors may still arrive.
+        """
+        if self._decided is not None or not requested or target <= max(requested, self._registered):
+            return False
+        self._decided = target
+        return True
+
     def decide(self, target: int, replaces: bool = False) -> None:
         """Take a decision: from now on its target is in force.
 

@@ -37,10 +37,15 @@ SAID = {
 
 
 def supervise(
-    arguments: Sequence[str], limits: Limits, options: RestartOptions, journal: Path
+    arguments: Sequence[str],
+    limits: Limits,
+    options: RestartOptions,
+    journal: Path,
+    initial: int = 1,
 ) -> int:
     """Run the job of these ``arguments`` of ``rheostat`` under a supervisor, from where an earlier
-    one has left it, and return the job's exit code.
+    one has left it, and return the job's exit code. ``initial`` are the executors that are needed
+    at the start.
 
     Raises BadInput where another supervisor has the same journal, and where other state partitions
     are wanted of a PySpark that cannot rescale state.
@@ -51,7 +56,7 @@ def supervise(
     mail = Mail(journal / FOLDER)
     with _alone(mail.folder, journal):
         kept = StoryJournal(mail.folder)
-        story = story_of(kept.last(), limits, options.partitions)
+        story = story_of(kept.last(), limits, options.partitions, initial)
         if options.partitions:
             wish = Wish(t_s=time.time(), reason="--partitions", partitions=options.partitions)
             mail.leave(PERSON, wish)
@@ -83,13 +88,18 @@ def terms_of(options: RestartOptions) -> Terms:
     )
 
 
-def story_of(last: Story | None, limits: Limits, partitions: int) -> Story:
+def story_of(last: Story | None, limits: Limits, partitions: int, initial: int = 1) -> Story:
     """Return where to begin: where an earlier supervisor was killed, at the size of a job that has
-    ended by itself, or at the floor.
+    ended by itself, or at the floor; with at least ``initial`` executors, unless a restart was
+    under way.
     """
+    least = max(limits.min_executors, initial)
     if last is None:
-        return Story(executors=limits.min_executors, partitions=partitions or None)
-    executors = min(max(last.executors, limits.min_executors), limits.max_executors)
+        executors = min(least, limits.max_executors)
+        return Story(executors=executors, partitions=partitions or None)
+    if last.phase not in ("running", "ended"):
+        least = limits.min_executors
+    executors = min(max(last.executors, least), limits.max_executors)
     if last.phase != "ended":
         return replace(last, executors=executors)
     return Story(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rheostat.journal.restart_mail import Mail, Order
 from rheostat.loop import Loop
-from rheostat.model import Capabilities
+from rheostat.model import Capabilities, Decision
 from rheostat.rescaling.asking import bearable
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.broker_log import BrokerLog
@@ -56,6 +56,14 @@ from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat.spark.settings.scaling_settings import FAILURES
 from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.sizing_means import Means, means_of
+from rheostat.spark.starting import (
+    JobNotes,
+    Start,
+    begin,
+    committed_by,
+    session_start,
+    start_at,
+)
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
 from rheostat.spark.warming.warmup import Warmup
@@ -108,8 +116,10 @@ def _restarted(spark: Any, settings: Settings, internals: Internals, folder: Pat
         spark, settings, internals, lambda _: (internals.executors.registered(), order.executors)
     )
     watch = JobWatch(SessionQueries(spark, internals.queries), mail, order.run)
-    ended = internals.gateway.stopped
-    return watched.handle(RestartActuator(mail, order.run, order.executors, watch, ended))
+    actuator = RestartActuator(
+        mail, order.run, order.executors, watch, internals.gateway.stopped, watched.notes
+    )
+    return watched.handle(actuator, start_at(order.executors, settings, time.time()))
 
 
 def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -> Handle:
@@ -122,6 +132,7 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
         return size.see(executors.registered(), asked, now)
 
     watched = _Watched(spark, settings, internals, sizes)
+    start = watched.start(internals, executors.requested() or at_first or executors.registered())
     platform = _platform(spark, internals)
     other = OtherAsker(executors.requested)
 
@@ -134,10 +145,17 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
         Capabilities(can_scale=True, cannot=means.cannot),
         size,
         LocalityWait(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
-        application_id(spark),
+        watched.notes,
         happens,
     )
-    return watched.handle(actuator)
+
+    def request(now: float) -> None:
+        if not watched.halted() and size.begin(
+            start.size.executors, executors.requested() or at_first
+        ):
+            actuator.rescale(Decision(target=start.size.executors, reason=start.size.reason), now)
+
+    return watched.handle(actuator, start, request)
 
 
 def _platform(spark: Any, internals: Internals) -> Platform:
@@ -172,6 +190,8 @@ class _Watched:
         broker = self._offsets, BrokerLog((settings.kafka or {}).get("bootstrap.servers", ""))
         self.sensor = _sensor(spark, internals, broker, (signals, every_s), sizes)
         self._kept = kept(spark, settings, internals)
+        self._spark = spark
+        self.notes = JobNotes(spark, internals.queries.checkpoint) if internals else dict
         process = internals.process if internals else None
         self._overhead = Overhead(
             process.thread_cpu_s if process else None, process.process_id() if process else None
@@ -179,8 +199,26 @@ class _Watched:
         self._command = partitions_command(spark, internals, settings, self._kept.journal.folder)
         self._ended = internals.gateway.stopped if internals else lambda: has_ended(spark)
 
-    def handle(self, actuator: Adviser | SparkActuator | RestartActuator) -> Handle:
-        """Return the handle of the loop with this actuator; nothing runs before its start."""
+    def start(self, internals: Internals, configured: int) -> Start:
+        """Return the size to start with where so many executors are configured."""
+        latest = self._offsets.latest if self._offsets else None
+        journal = self._kept.journal
+        return session_start(self._spark, self._settings, internals, journal, latest, configured)
+
+    def halted(self) -> bool:
+        """Tell whether the kill switch was pulled."""
+        return bool(self._kept.journal.halted())
+
+    def handle(
+        self,
+        actuator: Adviser | SparkActuator | RestartActuator,
+        start: Start | None = None,
+        request: Callable[[float], None] = lambda _: None,
+    ) -> Handle:
+        """Return the handle of the loop with this actuator; nothing runs before its start.
+
+        ``request`` requests the initial size.
+        """
         kept, offsets, overhead = self._kept, self._offsets, self._overhead
         journal = kept.journal
         loop = Loop(
@@ -196,6 +234,8 @@ class _Watched:
             kept.errands.start()
             actuator.resume(journal.restore().get("rescaling", {}), time.time())
             actuator.start(lambda: overhead.tick("steward"))
+            if start:
+                begin(start, loop, request, time.time())
 
         def close_all() -> None:
             if offsets:
@@ -224,6 +264,7 @@ def _sensor(
 ) -> SparkSensor:
     trigger_s = internals.queries.trigger_s if internals else lambda _: None
     offsets, changed = broker[0], broker[1].changed
+    committed = committed_by(internals)
     if is_connect(spark) or is_local(spark):
         return SparkSensor(spark, None, offsets, trigger_s, sizes, broker_changed=changed)
     application = application_id(spark)
@@ -238,6 +279,7 @@ def _sensor(
         stages=StageUsage(StagesEndpoint(pages), *signals),
         receivers=lambda: receivers_asked(application),
         broker_changed=changed,
+        committed=committed,
     )
 
 

@@ -78,8 +78,9 @@ def attach(spark: Any, settings: Settings) -> Handle:
     warm executors without state are kept above the target; ``shares`` how state is shared out:
     ``count``, ``bytes`` or ``ranges``; ``free_nodes`` whether executors leave so that nodes become
     empty; ``agent`` at which port it is asked and told over HTTP; ``replace`` whether it ends
-    another autoscaler of this application (see ``settings_of``). The size that is there stays until
-    something else is decided.
+    another autoscaler of this application (see ``settings_of``). The application
+    starts with what the previous run had, what is configured or what the backlog needs, whichever
+    is largest; this size stays until something else is decided.
     What this session does not allow is said in one line, and the job runs on unscaled.
 
     What is not given here is taken from Spark's configuration, where each argument is a setting

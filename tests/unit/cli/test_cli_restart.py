@@ -116,6 +116,21 @@ def test_a_supervisor_begins_where_an_earlier_one_was_killed() -> None:
     assert story_of(DONE, Limits.between(1, 8), 0) == DONE
 
 
+@pytest.mark.parametrize(
+    ("last", "executors"),
+    [
+        (None, 4),
+        (Story(phase="running", executors=2), 4),
+        (Story(phase="ended", executors=6), 6),
+        (Story(phase="stopping", executors=2), 2),
+    ],
+)
+def test_a_supervisor_begins_with_what_the_start_needs_unless_a_restart_is_under_way(
+    last: Story | None, executors: int
+) -> None:
+    assert story_of(last, Limits.between(1, 8), 0, initial=4).executors == executors
+
+
 def test_a_job_that_has_ended_begins_anew_at_its_size_within_the_limits() -> None:
     story = story_of(Story(phase="ended", executors=6, restarts=3, run=5), Limits.between(1, 4), 0)
     assert (story.phase, story.executors, story.number, story.restarts) == ("stopped", 4, 0, 3)

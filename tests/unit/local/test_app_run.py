@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +14,11 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
+from rheostat.journal.folder import FolderJournal
+from rheostat.journal.restart_mail import Order
 from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
-from rheostat.model import Capabilities, Limits
+from rheostat.model import Capabilities, Limits, Record, Rescaling
 from rheostat.spark import session
 from rheostat.spark.settings.conf_settings import arguments_of
 from rheostat.spark.settings.sizing_settings import Settings, settings_of
@@ -22,6 +26,7 @@ from rheostat.spark.settings.static_settings import Given
 
 URL = "spark://user:7077"
 CORES, CORES_MAX, MASTER = "spark.executor.cores", "spark.cores.max", "spark.master"
+INITIAL = "spark.dynamicAllocation.initialExecutors"
 
 
 class FakeCluster:
@@ -104,6 +109,35 @@ def test_the_scripts_own_master_goes_before_the_command_lines_and_that_is_said(
     assert caplog.messages == [
         f"rheostat: spark.master=local[2] (the script): --master {URL} is not used"
     ]
+
+
+def test_the_session_starts_with_the_size_at_which_the_previous_run_has_ended(
+    tmp_path: Path,
+) -> None:
+    journal = FolderJournal(tmp_path / "journal")
+    journal.append(
+        Record(
+            t_s=time.time() - 60,
+            observation=None,
+            queries=(),
+            raw=None,
+            guards=(),
+            target=6,
+            actions=(),
+            rescaling=Rescaling(phase="steady"),
+        ),
+        {},
+    )
+    settings = settings_of(journal=tmp_path / "journal", limits=(1, 8), kafka="127.0.0.1:1")
+    wanted = request(tmp_path, master=URL, settings=settings)
+    assert plan(wanted, {}).settings[INITIAL] == "6"
+    assert (
+        plan(replace(wanted, settings=replace(settings, limits=Limits.between(1, 4))), {}).initial
+        == 4
+    )
+    assert plan(replace(wanted, order=Order(run=1, executors=2)), {}).settings[INITIAL] == "2"
+    (tmp_path / "journal" / "segment-00000.jsonl").unlink()
+    assert plan(wanted, {}).settings[INITIAL] == "1"
 
 
 def test_in_shadow_nothing_is_set_on_a_cluster_of_the_users(tmp_path: Path) -> None:

@@ -93,3 +93,29 @@ def test_executors_that_stand_by_are_not_at_work():
     size.decide(3)
     at_work = [size.see(registered, None, 1.0)[0] for registered in (2, 3, 4, 5, 6)]
     assert at_work == [2, 3, 3, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("requested", "registered", "begins"), [(1, 1, True), (6, 1, False), (1, 6, False)]
+)
+def test_an_initial_size_is_in_force_at_once_where_it_is_more_than_what_there_is(
+    requested, registered, begins
+):
+    size = SizeInForce()
+    size.see(registered, requested, 0.0)
+    assert size.begin(6, requested) is begins
+    assert size.see(registered, requested, 1.0) == (registered, 6)
+
+
+def test_an_initial_size_waits_while_nobody_knows_how_many_executors_still_arrive():
+    size = SizeInForce()
+    assert not size.begin(6, None)
+    assert size.decided is None
+
+
+def test_an_initial_size_replaces_no_decision():
+    size = SizeInForce()
+    size.see(3, 3, 0.0)
+    size.decide(2)
+    assert not size.begin(6, 3)
+    assert size.decided == 2

@@ -36,6 +36,7 @@ def run_supervised(
 
 
 def _supervisor(request: Request, restarts: RestartOptions) -> int:
+    from rheostat.local.app_run import plan
     from rheostat.restart.supervised import journal_of_script, supervise
 
     if request.shadow:
@@ -43,8 +44,10 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
     journal = request.settings.journal or journal_of_script(request.script)
     if isinstance(journal, str):
         raise BadInput(f"--actuator restart keeps its journal in a local folder, not in {journal}")
+    settings = replace(request.settings, journal=journal.resolve())
+    initial = plan(replace(request, settings=settings), {}).initial
     with orderly_end():
-        return supervise(sys.argv[1:], request.settings.limits, restarts, journal.resolve())
+        return supervise(sys.argv[1:], settings.limits, restarts, journal.resolve(), initial)
 
 
 def _job(request: Request, arguments: list[str], telling: Telling, folder: Path) -> int:

@@ -6,10 +6,10 @@ read them before. What is said here is what it will do; a test with a real broke
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from rheostat.kafka.checkpoint_offsets import topic_offsets
 from rheostat.state.operator_state import split
 
 
@@ -37,21 +37,10 @@ def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
     lines = entry.splitlines()
     if lines[:1] != ["v1"]:
         return ()
-    found = ((number, _offsets(line)) for number, line in enumerate(lines[2:]))
+    found = ((number, topic_offsets(line)) for number, line in enumerate(lines[2:]))
     return tuple(
         KafkaSource(source=number, offsets=offsets) for number, offsets in found if offsets
     )
-
-
-def _offsets(line: str) -> dict[str, dict[int, int]]:
-    """Return topic -> partition -> offset; nothing for the offset of another kind of source."""
-    try:
-        return {
-            topic: {int(partition): int(offset) for partition, offset in partitions.items()}
-            for topic, partitions in json.loads(line).items()
-        }
-    except (ValueError, AttributeError, TypeError):
-        return {}
 
 
 def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:

@@ -125,10 +125,12 @@ def _place(spark: Any) -> Path:
     """Return where the journals of applications are that name none: in a driver's container its
     work folder, which goes with it. A home is none there (YARN says ``/home/``).
     """
-    return _default_place(not is_connect(spark) and is_in_cluster(spark))
+    in_container = not is_connect(spark) and is_in_cluster(spark)
+    return default_place(in_container)
 
 
-def _default_place(in_container: bool) -> Path:
+def default_place(in_container: bool = False) -> Path:
+    """Return where the journals of applications are that name none; in a container its own."""
     return Path.cwd() / "rheostat-journal" if in_container else folders.state_folder() / "journal"
 
 
@@ -139,7 +141,7 @@ def check_journal(settings: Settings, deploy_mode: str) -> None:
     """
     if isinstance(settings.journal, str):
         return
-    folder = settings.journal or _default_place(deploy_mode == "cluster")
+    folder = settings.journal or default_place(deploy_mode == "cluster")
     require_known_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -165,8 +167,7 @@ def _far(spark: Any, uri: str) -> HadoopFolder:
 def _checkpoints(spark: Any, internals: Internals) -> list[str]:
     if internals.gateway.stopped():
         return []
-    states = [internals.queries.state_folder(query) for query in spark.streams.active]
-    return [state.removesuffix("/state") for state in states if state]
+    return list(filter(None, map(internals.queries.checkpoint, spark.streams.active)))
 
 
 def _exists(spark: Any) -> Callable[[str], bool]:

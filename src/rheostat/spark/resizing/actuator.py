@@ -52,9 +52,10 @@ class SparkActuator:
     """Brings an application to its size; what ``replace executor N`` names is replaced by a new
     one.
 
-    ``size`` is the size in force, which the sensor shows. ``application`` is its id: what is
-    remembered of another one is not resumed. ``happens`` is told the target and the time at every
-    tick and returns, in words, what the cluster manager does beside.
+    ``size`` is the size in force, which the sensor shows. ``notes`` are remembered, the id of the
+    application among them: what is remembered of another one is not resumed. ``happens`` is told
+    the target and the time at every tick and returns, in words, what the cluster manager does
+    beside.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class SparkActuator:
         capabilities: Capabilities,
         size: SizeInForce,
         locality_wait: LocalityWait,
-        application: str,
+        notes: Callable[[], Memory],
         happens: Callable[[int, float], str] = lambda _, __: "",
     ) -> None:
         self._happens = happens
@@ -71,7 +72,7 @@ class SparkActuator:
         self._capabilities = capabilities
         self._size = size
         self._locality_wait = locality_wait
-        self._application = application
+        self._notes = notes
         self._tick: Callable[[], None] = lambda: None
         self._kept: Memory = {}
         self._is_held = False
@@ -98,7 +99,7 @@ class SparkActuator:
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
         self._locality_wait.tick(rescaling.phase != "steady", now)
-        kept = {"application": self._application, "protocol": rescaling.memory}
+        kept = {**self._notes(), "protocol": rescaling.memory}
         detail = "; ".join(filter(None, (rescaling.detail, happens)))
         return replace(rescaling, detail=detail, memory=kept)
 
@@ -110,7 +111,7 @@ class SparkActuator:
         """
         # Every application counts its executors from 0 or 1 again: another one's numbers would name
         # ours.
-        if kept.get("application") == self._application:
+        if kept.get("application") == self._notes()["application"]:
             self._kept = kept["protocol"]
             self._protocols.resume(self._kept, now)
 

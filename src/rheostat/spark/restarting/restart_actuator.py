@@ -5,6 +5,7 @@ with it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rheostat.journal.restart_mail import LOOP, Mail, Wish
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
@@ -15,12 +16,19 @@ from rheostat.spark.restarting.job_watch import JobWatch
 
 class RestartActuator:
     """Asks for restarts by the ``mail``; ``executors`` is what the process of number ``run`` was
-    started with.
+    started with. ``notes`` are remembered for the next start.
     """
 
     def __init__(
-        self, mail: Mail, run: int, executors: int, watch: JobWatch, ended: Callable[[], bool]
+        self,
+        mail: Mail,
+        run: int,
+        executors: int,
+        watch: JobWatch,
+        ended: Callable[[], bool],
+        notes: Callable[[], Memory] = dict,
     ) -> None:
+        self._notes = notes
         self._mail = mail
         self._run = run
         self._executors = executors
@@ -32,6 +40,9 @@ class RestartActuator:
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Wish for the target, or take the wish back where it is the size that stands."""
+        return replace(self._request(decision, now), memory=self._notes())
+
+    def _request(self, decision: Decision, now: float) -> Rescaling:
         target, partitions = decision.target, decision.evidence.get(WANTED)
         wanted = partitions if isinstance(partitions, int) else None
         if target == self._executors and wanted is None:

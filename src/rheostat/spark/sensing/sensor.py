@@ -60,6 +60,9 @@ class _QueryState:
     polled: Points = ()
     """The broker's sums at the last tick and at this one, as far as it answered."""
 
+    committed: Offsets | None = None
+    """What its checkpoint had committed before its first batch finished."""
+
     stages: LastStages = field(default_factory=LastStages)
 
 
@@ -71,7 +74,8 @@ class SparkSensor:
     and are None in shadow mode: then the trigger is told from the batches' start times, and the
     number is the endpoint's. ``local`` tells what executors on this computer use, ``stages`` what
     only stages tell, ``receivers`` how many receivers its fleets ask for. ``broker_changed`` is
-    called when the broker stops or starts answering, and at the first tick.
+    called when the broker stops or starts answering, and at the first tick. ``committed`` reads the
+    offsets that a query has committed from its checkpoint, before its first batch has finished.
     """
 
     def __init__(
@@ -85,7 +89,9 @@ class SparkSensor:
         stages: StageUsage | None = None,
         receivers: Callable[[], int | None] = lambda: None,
         broker_changed: Callable[[bool, float], None] = lambda *_: None,
+        committed: Callable[[Any], Offsets | None] = lambda _: None,
     ) -> None:
+        self._committed = committed
         self._spark = spark
         self._endpoint = endpoint
         self._offsets = offsets
@@ -194,7 +200,7 @@ class SparkSensor:
     ) -> Observation:
         progress = query.lastProgress
         if progress is None:
-            return replace(shared, query=query.name or str(query.id))
+            return self._before_first_batch(query, state, shared, now)
         batch = batch_of(progress)
         self._learn_trigger(query, batch, state)
         latest = self._latest(batch, state, now)
@@ -245,6 +251,27 @@ class SparkSensor:
             else self._stages.fill(observed, batch, state.stages, idle)
         )
 
+    def _before_first_batch(
+        self, query: Any, state: _QueryState, shared: Observation, now: float
+    ) -> Observation:
+        """Return what the broker and the checkpoint tell: how many rows arrive, and how many are
+        in the backlog.
+        """
+        named = replace(shared, query=query.name or str(query.id))
+        if self._offsets is None:
+            return named
+        # Read until it is there: the first batch of all writes where it starts when it is planned.
+        state.committed = state.committed or self._committed(query)
+        if not state.committed:
+            return named
+        latest = self._ask_broker(state.committed, state, now)
+        return replace(
+            named,
+            input_rows_per_s=growth_per_s(state.polled),
+            lag_rows=lag_rows(latest, state.committed) if latest else None,
+            trigger_s=self._trigger_s(query),
+        )
+
     def _learn_trigger(self, query: Any, batch: ReportedBatch, state: _QueryState) -> None:
         """Ask for the trigger interval at the first batch; where it cannot be asked for, tell it
         from the batches.
@@ -272,8 +299,12 @@ class SparkSensor:
             state.arrivals = with_point(state.arrivals, batch.planned_s, _sum(batch.latest))
         if self._offsets is None:
             return batch.latest or None
-        state.topics = tuple(sorted({topic for topic, _ in batch.committed}))
-        latest = self._offsets.latest(state.topics)
+        return self._ask_broker(batch.committed, state, now)
+
+    def _ask_broker(self, committed: Offsets, state: _QueryState, now: float) -> Offsets | None:
+        """Ask for the latest offsets of the committed topics, and add them to the arrival curve."""
+        state.topics = tuple(sorted({topic for topic, _ in committed}))
+        latest = self._offsets.latest(state.topics) if self._offsets else None
         state.polled = (*state.polled[-1:], (now, _sum(latest))) if latest else ()
         if latest:
             state.arrivals = with_point(state.arrivals, now, _sum(latest))

@@ -27,12 +27,14 @@ class Plan:
 
     ``said`` is a line each for what the user's settings change in what was asked of Rheostat;
     ``forbidden`` for what they do not allow it, which a session that runs tells by itself.
+    ``initial`` are the executors to start with.
     """
 
     rows: tuple[Merged, ...]
     limits: Limits
     said: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
+    initial: int = 1
 
     @property
     def settings(self) -> dict[str, str]:
@@ -46,12 +48,14 @@ def planned(
     master: str,
     beside: Mapping[str, Wanted] | None = None,
     linger_s: float = scaling.LINGER_S,
+    initial: int = 1,
 ) -> Plan:
     """Return what to set for an application on a ``master`` that is to have ``limits`` executors.
 
     ``given`` are the user's settings: none of them is changed, except that a wanted value which
     ``joins`` is put in front of it. ``beside`` is wanted, too. On a ``local`` master, which has no
-    executors, only that is set.
+    executors, only that is set. ``initial`` are the executors to start with where the user has
+    configured fewer.
     """
     beside = beside or {}
     if master.startswith("local") and not master.startswith("local-cluster"):
@@ -59,7 +63,7 @@ def planned(
     standalone = master.startswith(("spark://", "local-cluster"))
     cores = _count(given, scaling.CORES) or 1
     fitting, clamped = _fitting(limits, given, cores if standalone else None)
-    initial = _initial(fitting, given)
+    initial = _initial(fitting, given, initial)
     moves, told = _allocation(fitting, initial, given, standalone)
     wanted = {
         **beside,
@@ -71,7 +75,7 @@ def planned(
     }
     said = (*clamped, *_too_many(fitting, given), *(told if moves else ()))
     forbidden = (*(() if moves else told), *_abrupt(given))
-    return Plan(merged(wanted, given), fitting, said, forbidden)
+    return Plan(merged(wanted, given), fitting, said, forbidden, initial)
 
 
 def own_executors(limits: Limits, given: Mapping[str, Given], master: str) -> int | None:
@@ -135,12 +139,12 @@ def _ceilings(given: Mapping[str, Given], cores: int | None) -> Iterator[tuple[i
         yield most, _told(scaling.MOST, given)
 
 
-def _initial(limits: Limits, given: Mapping[str, Given]) -> int:
-    """Return with how many executors Spark starts: the user's number within the limits, else the
-    floor.
+def _initial(limits: Limits, given: Mapping[str, Given], least: int) -> int:
+    """Return with how many executors Spark starts: the user's number or ``least``, whichever is
+    larger, within the limits.
     """
     own = [_count(given, name) or 0 for name in (scaling.INITIAL, scaling.INSTANCES)]
-    return min(max(limits.min_executors, *own), limits.max_executors)
+    return min(max(limits.min_executors, least, *own), limits.max_executors)
 
 
 def _allocation(

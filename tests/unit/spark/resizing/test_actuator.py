@@ -52,7 +52,7 @@ def actuator_of(
     size = SizeInForce()
     size.see(executors, executors, 0.0)
     own = locality_wait or LocalityWait(nothing, stateful=lambda: False)
-    return SparkActuator(protocols, ABLE, size, own, application)
+    return SparkActuator(protocols, ABLE, size, own, lambda: {"application": application})
 
 
 def test_what_is_decided_is_asserted_again_at_every_tick():

@@ -117,6 +117,22 @@ def batch(event, kafka):
     return make
 
 
+def test_before_the_first_batch_backlog_and_arrival_rate_come_from_checkpoint_and_broker():
+    broker, query = Broker(100), Query()
+    known = [None, {("bids", 0): 40}]
+    sensor = sensor_of(Session(query), offsets=broker, committed=lambda _: known.pop(0))
+    (nothing,) = sensor.observe(1000.0)
+    assert (nothing.lag_rows, nothing.input_rows_per_s) == (None, None)
+    (first,) = sensor.observe(1001.0)
+    assert (first.lag_rows, first.input_rows_per_s, first.batch_s) == (60, None, None)
+    broker.rows = 130
+    (second,) = sensor.observe(1003.0)
+    assert (second.lag_rows, second.input_rows_per_s, second.trigger_s) == (90, 15.0, 1.0)
+    broker.rows = None
+    (silent,) = sensor.observe(1004.0)
+    assert (silent.lag_rows, silent.query) == (None, "q1")
+
+
 def test_no_query_is_no_observation():
     assert sensor_of(Session()).observe(1000.0) == []
 

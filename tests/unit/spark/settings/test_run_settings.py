@@ -130,6 +130,19 @@ def test_the_users_number_of_executors_is_where_it_starts() -> None:
     assert made[scaling.INITIAL] == made[scaling.LEAST] == "3"
 
 
+@pytest.mark.parametrize(
+    ("user", "needed", "executors"),
+    [({}, 6, "6"), ({scaling.INSTANCES: "3"}, 2, "3"), ({}, 20, "8")],
+)
+def test_more_executors_than_configured_are_started_where_they_are_needed(
+    user: dict[str, str], needed: int, executors: str
+) -> None:
+    origin = {name: Given(value, "a file") for name, value in user.items()}
+    result = planned(Limits(), origin, STANDALONE, initial=needed)
+    assert result.settings[scaling.INITIAL] == result.settings[scaling.LEAST] == executors
+    assert result.initial == int(executors)
+
+
 def test_a_number_of_executors_above_the_ceiling_is_said() -> None:
     (line,) = plan({scaling.INSTANCES: "12"}).said
     assert line.startswith("spark.executor.instances=12 (a file) is above the ceiling of 8")

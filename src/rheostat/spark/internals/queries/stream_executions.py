@@ -120,6 +120,11 @@ class Queries:
         except ABSENT:
             return None
 
+    def checkpoint(self, query: Any) -> str | None:
+        """Return the folder of a query's checkpoint; None if it cannot be told."""
+        state = self.state_folder(query)
+        return state.removesuffix("/state") if state else None
+
     def sink_folder(self, query: Any) -> str | None:
         """Return the folder of a query whose sink is one of files (``StreamExecution.sink``); None
         for another sink, and where it cannot be told.

@@ -1,0 +1,271 @@
+"""What is known about an application at its start: from the journal of its previous run, from the
+checkpoints of its queries, and from the broker.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rheostat.capacity.initial_size import (
+    InitialSize,
+    StartFacts,
+    capacity_rows_per_s,
+    initial_size,
+)
+from rheostat.guards.starting import Starting
+from rheostat.journal.far import FarJournal
+from rheostat.journal.folder import FolderJournal
+from rheostat.journal.last_run import journal_of_command, last_run, memory_of, tails
+from rheostat.kafka.checkpoint_offsets import LogFiles, committed_offsets
+from rheostat.loop import Loop
+from rheostat.model import Limits, Memory
+from rheostat.signals.lag import Offsets, lag_rows
+from rheostat.spark.internals.internals import Internals
+from rheostat.spark.journaling.journals import default_place
+from rheostat.spark.sensing.capabilities.capabilities import application_id
+from rheostat.spark.settings.sizing_settings import Settings, local_or_far
+
+_log = logging.getLogger("rheostat")
+Latest = Callable[[Sequence[str]], Offsets | None]
+"""Asks the broker for the next offset of each partition of topics."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A journal as its previous run has left it."""
+
+    segments_backwards: Iterable[str] = ()
+    memory: Memory
+
+    @property
+    def checkpoints(self) -> Sequence[str]:
+        """The checkpoints of the queries of the previous run."""
+        return tuple(self.memory.get("rescaling", {}).get("checkpoints", ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """The size to start with, and what keeps it until the start is over."""
+
+    facts: StartFacts
+    size: InitialSize
+    guard: Starting
+
+
+class LocalLogs:
+    """The small files of a checkpoint on this computer; other file systems appear as empty."""
+
+    def listing(self, folder: str) -> list[str]:
+        """Return the names in a folder; none if it does not exist."""
+        path = local_or_far(folder)
+        is_there = isinstance(path, Path) and path.is_dir()
+        return [file.name for file in Path(path).iterdir()] if is_there else []
+
+    def text(self, file: str) -> str | None:
+        """Return a file's text; None if it does not exist."""
+        path = local_or_far(file)
+        try:
+            return path.read_text("utf-8", "replace") if isinstance(path, Path) else None
+        except OSError:
+            return None
+
+
+def command_of(name: str) -> list[str]:
+    """Return what identifies this application again when it is started by the same command: its
+    name, its script and the script's arguments.
+    """
+    script, *arguments = sys.argv or [""]
+    return [name, str(Path(script).resolve()), *arguments]
+
+
+def local_history(settings: Settings, name: str) -> History | None:
+    """Return the history in a local journal, or in the newest default journal of the same command;
+    None where there is none on this computer.
+    """
+    folder = settings.journal
+    if folder is None:
+        folder = journal_of_command(default_place(), command_of(name))
+    if not isinstance(folder, Path):
+        return None
+    return History(segments_backwards=tails(folder), memory=memory_of(folder))
+
+
+def start_facts(
+    history: History | None,
+    configured: int,
+    files: LogFiles,
+    latest: Latest | None,
+    now: float,
+    before_s: float,
+) -> StartFacts:
+    """Return what is known about an application that starts at ``now``; what cannot be read is
+    unknown. Only what the journal recorded before ``before_s`` counts.
+    """
+    facts = StartFacts(configured=configured)
+    if history is None:
+        return facts
+    with suppress(OSError):
+        run = last_run(history.segments_backwards, before_s)
+        if run is not None:
+            facts = replace(
+                facts,
+                last_size=run.size,
+                last_age_s=now - run.t_s,
+                capacity_rows_per_s=capacity_rows_per_s(run.observations),
+            )
+    if latest is None:
+        return facts
+    return replace(facts, backlog_rows=_backlog_rows(history.checkpoints, files, latest))
+
+
+def facts_before_session(settings: Settings, name: str, now: float) -> StartFacts:
+    """Return what is known before a session exists; nothing raises."""
+    try:
+        history = local_history(settings, name)
+        with _broker(settings.kafka) as latest:
+            return start_facts(history, 1, LocalLogs(), latest, now, now)
+    except Exception as fault:
+        _unknown(fault)
+        return StartFacts()
+
+
+def session_start(
+    spark: Any,
+    settings: Settings,
+    internals: Internals,
+    journal: FolderJournal,
+    latest: Latest | None,
+    configured: int,
+) -> Start:
+    """Return the start of an application whose session runs; nothing raises."""
+    now, facts = time.time(), StartFacts(configured=configured)
+    try:
+        if isinstance(journal, FarJournal):
+            far, memory = journal.segments_backwards(), journal.restore()
+            history: History | None = History(segments_backwards=far, memory=memory)
+        else:
+            history = local_history(settings, str(spark.sparkContext.appName))
+        before_s = spark.sparkContext.startTime / 1000
+        facts = start_facts(history, configured, internals.files, latest, now, before_s)
+    except Exception as fault:
+        _unknown(fault)
+    return start_of(facts, settings, now)
+
+
+def begin(start: Start, loop: Loop, request: Callable[[float], None], now: float) -> None:
+    """Request the initial size, and record it where more is known than what is configured."""
+    try:
+        request(now)
+    except Exception as fault:
+        # The first decision requests it again.
+        _log.warning("rheostat: %s were not requested yet: %s", _executors(start), fault)
+    detail = ""
+    if start.facts.last_size is not None or start.facts.backlog_rows is not None:
+        detail = f"initial size {_executors(start)}: {start.size.reason}"
+        _log.info("rheostat: %s", detail)
+    loop.begin(start.guard, now, detail)
+
+
+def committed_by(internals: Internals | None) -> Callable[[Any], Offsets | None]:
+    """Return what reads the offsets that a running query has committed."""
+
+    def committed(query: Any) -> Offsets | None:
+        checkpoint = internals.queries.checkpoint(query) if internals else None
+        return committed_offsets(internals.files, checkpoint) if internals and checkpoint else None
+
+    return committed
+
+
+def start_at(executors: int, settings: Settings, now: float) -> Start:
+    """Return the start at a size that a supervisor has decided."""
+    facts = StartFacts(configured=executors)
+    limits = Limits.between(executors, executors)
+    return start_of(facts, replace(settings, limits=limits, limits_given=True), now)
+
+
+def start_of(facts: StartFacts, settings: Settings, now: float) -> Start:
+    """Return the size to start with and its guard; a ceiling that is only a default does not reduce
+    the configured size.
+    """
+    limits, slo_s = settings.limits, settings.slo.latency_s
+    if not settings.limits_given:
+        high = max(limits.max_executors, facts.configured)
+        limits = Limits.between(limits.min_executors, high)
+    size = initial_size(facts, limits, slo_s)
+    guard = Starting(
+        executors=size.executors,
+        ceiling=limits.max_executors,
+        since_s=now,
+        slo_s=slo_s,
+        capacity_rows_per_s=facts.capacity_rows_per_s,
+        reports_lag=settings.kafka is not None,
+    )
+    return Start(facts=facts, size=size, guard=guard)
+
+
+def _unknown(fault: Exception) -> None:
+    _log.warning("rheostat: the previous run is unknown: %s: %s", type(fault).__name__, fault)
+
+
+def _executors(start: Start) -> str:
+    return f"{start.size.executors} executor{'s' * (start.size.executors != 1)}"
+
+
+class JobNotes:
+    """What the next start of an application needs to know of this one: its id, its command, and
+    the checkpoints of its queries.
+    """
+
+    def __init__(self, spark: Any, checkpoint: Callable[[Any], str | None]) -> None:
+        self._spark = spark
+        self._checkpoint = checkpoint
+        self._fixed = {
+            "application": application_id(spark),
+            "command": command_of(str(spark.sparkContext.appName)),
+        }
+        self._known: Mapping[str, str | None] = {}
+
+    def __call__(self) -> Memory:
+        """Return them; after the last query has ended, those that ran last."""
+        running = {str(query.runId): query for query in self._spark.streams.active}
+        if running and running.keys() != self._known.keys():
+            self._known = {run_id: self._checkpoint(query) for run_id, query in running.items()}
+        checkpoints = sorted(filter(None, self._known.values()))
+        return {**self._fixed, "checkpoints": checkpoints}
+
+
+@contextmanager
+def _broker(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
+    """Yield what asks the broker; None where none is configured or its client is not installed."""
+    if kafka is None:
+        yield None
+        return
+    try:
+        from rheostat.kafka.offsets import Offsets as Broker
+    except ImportError:
+        yield None
+        return
+    broker = Broker(kafka)
+    try:
+        yield broker.latest
+    finally:
+        broker.close()
+
+
+def _backlog_rows(checkpoints: Iterable[str], files: LogFiles, latest: Latest) -> float | None:
+    """Return the rows in the backlog of all queries of which it is known; None where of none."""
+    committed = (committed_offsets(files, checkpoint) for checkpoint in checkpoints)
+    known = [rows for offsets in committed if (rows := _rows(offsets, latest)) is not None]
+    return float(sum(known)) if known else None
+
+
+def _rows(committed: Offsets | None, latest: Latest) -> int | None:
+    newest = latest(sorted({topic for topic, _ in committed})) if committed else None
+    return lag_rows(newest, committed) if newest and committed else None

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from rheostat.kafka.checkpoint_offsets import committed_offsets
+from rheostat.spark.starting import LocalLogs
+
+ENTRY = 'v1\n{"batchWatermarkMs":0,"conf":{}}\n'
+
+
+def written(folder: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return f"file:{folder}"
+
+
+def test_the_offsets_of_the_last_committed_batch_count_and_not_those_of_a_planned_one(
+    tmp_path: Path,
+) -> None:
+    checkpoint = written(
+        tmp_path,
+        {
+            "commits/9": "v1\n{}",
+            "commits/10": "v1\n{}",
+            "commits/.10.crc": "",
+            "offsets/10": ENTRY + '{"a":{"0":3,"1":4}}\n{"b":{"0":5}}\n',
+            "offsets/11": ENTRY + '{"a":{"0":30,"1":40}}\n{"b":{"0":50}}\n',
+        },
+    )
+    assert committed_offsets(LocalLogs(), checkpoint) == {("a", 0): 3, ("a", 1): 4, ("b", 0): 5}
+
+
+def test_before_the_first_commit_a_query_starts_at_its_initial_offsets(tmp_path: Path) -> None:
+    checkpoint = written(
+        tmp_path,
+        {"sources/0/0": '\0v1\n{"a":{"0":7}}', "offsets/0": ENTRY + '{"a":{"0":90}}\n'},
+    )
+    assert committed_offsets(LocalLogs(), checkpoint) == {("a", 0): 7}
+
+
+def test_of_another_source_and_without_a_checkpoint_nothing_is_known(tmp_path: Path) -> None:
+    other = written(tmp_path, {"commits/0": "v1\n{}", "offsets/0": ENTRY + '{"logOffset":3}\n-\n'})
+    assert committed_offsets(LocalLogs(), other) is None
+    assert committed_offsets(LocalLogs(), str(tmp_path / "none")) is None
+    assert committed_offsets(LocalLogs(), "s3a://bucket/checkpoint") is None

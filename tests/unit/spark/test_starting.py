@@ -1,0 +1,165 @@
+"""The start of an application whose session runs."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rheostat.journal.far import FarJournal
+from rheostat.journal.folder import FolderJournal, MemoryJournal
+from rheostat.loop import Loop
+from rheostat.model import Observation, Record, Rescaling
+from rheostat.spark.settings.sizing_settings import Settings, settings_of
+from rheostat.spark.starting import (
+    JobNotes,
+    LocalLogs,
+    Start,
+    begin,
+    command_of,
+    local_history,
+    session_start,
+    start_at,
+)
+from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
+
+STARTED_S = 1_700_000_000.0
+
+
+class Session:
+    def __init__(self) -> None:
+        self.sparkContext = SimpleNamespace(
+            applicationId="app-9", appName="orders", startTime=int(STARTED_S * 1000)
+        )
+        self.streams = SimpleNamespace(active=[])
+
+
+INTERNALS: Any = SimpleNamespace(files=LocalLogs())
+
+
+def record(t_s: float, target: int) -> Record:
+    return Record(
+        t_s=t_s,
+        observation=Observation(t_s=t_s, executors=target, batch_s=2.0, batch_rows=1200),
+        queries=(),
+        raw=None,
+        guards=(),
+        target=target,
+        actions=(),
+        rescaling=Rescaling(phase="steady"),
+    )
+
+
+def start(settings: Settings, journal: FolderJournal, configured: int = 1) -> Start:
+    return session_start(Session(), settings, INTERNALS, journal, None, configured)
+
+
+def test_a_session_starts_with_the_size_of_the_previous_run_and_not_with_one_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: STARTED_S + 10)
+    journal = FolderJournal(tmp_path)
+    journal.append(record(STARTED_S - 50, 6), {})
+    journal.append(record(STARTED_S + 5, 1), {})
+    begun = start(settings_of(journal=tmp_path), journal)
+    assert begun.size.executors == 6
+    assert begun.size.reason == "the previous run ended 60 s ago with 6 executors"
+    assert begun.guard.capacity_rows_per_s == 100.0
+
+
+def test_a_ceiling_that_nobody_has_given_reduces_no_configured_size(tmp_path: Path) -> None:
+    journal = FolderJournal(tmp_path)
+    assert start(settings_of(journal=tmp_path), journal, configured=12).size.executors == 12
+    given = settings_of(journal=tmp_path, limits=(1, 8))
+    assert start(given, journal, configured=12).size.executors == 8
+
+
+def test_a_journal_on_another_file_system_is_read_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: STARTED_S + 10)
+    near = FolderJournal(tmp_path / "near")
+    near.append(record(STARTED_S - 50, 5), {})
+    near.close()
+    text = (tmp_path / "near" / "segment-00000.jsonl").read_text()
+    far: Any = SimpleNamespace(
+        uri="s3a://journals", sizes=lambda: {"segment-00000.jsonl": (1, 0.0)}, text=lambda _: text
+    )
+    journal = FarJournal(tmp_path / "far", far)
+    assert start(settings_of(journal="s3a://journals"), journal).size.executors == 5
+
+
+def test_a_journal_that_cannot_be_read_leaves_the_configured_size(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(*_: str) -> Any:
+        raise RuntimeError("no file system")
+
+    far: Any = SimpleNamespace(uri="s3a://journals", sizes=refused, text=refused)
+    begun = start(settings_of(journal="s3a://j"), FarJournal(tmp_path, far), configured=3)
+    assert begun.size.executors == 3
+    assert caplog.messages == [
+        "rheostat: the previous run is unknown: RuntimeError: no file system"
+    ]
+
+
+def test_without_a_named_journal_the_newest_one_of_the_same_command_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["app.py", "--topic", "orders"])
+    journal = FolderJournal(tmp_path / "rheostat" / "journal" / "app-1")
+    notes = JobNotes(Session(), lambda _: None)
+    journal.append(record(STARTED_S - 50, 6), {"rescaling": notes()})
+    assert local_history(settings_of(), "orders") is not None
+    assert local_history(settings_of(), "other") is None
+    monkeypatch.setattr(sys, "argv", ["app.py", "--topic", "returns"])
+    assert local_history(settings_of(), "orders") is None
+
+
+def test_the_checkpoints_of_the_queries_that_ran_last_are_remembered() -> None:
+    session, places = Session(), {"r1": "/a", "r2": None}
+    notes = JobNotes(session, lambda query: places[query.runId])
+    session.streams.active = [SimpleNamespace(runId="r1"), SimpleNamespace(runId="r2")]
+    assert notes() == {
+        "application": "app-9",
+        "command": command_of("orders"),
+        "checkpoints": ["/a"],
+    }
+    session.streams.active = []
+    assert notes()["checkpoints"] == ["/a"]
+
+
+def test_what_is_known_of_the_previous_run_is_recorded_at_the_start_even_if_nothing_was_requested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("time.time", lambda: STARTED_S + 10)
+    caplog.set_level(logging.INFO, logger="rheostat")
+    journal, kept = FolderJournal(tmp_path), MemoryJournal()
+    journal.append(record(STARTED_S - 50, 6), {})
+    loop = Loop(
+        sensor=ScriptedSensor([]),
+        policy=settings_of().make_policy(),
+        guards=(),
+        actuator=RecordingActuator(),
+        journal=kept,
+    )
+
+    def request(now: float) -> None:
+        raise RuntimeError("no gateway")
+
+    begin(start(settings_of(journal=tmp_path), journal), loop, request, 1.0)
+    (only,) = kept.records
+    assert only.target is None
+    assert only.rescaling.phase == "starting"
+    assert only.rescaling.detail in caplog.text
+    assert "6 executors were not requested yet: no gateway" in caplog.text
+
+
+def test_a_supervised_job_neither_grows_nor_shrinks_by_its_start() -> None:
+    guard = start_at(3, settings_of(limits=(1, 8)), STARTED_S).guard
+    assert (guard.executors, guard.ceiling) == (3, 3)
