@@ -34,7 +34,7 @@ def row(policy: str, cost: float, *, attained: bool = True) -> dict[str, Any]:
     return {**place, "seed": 0, "attained": attained, **dict.fromkeys(COMPARED, 1.0), "cost": cost}
 
 
-def summary(script, *rows: dict[str, Any]) -> str:
+def summary(script: dict[str, Any], *rows: dict[str, Any]) -> str:
     line: str = script["summary_row"]("cosine", compared(rows), 3.0)
     return line
 

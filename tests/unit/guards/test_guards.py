@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from rheostat.errors import BadInput
@@ -54,7 +57,8 @@ def test_the_first_change_is_not_held_and_its_execution_starts_the_cooldown():
 
 
 def test_a_request_that_the_ceiling_rejects_starts_no_cooldown():
-    rules, memory = standard_guards(LIMITS), {}
+    rules = standard_guards(LIMITS)
+    memory: Mapping[str, Any] = {}
     for tick in range(6):
         guarded = guard(rules, asked(9), size(6, 5.0 * tick), memory, 5.0 * tick)
         memory = guarded.memory
