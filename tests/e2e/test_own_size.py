@@ -1,0 +1,56 @@
+"""Where the autoscaler cannot attach, an application under ``rheostat run`` has the executors that
+Spark's own settings give it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rheostat.local.standalone.standalone_cluster import Cluster
+
+pytestmark = pytest.mark.e2e
+SCRIPT = """
+import time
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.config("spark.executor.cores", "1").getOrCreate()
+context = spark.sparkContext._jsc.sc()
+until_s = time.monotonic() + 90
+while context.getExecutorIds().size() < 2 and time.monotonic() < until_s:
+    time.sleep(0.2)
+print("executors", context.getExecutorIds().size(), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("journal", "message"),
+    [
+        ("/proc/self/journal", "not attached, the job runs as Spark's own settings say"),
+        ("unknown-scheme://a/journal", "2 executors, which Spark's own settings allow, are"),
+    ],
+    ids=["known before the start", "known after the start"],
+)
+def test_a_journal_that_cannot_be_written_leaves_the_application_its_size(
+    journal: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "app.py").write_text(SCRIPT)
+    with Cluster(cores=2) as cluster:
+        ran = subprocess.run(
+            [
+                *(sys.executable, "-m", "rheostat.cli", "run", "--max", "2"),
+                *("--journal", journal, "--master", cluster.url, "app.py"),
+            ],
+            cwd=tmp_path,
+            env={**os.environ, **cluster.driver_environment()},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+    assert ran.stdout.endswith("executors 2\n"), ran.stderr
+    assert ran.returncode == 0
+    assert message in ran.stderr
