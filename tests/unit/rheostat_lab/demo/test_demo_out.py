@@ -62,6 +62,7 @@ def test_a_demo_twice_in_one_folder_leaves_one_journal(tmp_path):
         ".rheostat",
         "journal/memory.json",
         "journal/segment-00000.jsonl",
+        "journal/summary.json",
         "plot.png",
         "report.html",
         "summary.json",
