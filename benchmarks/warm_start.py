@@ -33,7 +33,7 @@ from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.internals.tasks.placed_tasks import HOLDS, STARTS_PYTHON
-from rheostat.spark.internals.tasks.rehearsal import COMPUTES, READS
+from rheostat.spark.internals.tasks.warmup_runner import COMPUTES, READS
 from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.sensing.queries.rhythms import Rhythms
 from rheostat.spark.sensing.queries.running_queries import RunningQueries

@@ -22,10 +22,10 @@ WANTED = {
 
 def check_kinds(options: Any) -> None:
     """Raise BadInput for a field of an option group that is of another kind than its default."""
-    for each in fields(options):
-        kind, value = type(each.default), getattr(options, each.name)
+    for option in fields(options):
+        kind, value = type(option.default), getattr(options, option.name)
         if not _is_of(kind, value):
-            raise BadInput(f"{each.name} must be {WANTED[kind]}, but it is {value!r}")
+            raise BadInput(f"{option.name} must be {WANTED[kind]}, but it is {value!r}")
 
 
 def _is_of(kind: type, value: object) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.machine.whole_file import write_whole
+from rheostat.machine.atomic_file import write_atomic
 from rheostat_lab.clusters.kubernetes import plane_build
 
 needs_kubernetes = pytest.mark.skipif(
@@ -44,4 +44,4 @@ class Told:
 
     def ask(self, size: int) -> None:
         """Let the policy want a size from now on."""
-        write_whole(self._file, str(size))
+        write_atomic(self._file, str(size))

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from rheostat.agent.desk import Desk
+from rheostat.agent.agent_service import AgentService
 from rheostat.agent.server import Server
 from rheostat.config import GuardOptions
 from rheostat.guards import guards_of
@@ -183,7 +183,7 @@ class Driver:
             actuator=Sizes(self),
             journal=MemoryJournal(),
         )
-        self.desk = Desk(self, self._made_of, self._drain)
+        self.desk = AgentService(self, self._made_of, self._drain)
         self._server = Server(self.desk, *at, token)
         self.port = int(self._server.address.rpartition(":")[2])
         self.tick()

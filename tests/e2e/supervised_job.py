@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from pyspark import __version__ as pyspark_version
 
-from rheostat.journal.restart_mail import FOLDER
-from rheostat.restart.story import Story
-from rheostat.restart.story_journal import StoryJournal
+from rheostat.journal.control_channel import FOLDER
+from rheostat.restart.restart_log import RestartLog
+from rheostat.restart.restart_state import RestartState
 
 DEADLINE_S = 240.0
 RESCALES = pyspark_version >= "4.3"
@@ -51,11 +51,11 @@ class Supervised:
             self.process.wait(60)
         self.errors.close()
 
-    def story(self) -> Story:
-        return StoryJournal(self.journal / FOLDER).last() or Story()
+    def story(self) -> RestartState:
+        return RestartLog(self.journal / FOLDER).last() or RestartState()
 
-    def restarts(self) -> list[Story]:
-        return StoryJournal(self.journal / FOLDER).restarts()
+    def restarts(self) -> list[RestartState]:
+        return RestartLog(self.journal / FOLDER).restarts()
 
     def until(self, what: str, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + DEADLINE_S

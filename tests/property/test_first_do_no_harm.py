@@ -19,14 +19,14 @@ from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision, Limits, Memory, Observation, hold
 from rheostat.ports import Policy
-from rheostat.rescaling.executors.life import GOING
+from rheostat.rescaling.executors.executor_lifecycle import GOING
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import SparkActuator
 from rheostat.spark.resizing.locality.locality_wait import LocalityWait
-from rheostat.spark.resizing.resize_terms import Terms
+from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.rescale_controller import RescaleController
 from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.sensing.queries.state_stores import Operator
 
 MOST = 6
@@ -98,7 +98,7 @@ class Application:
             if self.places.get(partition) not in able:
                 self.places[partition] = able[partition % len(able)]
 
-    # What an autoscaler asks (``rheostat.spark.resizing.steward_ports.Executors``)
+    # What an autoscaler asks (``rheostat.spark.resizing.rescale_ports.Executors``)
 
     def hosts(self) -> dict[str, str]:
         return dict(self.living)
@@ -168,7 +168,7 @@ class Application:
         self.places[store] = executor
 
 
-class Unthreaded(Steward):
+class Unthreaded(RescaleController):
     """A steward that looks only when the test says so."""
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
@@ -187,7 +187,7 @@ class Controller:
             application,
             Placement(application) if application.stateful else None,
             None,
-            Terms(graceful=graceful),
+            RescaleConfig(graceful=graceful),
         )
         actuator = SparkActuator(
             self.steward,

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rheostat.rescaling.executors.executor_lifecycle import GOING, STAYING
 from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.life import GOING, STAYING
 from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.saga import Memory, Step, advance
+from rheostat.rescaling.executors.transition import Memory, Step, advance
 from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.state.assignment import Unit
 

@@ -31,10 +31,10 @@ def spec_of(kind: type[Spec], path: Path, values: Mapping[str, Any]) -> Spec:
     """Return the specification, a dataclass of the given kind; raises BadInput for names that it
     does not have, for those that it needs, and for what it refuses itself.
     """
-    known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
+    known = {option.name: option for option in fields(kind)}  # type: ignore[arg-type]
     if unknown := [name for name in values if name not in known]:
         raise BadInput(f"{path} has {unknown[0]!r}; it may have {', '.join(sorted(known))}")
-    needed = [name for name, each in known.items() if each.default is MISSING]
+    needed = [name for name, item in known.items() if item.default is MISSING]
     if missing := [name for name in needed if name not in values]:
         raise BadInput(f"{path} must say {missing[0]}")
     try:

@@ -42,7 +42,7 @@ class Report:
 
 def report_json(report: Report) -> dict[str, Any]:
     """Return the report as JSON values."""
-    plain = {each.name: getattr(report, each.name) for each in fields(report)}
+    plain = {option.name: getattr(report, option.name) for option in fields(report)}
     return {**plain, "schema": SCHEMA, "sizing": to_json(report.sizing)}
 
 
@@ -52,7 +52,7 @@ def report_of(read: Any) -> Report:
     """
     if not isinstance(read, Mapping) or read.get("schema") != SCHEMA:
         raise ValueError(f"not the report of an agent of schema {SCHEMA}: {read!r:.80}")
-    known = {each.name for each in fields(Report)}
+    known = {option.name for option in fields(Report)}
     given = {name: value for name, value in read.items() if name in known}
     given["sizing"] = sizing_of(given.get("sizing", {}))
     given["cannot"] = tuple(given.get("cannot", ()))

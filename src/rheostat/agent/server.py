@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from rheostat.agent.agent_report import TOKEN_VARIABLE, Report, report_json
-from rheostat.agent.desk import Desk, Refused
+from rheostat.agent.agent_service import AgentService, Refused
 from rheostat.agent.exposition import CONTENT_TYPE, exposition
 from rheostat.agent.sizing import sizing_of
 from rheostat.errors import BadInput
@@ -23,7 +23,7 @@ _log = logging.getLogger("rheostat")
 _LARGEST_BYTES = 65_536
 _IDLE_S = 60.0
 Overview = Callable[[], Mapping[str, Any]]
-Writes = Mapping[str, Callable[[Desk, Mapping[str, Any]], Report]]
+Writes = Mapping[str, Callable[[AgentService, Mapping[str, Any]], Report]]
 _WRITES: Writes = {
     "/drain": lambda desk, _: desk.drain(),
     "/halt": lambda desk, _: desk.halt(),
@@ -42,7 +42,7 @@ class Server:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: AgentService,
         host: str,
         port: int,
         token: str | None,
@@ -81,7 +81,7 @@ class _Http(ThreadingHTTPServer):
         _log.debug("rheostat agent: a request of %s failed", client_address, exc_info=True)
 
 
-def _handler(desk: Desk, token: str | None, overview: Overview) -> type[_Handler]:
+def _handler(desk: AgentService, token: str | None, overview: Overview) -> type[_Handler]:
     class Handler(_Handler):
         pass
 
@@ -90,7 +90,7 @@ def _handler(desk: Desk, token: str | None, overview: Overview) -> type[_Handler
 
 
 class _Handler(BaseHTTPRequestHandler):
-    desk: Desk
+    desk: AgentService
     token: str | None
     overview: Overview
     closed = False
@@ -154,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         _log.debug("rheostat agent: " + format, *args)
 
 
-def _written(desk: Desk, path: str, body: bytes) -> tuple[HTTPStatus, Mapping[str, Any]]:
+def _written(desk: AgentService, path: str, body: bytes) -> tuple[HTTPStatus, Mapping[str, Any]]:
     try:
         read = json.loads(body or b"{}")
         if not isinstance(read, dict):

@@ -60,7 +60,7 @@ def to_json(sizing: Sizing) -> dict[str, Any]:
 def sizing_of(read: Mapping[str, Any]) -> Sizing:
     """Return the sizing of JSON values; raises BadInput with all that is wrong, in one line."""
     wrong: list[str] = []
-    names = {each.name for each in fields(Sizing)}
+    names = {option.name for option in fields(Sizing)}
     wrong += [f"{name!r} is no part of a sizing" for name in read if name not in names]
     mode, size, limits = read.get("mode", "policy"), read.get("size"), read.get("limits")
     if mode not in MODES:
@@ -120,7 +120,7 @@ def _limits(read: Any, wrong: list[str]) -> Limits | None:
 def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
     """Return an option group of its values; each value is checked by itself."""
     given = _mapping(name, read, wrong)
-    known = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    known = {option.name for option in fields(kind)}  # type: ignore[arg-type]
     wrong += [f"{name} has no {each!r}" for each in given if each not in known]
     taken = {each: value for each, value in given.items() if each in known}
     before = len(wrong)

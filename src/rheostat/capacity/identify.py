@@ -71,7 +71,7 @@ def with_batch(
     if seen and not costs:
         return dict(learnt)
     x = (
-        sum(_cost(each).duration_s(rows, slots, 1.0) for each in costs.values())
+        sum(_cost(cost).duration_s(rows, slots, 1.0) for cost in costs.values())
         if seen
         else rows / slots
     )
@@ -150,7 +150,7 @@ def identified(learnt: Learnt) -> Identified | None:
     staged, factor = learnt["staged"], math.exp(learnt.get("bias", 0.0))
     fixed_s, slope = through(learnt["time"], slope=1.0 if staged else None)
     stages = (
-        tuple(_cost(each, slope * factor) for each in learnt["stages"].values())
+        tuple(_cost(stage, slope * factor) for stage in learnt["stages"].values())
         if staged
         else (StageCost(tasks=_FLUID, row_s=slope * factor),)
     )

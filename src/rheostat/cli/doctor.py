@@ -53,22 +53,22 @@ def doctor(
 
     Example: rheostat doctor --journal out/demo/journal
     """
-    from rheostat.diagnosis.computer import surroundings
+    from rheostat.diagnosis.computer import machine_findings
     from rheostat.diagnosis.journal_binding import finding_of
 
     given = pairs(settings or (), "setting", "spark.executor.cores=4")
     bound = _bindings(journal) if journal else ()
     findings = [
-        *surroundings(),
+        *machine_findings(),
         *_shape(checkpoint, given, slots),
-        *(finding_of(each, str(checkpoint or "CHECKPOINT")) for each in bound),
+        *(finding_of(binding, str(checkpoint or "CHECKPOINT")) for binding in bound),
     ]
     gains = _measured(quiet=as_json) if measure else []
     text = json.dumps(
         {
-            "findings": [asdict(each) for each in findings],
-            "measured": [asdict(each) for each in gains],
-            **({"bindings": [asdict(each) for each in bound]} if journal else {}),
+            "findings": [asdict(finding) for finding in findings],
+            "measured": [asdict(gain) for gain in gains],
+            **({"bindings": [asdict(binding) for binding in bound]} if journal else {}),
         },
         indent=2,
     )
@@ -147,13 +147,13 @@ def _show(findings: list[Finding], gains: list[Gain]) -> None:
             "idle": "yellow",
         },
     )
-    for each in findings:
+    for finding in findings:
         console.print(
-            f"[{colours[each.state]}]{each.state:6}[/] [bold]{escape(each.topic)}[/bold]:"
-            f" {escape(each.line)}"
+            f"[{colours[finding.state]}]{finding.state:6}[/] [bold]{escape(finding.topic)}[/bold]:"
+            f" {escape(finding.line)}"
         )
-        if each.setting:
-            console.print(f"         {escape(each.setting)}")
+        if finding.setting:
+            console.print(f"         {escape(finding.setting)}")
     console.print(
         "\nWhat the advice brings here is measured with: rheostat doctor --measure"
         if not gains

@@ -74,12 +74,12 @@ def _last_decision(journal: Path) -> str:
 
 def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
     """Yield when each restart of a supervised job was requested, and what it was."""
-    from rheostat.journal.restart_mail import FOLDER
-    from rheostat.restart.story import told
-    from rheostat.restart.story_journal import StoryJournal
+    from rheostat.journal.control_channel import FOLDER
+    from rheostat.restart.restart_log import RestartLog
+    from rheostat.restart.restart_state import restart_text
 
-    for restart in StoryJournal(journal / FOLDER).restarts():
-        yield restart.asked_s, f"{words.when(restart.asked_s)}: {told(restart)}"
+    for restart in RestartLog(journal / FOLDER).restarts():
+        yield restart.asked_s, f"{words.when(restart.asked_s)}: {restart_text(restart)}"
 
 
 def kept_records(journal: Path) -> Iterator[Record]:

@@ -18,7 +18,7 @@ Step = TypeVar("Step")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def tell(
+def emit(
     told: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2
 ) -> None:
     """Write the result to ``out`` if that is asked for, and print it as JSON or ``show`` it; raises
@@ -82,7 +82,7 @@ def write_out(path: Path, lines: Iterable[str]) -> None:
     """Write the lines to a file beside it and put it in its place when all are there; raises
     BadInput where that cannot be.
     """
-    from rheostat.machine.whole_file import replacing
+    from rheostat.machine.atomic_file import replacing
 
     with replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in lines)
@@ -90,7 +90,7 @@ def write_out(path: Path, lines: Iterable[str]) -> None:
 
 def _checked(path: Path | None) -> Path | None:
     if path:
-        from rheostat.machine.whole_file import require_writable
+        from rheostat.machine.atomic_file import require_writable
 
         require_writable(path)
     return path

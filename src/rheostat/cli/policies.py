@@ -52,10 +52,10 @@ def _all() -> list[Description]:
     from rheostat.policies.registry import POLICIES
     from rheostat.policies.third_party import third_party
 
-    found = [describe(each) for each in POLICIES]
-    for each in third_party():
+    found = [describe(policy) for policy in POLICIES]
+    for policy in third_party():
         try:
-            found += [describe(each)] if each not in POLICIES else []
+            found += [describe(policy)] if policy not in POLICIES else []
         except BadInput as broken:
             typer.echo(f"rheostat: left out: {broken}", err=True)
     return found

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, tell
+from rheostat.cli.output import AsJson, Out, emit
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
-    from rheostat.restart.story import Story
+    from rheostat.restart.restart_state import RestartState
 
 
 def restart(
@@ -38,10 +38,10 @@ def restart(
 
     Example: rheostat restart out/journal --executors 4 --partitions 48
     """
-    from rheostat.journal.restart_mail import FOLDER
-    from rheostat.restart.story_journal import StoryJournal
+    from rheostat.journal.control_channel import FOLDER
+    from rheostat.restart.restart_log import RestartLog
 
-    kept = StoryJournal(journal / FOLDER)
+    kept = RestartLog(journal / FOLDER)
     last = kept.last()
     if last is None:
         raise BadInput(
@@ -53,11 +53,11 @@ def restart(
             _require_state(last)
         _order(journal, executors, partitions)
     restarts = kept.restarts()
-    told = {"now": asdict(last), "restarts": [asdict(each) for each in restarts]}
-    tell(told, as_json, out, lambda: _show(restarts, last, bool(executors or partitions)))
+    restart_text = {"now": asdict(last), "restarts": [asdict(restart) for restart in restarts]}
+    emit(restart_text, as_json, out, lambda: _show(restarts, last, bool(executors or partitions)))
 
 
-def _require_state(last: Story) -> None:
+def _require_state(last: RestartState) -> None:
     """Raise BadInput where no checkpoint of the job can be rescaled from here."""
     from rheostat.restart.checkpoint_states import CheckpointStates, require_rescaling
 
@@ -70,7 +70,7 @@ def _require_state(last: Story) -> None:
 
 
 def _order(journal: Path, executors: int | None, partitions: int | None) -> None:
-    from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
+    from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel, RestartRequest
     from rheostat.restart.supervised import is_supervised
 
     if not is_supervised(journal):
@@ -78,14 +78,16 @@ def _order(journal: Path, executors: int | None, partitions: int | None) -> None
             f"no supervisor runs for the journal {journal}: nobody would restart the job"
         )
     wish: dict[str, Any] = {"executors": executors, "partitions": partitions}
-    Mail(journal / FOLDER).leave(PERSON, Wish(t_s=time.time(), reason="ordered by hand", **wish))
+    ControlChannel(journal / FOLDER).leave(
+        PERSON, RestartRequest(t_s=time.time(), reason="ordered by hand", **wish)
+    )
 
 
-def _show(restarts: list[Story], last: Story, ordered: bool) -> None:
-    from rheostat.restart.story import told
+def _show(restarts: list[RestartState], last: RestartState, ordered: bool) -> None:
+    from rheostat.restart.restart_state import restart_text
 
-    for each in restarts:
-        typer.echo(told(each))
+    for restart in restarts:
+        typer.echo(restart_text(restart))
     if not restarts and not ordered:
         size = f"{last.executors} executor{'s' * (last.executors != 1)}"
         typer.echo(f"It was never restarted; it is {last.phase} with {size}.")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, plain_table, tell
+from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status_text import UNKNOWN
 from rheostat.errors import BadInput
 from rheostat.journal.known_journals import is_journal
@@ -51,7 +51,7 @@ def savings(
     """
     reference, first = against_of(against), _first_day(since)
     answers = [_answer(folder, reference, first, price) for folder in journals]
-    tell(answers, as_json, out, lambda: _show(answers, against))
+    emit(answers, as_json, out, lambda: _show(answers, against))
 
 
 def _answer(folder: Path, against: str | int, first: str, price: float | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, tell
+from rheostat.cli.output import AsJson, Out, emit
 from rheostat.cli.status_text import lines_of, row_of
 from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.known_journals import is_journal, journals_of, known_journals, written_s
@@ -57,7 +57,7 @@ def status(
     shown = [answer for job in jobs or _recent() for answer in _answers(job)]
     for answer in shown:
         answer["price"] = price or (answer["start"] or {}).get("price")
-    tell(shown, as_json, out, lambda: _show(shown))
+    emit(shown, as_json, out, lambda: _show(shown))
     return 0 if all(answer["healthy"] for answer in shown) else 1
 
 

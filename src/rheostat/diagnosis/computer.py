@@ -25,10 +25,10 @@ _EXTRAS = {
 }
 
 
-def surroundings() -> Iterator[Finding]:
+def machine_findings() -> Iterator[Finding]:
     """Yield what is there and what is not, and what that means, one line each."""
     for topic, look in (("Java", _java), ("Spark", _spark), ("Kafka source", _kafka_source)):
-        yield _found(topic, look)
+        yield _checked(topic, look)
     for module, (name, with_it, without) in _EXTRAS.items():
         there = importlib.util.find_spec(module) is not None
         line = (
@@ -39,7 +39,7 @@ def surroundings() -> Iterator[Finding]:
         yield Finding(topic=name, state="good" if there else "idle", line=line)
 
 
-def _found(topic: str, look: Callable[[], Finding]) -> Finding:
+def _checked(topic: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
     except BadInput as missing:

@@ -12,6 +12,7 @@ from rheostat.model import Limits, Observation
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.queries.stream_executions import Queries
 from rheostat.spark.internals.state.coordinator import Coordinator
+from rheostat.spark.scaling_capabilities import placement_verdict
 from rheostat.spark.sensing.capabilities.capabilities import is_connect, is_local, obstacles
 from rheostat.spark.sensing.capabilities.leaving_settings import leaving
 from rheostat.spark.sensing.capabilities.query_shape import (
@@ -25,7 +26,6 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 )
 from rheostat.spark.sensing.kubernetes.driver_address import unreachable
 from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of
-from rheostat.spark.sizing_means import placement_verdict
 from rheostat.spark.warming.warm_start import of_session
 
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)
@@ -77,7 +77,7 @@ def examine(spark: Any) -> Findings:
             *_scaling(spark),
             *fleet,
             *dict.fromkeys(found),
-            *(finding_of(each) for each in bound),
+            *(finding_of(binding) for binding in bound),
         )
     )
 

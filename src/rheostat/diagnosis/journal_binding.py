@@ -75,26 +75,30 @@ def _batches(seen: Sequence[Observation]) -> list[Observation]:
     """Return one observation for each batch that ran wholly at one size, executors warm."""
     found: list[Observation] = []
     size, cold, last = None, 0, None
-    for each in seen:
+    for observation in seen:
         # An observation that saw no executors (the API server was away) changed no size.
-        if each.executors and each.executors != size:
-            size, cold = each.executors, 0 if size is None else _COLD
-        batch = (each.batch_s, each.batch_rows)
-        if batch == last or not (each.batch_s and each.batch_rows and each.executors):
+        if observation.executors and observation.executors != size:
+            size, cold = observation.executors, 0 if size is None else _COLD
+        batch = (observation.batch_s, observation.batch_rows)
+        if batch == last or not (
+            observation.batch_s and observation.batch_rows and observation.executors
+        ):
             continue
         last = batch
         if cold:
             cold -= 1
         else:
-            found.append(each)
+            found.append(observation)
     return found
 
 
 def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
     learnt: Mapping[str, object] = {}
-    for each in batches:
-        if each.batch_s and each.batch_rows:
-            learnt = with_batch(learnt, each.batch_s, each.batch_rows, _slots(each), each.stages)
+    for batch in batches:
+        if batch.batch_s and batch.batch_rows:
+            learnt = with_batch(
+                learnt, batch.batch_s, batch.batch_rows, _slots(batch), batch.stages
+            )
     model = identified(learnt)
     if model is None or len(batches) < _LIMITED:
         return None

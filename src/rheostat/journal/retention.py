@@ -131,10 +131,10 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
 
 def _leave_changes(segment: Path) -> None:
     # Imported here: whoever only reads a journal should not wait for it.
-    from rheostat.machine.whole_file import write_whole
+    from rheostat.machine.atomic_file import write_atomic
 
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
-    write_whole(kept, "".join(f"{to_line(record)}\n" for record in turning_points(_read(segment))))
+    write_atomic(kept, "".join(f"{to_line(record)}\n" for record in turning_points(_read(segment))))
 
 
 def _read(path: Path) -> Iterator[Record]:

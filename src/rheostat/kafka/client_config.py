@@ -22,7 +22,7 @@ def client_config(given: str) -> dict[str, str]:
     # A file first: a name with a colon may be one.
     if path.is_file():
         return _of_file(path)
-    if all(_BROKERS.fullmatch(each.strip()) for each in given.split(",")):
+    if all(_BROKERS.fullmatch(part.strip()) for part in given.split(",")):
         return {"bootstrap.servers": given}
     raise BadInput(
         f"kafka takes host:port or a file of properties, but {given!r} is no host:port, and there"
@@ -37,13 +37,13 @@ def _of_file(path: Path) -> dict[str, str]:
         why = fault.strerror if isinstance(fault, OSError) else "it is no text"
         raise BadInput(f"{path} cannot be read: {why}") from None
     found: dict[str, str] = {}
-    for each in properties(text):
-        if not each.value or not each.name:
+    for line in properties(text):
+        if not line.value or not line.name:
             # The number only: the line may be a password that was broken over two lines.
-            raise BadInput(f"line {each.line} of {path} is not name=value")
-        if each.name in found:
-            raise BadInput(f"line {each.line} of {path} sets {each.name} for the second time")
-        found[each.name] = each.value
+            raise BadInput(f"line {line.line} of {path} is not name=value")
+        if line.name in found:
+            raise BadInput(f"line {line.line} of {path} sets {line.name} for the second time")
+        found[line.name] = line.value
     # Taken from a Java client as a rule; librdkafka would only say that it does not know it.
     if "sasl.jaas.config" in found:
         raise BadInput(

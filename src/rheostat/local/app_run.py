@@ -15,8 +15,8 @@ from typing import Any
 
 from rheostat.capacity.initial_size import initial_size
 from rheostat.errors import BadInput
+from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import STOP_FILE
-from rheostat.journal.restart_mail import Order
 from rheostat.kafka.jars import source_jars
 from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import local_settings

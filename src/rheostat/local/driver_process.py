@@ -28,9 +28,9 @@ def end_driver() -> None:
         for each in (child, *child.children(recursive=True))
     ]
     for signal_ in (signal.SIGTERM, signal.SIGKILL):
-        for each in doomed:
+        for process in doomed:
             with suppress(psutil.NoSuchProcess):
-                each.send_signal(signal_)
+                process.send_signal(signal_)
         _, doomed = psutil.wait_procs(doomed, timeout=_GRACE_S)
 
 

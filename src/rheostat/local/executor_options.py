@@ -78,7 +78,7 @@ def session_options(
         flags = _flags([_LOG_SETTINGS, "-Drheostat.log.level=error"])
         wanted[_DRIVER_FLAGS] = Wanted(flags, "its log says errors only", joins=" ")
     options = {
-        name: _joined(each.value, each.joins, user.get(name)) for name, each in wanted.items()
+        name: _joined(item.value, item.joins, user.get(name)) for name, item in wanted.items()
     }
     return {**options, **scaling_options(limits, initial, linger_s=linger_s, user=user)}
 
@@ -143,7 +143,7 @@ def scaling_options(
         **leaving(linger_s),
         **allocation(limits, first),
     }
-    return {name: each.value for name, each in wanted.items()}
+    return {name: item.value for name, item in wanted.items()}
 
 
 def _flags(flags: Iterable[str]) -> str:

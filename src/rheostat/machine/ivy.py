@@ -89,11 +89,11 @@ def _run_ivy(java: Path, scratch: Path, what: str, dependencies: str, release: s
             " network"
         ) from None
     if done.returncode != 0:
-        raise _said(what, done.stdout + done.stderr)
+        raise _ivy_error(what, done.stdout + done.stderr)
     return sorted((scratch / "lib").iterdir())
 
 
-def _said(what: str, output: str) -> RheostatError:
+def _ivy_error(what: str, output: str) -> RheostatError:
     """Turn what Ivy printed into one line."""
     trouble = re.search(r"\((java\.net\.\w+|javax\.net\.\w+)[^)]*\)", output)
     if trouble or "UnknownHost" in output:

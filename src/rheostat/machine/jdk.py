@@ -55,14 +55,14 @@ def find_jdk(
     found = list(_installed(environment, places))
     good = [jdk for jdk in found if jdk.version in GOOD_VERSIONS]
     if not good:
-        raise BadInput(f"Java 17 or 21 is needed, but {_said(found)}; {HOW_TO_GET_ONE}")
+        raise BadInput(f"Java 17 or 21 is needed, but {_jdk_list(found)}; {HOW_TO_GET_ONE}")
     # Who names a Java means it, even where it is a JRE.
     if environment.get("JAVA_HOME") and good[0].home == Path(environment["JAVA_HOME"]).resolve():
         return good[0]
     return next((jdk for jdk in good if jdk.has_jcmd), good[0])
 
 
-def _said(found: list[Jdk]) -> str:
+def _jdk_list(found: list[Jdk]) -> str:
     if not found:
         return "no Java was found"
     return "only " + ", ".join(f"Java {jdk.version} ({jdk.home})" for jdk in found) + " was found"
@@ -100,10 +100,10 @@ def _version(home: Path) -> int | None:
         text = (home / "release").read_text(errors="replace")
     except OSError:
         text = ""
-    return _major(text) or _major(_asked(home / "bin" / "java"))
+    return _major(text) or _major(_java_version(home / "bin" / "java"))
 
 
-def _asked(java: Path) -> str:
+def _java_version(java: Path) -> str:
     try:
         answer = subprocess.run(
             [str(java), "-version"],

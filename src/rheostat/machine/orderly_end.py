@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POLL_S = 1.0
 
 
@@ -23,7 +23,7 @@ def undisturbed() -> Iterator[None]:
         yield  # signals are the main thread's
         return
     # Not heard rather than put off: the shutdown that runs is what the signal would ask for.
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in _HEARD}
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
     try:
         yield
     finally:
@@ -36,7 +36,7 @@ def unchanged() -> Iterator[None]:
     """Keep the handlers of the signals, whatever a library that is used inside does to them:
     PySpark takes Ctrl-C for its own with each new context.
     """
-    before = {number: signal.getsignal(number) for number in _HEARD}
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         yield
     finally:
@@ -53,7 +53,7 @@ def orderly_end(with_parent: bool = False) -> Iterator[None]:
     The first signal unwinds; those that follow while it does are not heard, so that nothing is left
     behind. A SIGHUP that was ignored from the start (``nohup``) stays ignored.
     """
-    heard = [number for number in _HEARD if signal.getsignal(number) is not signal.SIG_IGN]
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
     def end(number: int, _: FrameType | None) -> None:
         # Deaf before the unwinding begins: a second Ctrl-C would leave it half done.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.machine.whole_file import write_whole
+from rheostat.machine.atomic_file import write_atomic
 
 MARKER = ".rheostat"
 
@@ -67,7 +67,7 @@ def claim(path: Path, option: str) -> OwnFolder:
     and for a folder that holds anything and no marker of ours; and where it cannot be written.
     """
     check_claim(path, option)
-    with _said(path):
+    with _folder_errors(path):
         path.mkdir(parents=True, exist_ok=True)
     # Never anew over an old marker: it names what we have written before.
     if not (path / MARKER).exists():
@@ -81,7 +81,7 @@ def check_claim(path: Path, option: str) -> None:
         raise BadInput(f"{option} {path} is a file; name a folder")
     if is_marked(path):
         return
-    with _said(path):
+    with _folder_errors(path):
         held = sorted(path.iterdir()) if path.exists() else []
     if held:
         raise BadInput(
@@ -107,11 +107,11 @@ def is_marked(path: Path) -> bool:
 
 
 def _mark(path: Path, names: tuple[str, ...]) -> None:
-    write_whole(path / MARKER, json.dumps({"written by": "rheostat", "files": names}) + "\n")
+    write_atomic(path / MARKER, json.dumps({"written by": "rheostat", "files": names}) + "\n")
 
 
 @contextmanager
-def _said(path: Path) -> Iterator[None]:
+def _folder_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.machine import leash
+from rheostat.machine import child_supervisor
 
-STOP_DEADLINE_S = leash.GRACE_S + 4.0
+STOP_DEADLINE_S = child_supervisor.GRACE_S + 4.0
 
 
 class Child:
@@ -37,7 +37,7 @@ class Child:
         log.parent.mkdir(parents=True, exist_ok=True)
         # Isolated and without site: nothing of the environment or of the working directory can get
         # in the way.
-        line = [sys.executable, "-I", "-S", leash.__file__, "--", *map(str, command)]
+        line = [sys.executable, "-I", "-S", child_supervisor.__file__, "--", *map(str, command)]
         with log.open("ab") as output:
             self._leash = subprocess.Popen(
                 line,

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine import folders, leash
+from rheostat.machine import child_supervisor, folders
 
 SAME_TIME_S = 2.0
 """A process id may be given to another process; start times this close are of the same one, even if
@@ -117,16 +117,16 @@ def end(name: str) -> Service | None:
 def _end_all(process: psutil.Process) -> None:
     # Listed before anybody is told: children of a dead parent are found no more.
     doomed = {process, *process.children(recursive=True)}
-    for pid in leash.members(process.pid):
+    for pid in child_supervisor.members(process.pid):
         with contextlib.suppress(psutil.NoSuchProcess):
             doomed.add(psutil.Process(pid))
     for signal_ in (psutil.Process.terminate, psutil.Process.kill):
         for each in filter(_lives, doomed):
             with contextlib.suppress(psutil.NoSuchProcess):
                 signal_(each)
-        deadline = time.monotonic() + leash.GRACE_S
+        deadline = time.monotonic() + child_supervisor.GRACE_S
         while any(map(_lives, doomed)) and time.monotonic() < deadline:
-            time.sleep(leash.POLL_S)
+            time.sleep(child_supervisor.POLL_S)
 
 
 def _process(service: Service) -> psutil.Process | None:

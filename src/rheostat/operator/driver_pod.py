@@ -62,6 +62,8 @@ def driver_pod(application: Application, incarnation: int, size: int) -> dict[st
     spec = dict(pod.get("spec") or {})
     spec.setdefault("restartPolicy", "Never")
     for container in spec.get("containers", ()):
-        others = [each for each in container.get("env", ()) if each.get("name") != EXECUTORS]
+        others = [
+            variable for variable in container.get("env", ()) if variable.get("name") != EXECUTORS
+        ]
         container["env"] = [{"name": EXECUTORS, "value": str(size)}, *others]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}

@@ -18,8 +18,8 @@ from kubernetes import client
 
 from rheostat.operator.agent_client import AgentClient
 from rheostat.operator.cluster_api import ApiCluster
+from rheostat.operator.controller import Controller
 from rheostat.operator.fence import FencedAgents, FencedCluster
-from rheostat.operator.keeper import Keeper
 from rheostat.operator.metrics_server import certificate, context, serve
 from rheostat.operator.streaming_application import GROUP, PLURAL, ROLE, VERSION
 
@@ -27,7 +27,7 @@ _APISERVICE = "v1beta1.external.metrics.k8s.io"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class OperatorConfig:
     """How an operator works: ``metrics`` is host and port of the metrics server, None for none;
     ``leads`` tells whether it leads at this moment.
     """
@@ -39,7 +39,7 @@ class Terms:
     leads: Callable[[], bool] = lambda: True
 
 
-def registry_of(terms: Terms) -> kopf.OperatorRegistry:
+def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
     """Return the handlers of an operator."""
     registry = kopf.OperatorRegistry()
     kept: dict[str, Any] = {}
@@ -58,7 +58,7 @@ def registry_of(terms: Terms) -> kopf.OperatorRegistry:
         kept["agents"] = AgentClient(terms.token)
         cluster = FencedCluster(ApiCluster(), terms.leads)
         agents = FencedAgents(kept["agents"], terms.leads)
-        kept["keeper"] = Keeper(cluster, agents, terms.round_s)
+        kept["keeper"] = Controller(cluster, agents, terms.round_s)
         if terms.metrics:
             kept["metrics"] = await _serve(terms, kept["keeper"])
 
@@ -93,7 +93,7 @@ def _plain(body: kopf.Body) -> dict[str, Any]:
     return {**read, "metadata": meta}
 
 
-async def _serve(terms: Terms, keeper: Keeper) -> Any:
+async def _serve(terms: OperatorConfig, keeper: Controller) -> Any:
     host, port = terms.metrics or ("", 0)
     with tempfile.TemporaryDirectory() as folder:
         cert, key = certificate(Path(folder), list(terms.names))

@@ -77,7 +77,7 @@ class ApiLease:
         except client.ApiException as refused:
             if refused.status == _GONE:
                 return None
-            raise OSError(_said(refused)) from None
+            raise OSError(_refusal_text(refused)) from None
         except urllib3.exceptions.HTTPError as fault:
             raise OSError(str(fault)) from None
         return Held(read.spec.holder_identity or "", read.metadata.resource_version)
@@ -100,11 +100,11 @@ class ApiLease:
         except client.ApiException as refused:
             if refused.status in (_GONE, _CONFLICT):
                 return False
-            raise OSError(_said(refused)) from None
+            raise OSError(_refusal_text(refused)) from None
         except urllib3.exceptions.HTTPError as fault:
             raise OSError(str(fault)) from None
         return True
 
 
-def _said(refused: client.ApiException) -> str:
+def _refusal_text(refused: client.ApiException) -> str:
     return f"the API server says {refused.status}: {refused.reason}"

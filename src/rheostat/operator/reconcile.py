@@ -57,14 +57,16 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
     status = replace(status, observed_generation=wanted.generation)
     if observed.rival:
         said = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
-        return _said(status, "TwoResources", said)
+        return _with_message(status, "TwoResources", said)
     if wanted.template is not None:
         return _of_ours(wanted, status, observed)
-    running = [each for each in observed.drivers if each.running and not each.leaving]
+    running = [driver for driver in observed.drivers if driver.running and not driver.leaving]
     if len(running) != 1:
         labels = ",".join(f"{name}={value}" for name, value in sorted(wanted.labels.items()))
         reason = "SeveralDrivers" if running else "NoDriver"
-        return _said(status, reason, f"{len(running)} running pods have the labels {labels}")
+        return _with_message(
+            status, reason, f"{len(running)} running pods have the labels {labels}"
+        )
     return _live(wanted, status, observed)
 
 
@@ -86,13 +88,13 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         driver = next((each for each in observed.drivers if _is(each, status.incarnation)), None)
     if driver is None:
         start = Start(status.incarnation, status.started_at or least)
-        return _said(status, "Starting", f"starting with {start.size} executors", (start,))
+        return _with_message(status, "Starting", f"starting with {start.size} executors", (start,))
     if driver.ended:
-        return _said(status, "Ended", f"the driver {driver.name} has ended by itself")
+        return _with_message(status, "Ended", f"the driver {driver.name} has ended by itself")
     if status.restarting_to is not None:
         return _restarting(status, driver, observed.report)
     if not driver.running or driver.leaving:
-        return _said(status, "Starting", f"the driver {driver.name} is not running yet")
+        return _with_message(status, "Starting", f"the driver {driver.name} is not running yet")
     found = _live(wanted, status, observed)
     size, report = _size(wanted.sizing), observed.report
     halted = wanted.sizing.paused or (report is not None and report.halted)
@@ -100,7 +102,7 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         other = size != (driver.size or status.started_at)
         wait = _wait(other, status, observed)
         if wait:
-            return _said(found.status, "Waiting", wait, found.actions)
+            return _with_message(found.status, "Waiting", wait, found.actions)
         if other:
             return _restarting(replace(status, restarting_to=size), driver, report)
     return replace(found, actions=(*found.actions, *_cleared(status, observed)))
@@ -110,7 +112,7 @@ def _wait(other: bool, status: Status, observed: Observed) -> str:
     """Return why a restart waits, empty where none does: while a size comes and goes each second,
     the reason should not come and go with it.
     """
-    waited = any(each.reason == "Waiting" for each in status.conditions)
+    waited = any(condition.reason == "Waiting" for condition in status.conditions)
     if (other or waited) and observed.stood_s < STOOD_S:
         return f"a size has to stand for {STOOD_S:g} s before the driver is restarted for it"
     if other and observed.ran_s < RAN_S:
@@ -129,11 +131,11 @@ def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
     """
     if not (observed.report and observed.report.executors):
         return ()
-    before = [each for each in observed.drivers if each.ended and not each.leaving]
+    before = [driver for driver in observed.drivers if driver.ended and not driver.leaving]
     return tuple(
-        Clear(each.name, each.uid, each.end)
-        for each in before
-        if 0 < each.incarnation < status.incarnation
+        Clear(item.name, item.uid, item.end)
+        for item in before
+        if 0 < item.incarnation < status.incarnation
     )
 
 
@@ -141,21 +143,29 @@ def _restarting(status: Status, driver: Driver, report: Report | None) -> Outcom
     """Return the next step of drain, stop, restart; the start is a step of its own."""
     to = status.restarting_to
     if driver.leaving:
-        return _said(status, "Stopping", f"the driver ends, to start again with {to} executors")
+        return _with_message(
+            status, "Stopping", f"the driver ends, to start again with {to} executors"
+        )
     if report is None or not report.draining:
         if report is None:
-            return _said(status, "Draining", "the driver does not answer, so it is not drained")
-        return _said(status, "Draining", "its batches end", (Drain(driver.uid),))
+            return _with_message(
+                status, "Draining", "the driver does not answer, so it is not drained"
+            )
+        return _with_message(status, "Draining", "its batches end", (Drain(driver.uid),))
     if not report.drained:
-        return _said(status, "Draining", "its batches end")
-    return _said(status, "Stopping", "its batches have ended", (Stop(driver.name, driver.uid),))
+        return _with_message(status, "Draining", "its batches end")
+    return _with_message(
+        status, "Stopping", "its batches have ended", (Stop(driver.name, driver.uid),)
+    )
 
 
 def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
     """Return what is done for a driver that runs: it is told how it is sized, and believed."""
     report = observed.report
     if report is None:
-        return _said(status, observed.silence_reason, observed.silence or "the driver is silent")
+        return _with_message(
+            status, observed.silence_reason, observed.silence or "the driver is silent"
+        )
     status = replace(
         status,
         replicas=report.executors if report.executors is not None else status.replicas,
@@ -173,12 +183,14 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         actions.append(Tell(sizing))
     if report.halted:
         reason = "Paused" if sizing.paused else "Halted"
-        return _said(status, reason, report.detail, tuple(actions), phase=report.phase)
+        return _with_message(status, reason, report.detail, tuple(actions), phase=report.phase)
     if not report.can_scale and sizing.mode != "shadow":
         said = f"live scaling is not possible: {'; '.join(report.cannot)}"
-        return _said(status, "CannotScale", said, tuple(actions), phase=report.phase)
+        return _with_message(status, "CannotScale", said, tuple(actions), phase=report.phase)
     if report.contested and sizing.mode == "external":
-        return _said(status, "Contested", report.contested, tuple(actions), phase=report.phase)
+        return _with_message(
+            status, "Contested", report.contested, tuple(actions), phase=report.phase
+        )
     reason, said = "Sized", _how(sizing)
     if observed.unread is not None and sizing.mode != "external":
         reason, said = "ScaleUnread", f"{said}; {_unread(observed.unread, sizing.mode)}"
@@ -195,7 +207,7 @@ def mirrored(mode: str, replicas: int | None, status: Status) -> tuple[Action, .
     return (Adopt(status.target),) if follows and status.target else ()
 
 
-def _said(
+def _with_message(
     status: Status,
     reason: str,
     message: str,

@@ -147,7 +147,7 @@ def _spec() -> dict[str, Any]:
 
 
 def _driver() -> dict[str, Any]:
-    one = " + ".join(f"(has(self.{each}) ? 1 : 0)" for each in SOURCES)
+    one = " + ".join(f"(has(self.{source}) ? 1 : 0)" for source in SOURCES)
     return _object(
         "Which driver it is: exactly one of selector, sparkApplication, template.",
         {
@@ -182,12 +182,12 @@ def _driver() -> dict[str, Any]:
 def group_schema(group: type, description: str) -> dict[str, Any]:
     """Return an option group as a schema: names in camel case, kinds, defaults and help."""
     said = {
-        camel(each.name): {
-            "type": _KINDS[type(each.default)],
-            "default": each.default,
-            "description": each.metadata["help"][:1].upper() + each.metadata["help"][1:] + ".",
+        camel(option.name): {
+            "type": _KINDS[type(option.default)],
+            "default": option.default,
+            "description": option.metadata["help"][:1].upper() + option.metadata["help"][1:] + ".",
         }
-        for each in fields(group)
+        for option in fields(group)
     }
     return _object(description, said)
 

@@ -14,14 +14,16 @@ def status_of(read: Mapping[str, Any]) -> Status:
     """Return the status of a resource's JSON; what it does not know is skipped."""
     conditions = tuple(
         Condition(
-            type=each["type"],
-            true=each["status"] == "True",
-            reason=each.get("reason", ""),
-            message=each.get("message", ""),
+            type=condition["type"],
+            true=condition["status"] == "True",
+            reason=condition.get("reason", ""),
+            message=condition.get("message", ""),
         )
-        for each in read.get("conditions", ())
+        for condition in read.get("conditions", ())
     )
-    names = {camel(each.name): each.name for each in fields(Status) if each.name != "conditions"}
+    names = {
+        camel(option.name): option.name for option in fields(Status) if option.name != "conditions"
+    }
     known = {names[name]: value for name, value in read.items() if name in names}
     return Status(**known, conditions=conditions)
 
@@ -29,23 +31,23 @@ def status_of(read: Mapping[str, Any]) -> Status:
 def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str, Any]:
     """Return the JSON to write over ``before``; None removes a field (a merge patch)."""
     said: dict[str, Any] = {
-        camel(each.name): getattr(status, each.name)
-        for each in fields(status)
-        if each.name != "conditions"
+        camel(option.name): getattr(status, option.name)
+        for option in fields(status)
+        if option.name != "conditions"
     }
     since = {
-        (each["type"], each["status"]): each.get("lastTransitionTime", now)
-        for each in before.get("conditions", ())
+        (condition["type"], condition["status"]): condition.get("lastTransitionTime", now)
+        for condition in before.get("conditions", ())
     }
     said["conditions"] = [
         {
-            "type": each.type,
-            "status": (true := "True" if each.true else "False"),
-            "reason": each.reason,
-            "message": each.message,
+            "type": condition.type,
+            "status": (true := "True" if condition.true else "False"),
+            "reason": condition.reason,
+            "message": condition.message,
             "observedGeneration": status.observed_generation,
-            "lastTransitionTime": since.get((each.type, true), now),
+            "lastTransitionTime": since.get((condition.type, true), now),
         }
-        for each in status.conditions
+        for condition in status.conditions
     ]
     return said

@@ -41,7 +41,7 @@ def application_of(body: Mapping[str, Any]) -> Application:
     """Return the application of a resource; raises BadInput with all that is wrong, in one line."""
     meta, spec = body["metadata"], body.get("spec") or {}
     driver, wrong = spec.get("driver") or {}, []
-    given = [each for each in SOURCES if driver.get(each)]
+    given = [source for source in SOURCES if driver.get(source)]
     if len(given) != 1:
         there = " and ".join(given) or "none"
         wrong.append(f"driver needs exactly one of {', '.join(SOURCES)}, but it has {there}")

@@ -12,7 +12,7 @@ from rheostat.policies.parameters import parameters
 from rheostat.policies.registry import POLICIES, find
 from rheostat.policies.third_party import origin, third_party
 
-NOT_SAID = "not said"
+NOT_STATED = "not said"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +58,10 @@ def describe(name: str) -> Description:
         name=name,
         origin=_origin(name),
         title=_first_sentence(module.__doc__ if module else None),
-        summary=inspect.getdoc(policy) or NOT_SAID,
-        formula=getattr(about, "formula", NOT_SAID),
-        source=getattr(about, "source", NOT_SAID),
-        fails_when=getattr(about, "fails_when", NOT_SAID),
+        summary=inspect.getdoc(policy) or NOT_STATED,
+        formula=getattr(about, "formula", NOT_STATED),
+        source=getattr(about, "source", NOT_STATED),
+        fails_when=getattr(about, "fails_when", NOT_STATED),
         parameters=tuple(_parameter(field) for field in parameters(policy)),
     )
 
@@ -74,7 +74,7 @@ def _origin(name: str) -> str:
 
 
 def _first_sentence(text: str | None) -> str:
-    return " ".join((text or NOT_SAID).strip().split("\n\n")[0].split())
+    return " ".join((text or NOT_STATED).strip().split("\n\n")[0].split())
 
 
 def _parameter(field: dataclasses.Field[object]) -> Parameter:

@@ -26,7 +26,11 @@ def parameters(policy: type) -> tuple[Parameter, ...]:
     """
     if dataclasses.is_dataclass(policy):
         return tuple(field for field in dataclasses.fields(policy) if field.init)
-    taken = [each for each in inspect.signature(policy).parameters.values() if each.kind in _NAMED]
+    taken = [
+        parameter
+        for parameter in inspect.signature(policy).parameters.values()
+        if parameter.kind in _NAMED
+    ]
     like = dataclasses.make_dataclass("_Like", map(_as_field, taken), kw_only=True)
     return dataclasses.fields(like)
 
@@ -38,12 +42,12 @@ def values(name: str, policy: type, given: Mapping[str, Any]) -> dict[str, Any]:
     Numbers and switches may be text. Raises BadInput for a parameter that it has not, a value of
     the wrong type, and a parameter without a default that is not given.
     """
-    known = {each.name: each for each in parameters(policy)}
+    known = {parameter.name: parameter for parameter in parameters(policy)}
     there = f"it has {', '.join(known) or 'none'}"
     for key in given:
         if key not in known:
             raise BadInput(f"policy {name} has no parameter {key!r}; {there}")
-    missing = [each.name for each in known.values() if _must(each) and each.name not in given]
+    missing = [item.name for item in known.values() if _must(item) and item.name not in given]
     if missing:
         raise BadInput(f"policy {name} needs a value for {', '.join(missing)}; {there}")
     return {key: parsed(name, known[key], value) for key, value in given.items()}

@@ -90,7 +90,7 @@ def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = 
     """
     policy = find(name)
     wanted = dict(given or {})
-    if slo and any(each.name == "slo" for each in parameters(policy)):
+    if slo and any(parameter.name == "slo" for parameter in parameters(policy)):
         # What the user sets for the policy itself goes before the objective of the job.
         wanted.setdefault("slo", slo.latency_s)
     taken = values(name, policy, wanted)
@@ -114,7 +114,7 @@ def wrong_parameters(name: str, given: Mapping[str, Any]) -> list[str]:
         return []
     needs = "needs a value for"  # each is tried by itself: the others are missing then
     alone = [fault for each in given if (fault := _fault(name, {each: given[each]}))]
-    return [each for each in dict.fromkeys(alone) if needs not in each] or [whole]
+    return [fromkey for fromkey in dict.fromkeys(alone) if needs not in fromkey] or [whole]
 
 
 def _fault(name: str, given: Mapping[str, Any]) -> str | None:

@@ -22,8 +22,8 @@ from rheostat.repartition.checkpoints.operators import refusal
 from rheostat.repartition.checkpoints.running_query import last_sign
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.lease import lease_owner
-from rheostat.repartition.protocol.own_journal import JOURNAL, story_of
 from rheostat.repartition.protocol.preflight import unended
+from rheostat.repartition.protocol.repartition_log import JOURNAL, repartition_state
 
 if TYPE_CHECKING:
     from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
@@ -73,7 +73,7 @@ def _at_work(folder: Path) -> str | None:
 
 
 def _unended(checkpoint: Checkpoint, files: CheckpointFiles) -> str | None:
-    return unended(story_of(files.text(f"{checkpoint.location}/{JOURNAL}") or ""))
+    return unended(repartition_state(files.text(f"{checkpoint.location}/{JOURNAL}") or ""))
 
 
 def _look_elsewhere(location: str, rows: bool) -> Look:
@@ -102,6 +102,6 @@ def _counted(checkpoint: Checkpoint) -> Counts:
 
 def _counts(checkpoint: Checkpoint, rewriter: SparkRewriter) -> Counts:
     return {
-        (each.operator, each.name, each.partition): (each.rows, each.bytes)
-        for each in rewriter.measure_partitions(checkpoint.state)
+        (partition.operator, partition.name, partition.partition): (partition.rows, partition.bytes)
+        for partition in rewriter.measure_partitions(checkpoint.state)
     }

@@ -19,8 +19,8 @@ from rheostat.repartition.checkpoints.running_query import require_stopped
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.log_entry import entry_partitions
-from rheostat.repartition.protocol.own_journal import OWN_FOLDER, OwnJournal
 from rheostat.repartition.protocol.preflight import UNFINISHED
+from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, RepartitionLog
 from rheostat.repartition.sites.site import LocalSite, Site
 
 LATE_S = 1.0
@@ -53,7 +53,7 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CheckpointStatus:
     """A checkpoint's folder, which may have a path's methods only, and the files of its state, with
     the time at which each was written (Unix seconds).
     """
@@ -73,18 +73,18 @@ def repair(location: str, disk: Disk | None = None) -> Repaired:
 def repair_at(site: Site) -> Repaired:
     """Do ``repair`` wherever the checkpoint is."""
     folder, disk = site.folder, site.disk
-    story = OwnJournal(folder, disk).read()
+    story = RepartitionLog(folder, disk).read()
     if story is not None and story.phase in UNFINISHED:
         raise BadInput(
             f"the unfinished repartition of {folder} is Rheostat's own: end it with rheostat"
             f" state rescale --partitions {story.plan.partitions}, or take it back with rheostat"
             " state undo"
         )
-    found = diagnose(_seen(site))
+    found = diagnose(_checkpoint_status(site))
     require_stopped(folder)
     with leased(folder, disk):
         attic = folder / OWN_FOLDER / "attic" / str(int(time.time()))
-        seen = _seen(site)
+        seen = _checkpoint_status(site)
         moved = tuple(_going(seen, diagnose(seen)))
         for name in moved:
             disk.move(folder / name, attic / name)
@@ -123,7 +123,7 @@ def repair_sink_at(site: Site, sink: str) -> tuple[int, ...]:
         return tuple(batch for batch in done if log.add_empty(batch))
 
 
-def diagnose(seen: Seen) -> Diagnosis:
+def diagnose(seen: CheckpointStatus) -> Diagnosis:
     """Return what is wrong with a checkpoint's logs; raises BadInput where nothing is that a repair
     could mend.
     """
@@ -154,12 +154,14 @@ def diagnose(seen: Seen) -> Diagnosis:
     )
 
 
-def _seen(site: Site) -> Seen:
+def _checkpoint_status(site: Site) -> CheckpointStatus:
     below = site.written_below("state")
-    return Seen(site.folder, {PurePosixPath("state", name): at_s for name, at_s in below.items()})
+    return CheckpointStatus(
+        site.folder, {PurePosixPath("state", name): at_s for name, at_s in below.items()}
+    )
 
 
-def _going(seen: Seen, found: Diagnosis) -> Iterator[str]:
+def _going(seen: CheckpointStatus, found: Diagnosis) -> Iterator[str]:
     """Yield what has to go, in the order in which it may: the state of the repartition's batch
     first, the offset log's entry last, since as long as it is there no query starts.
     """
@@ -187,7 +189,7 @@ def _is_of(file: PurePosixPath, version: int) -> bool:
     return number.partition("_")[0] == str(version)
 
 
-def _is_skipped(seen: Seen, batch: int) -> bool:
+def _is_skipped(seen: CheckpointStatus, batch: int) -> bool:
     """Tell whether a commit is the empty one that Spark writes for a batch that it skips: of the
     stores that have the state before the batch, not all have the state after it.
     """
@@ -197,7 +199,7 @@ def _is_skipped(seen: Seen, batch: int) -> bool:
     return not after or bool(same and _stores(seen, batch) - after) or _is_late(seen, batch, after)
 
 
-def _is_late(seen: Seen, batch: int, stores: set[PurePosixPath]) -> bool:
+def _is_late(seen: CheckpointStatus, batch: int, stores: set[PurePosixPath]) -> bool:
     """Tell whether a commit without a watermark was written long after its state, and just before
     the repartition's batch: the batch may have been stopped before its sink was done.
 
@@ -216,7 +218,7 @@ def _is_late(seen: Seen, batch: int, stores: set[PurePosixPath]) -> bool:
     return at_s - written_s > LATE_S and lock.stat().st_mtime - at_s < SOON_S
 
 
-def _stores(seen: Seen, version: int) -> set[PurePosixPath]:
+def _stores(seen: CheckpointStatus, version: int) -> set[PurePosixPath]:
     """Return the folders of the stores that have a version of the state."""
     return {
         file.parent
@@ -226,7 +228,7 @@ def _stores(seen: Seen, version: int) -> set[PurePosixPath]:
 
 
 def _batches(folder: Path) -> list[int]:
-    return sorted(int(each.name) for each in folder.glob("*") if each.name.isdecimal())
+    return sorted(int(path.name) for path in folder.glob("*") if path.name.isdecimal())
 
 
 def _partitions(folder: Path, batch: int) -> int:

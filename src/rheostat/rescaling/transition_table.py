@@ -33,7 +33,7 @@ class Table:
     transitions: tuple[Transition, ...]
 
     def __post_init__(self) -> None:
-        pairs = [(each.phase, each.event) for each in self.transitions]
+        pairs = [(transition.phase, transition.event) for transition in self.transitions]
         for phase, event in pairs:
             if pairs.count((phase, event)) > 1:
                 raise BadInput(
@@ -46,8 +46,12 @@ class Table:
                 f"the last phase must be final, but {self.of(self.end)[0].event!r} leads on from"
                 f" {self.end!r}"
             )
-        forth = _closure({self.start}, ((each.phase, each.to) for each in self.transitions))
-        back = _closure({self.end}, ((each.to, each.phase) for each in self.transitions))
+        forth = _closure(
+            {self.start}, ((transition.phase, transition.to) for transition in self.transitions)
+        )
+        back = _closure(
+            {self.end}, ((transition.to, transition.phase) for transition in self.transitions)
+        )
         for phase in self.phases:
             if phase not in forth:
                 raise BadInput(
@@ -61,27 +65,35 @@ class Table:
     @property
     def phases(self) -> tuple[str, ...]:
         """All phases, in the order in which they first stand in the table; the end is the last."""
-        named = dict.fromkeys(name for each in self.transitions for name in (each.phase, each.to))
+        named = dict.fromkeys(
+            name for transition in self.transitions for name in (transition.phase, transition.to)
+        )
         return (*(name for name in named if name != self.end), self.end)
 
     @property
     def events(self) -> tuple[str, ...]:
         """All events, in the order in which they first stand in the table."""
-        return tuple(dict.fromkeys(each.event for each in self.transitions))
+        return tuple(dict.fromkeys(transition.event for transition in self.transitions))
 
     def of(self, phase: str) -> tuple[Transition, ...]:
         """Return the transitions of a phase in their order."""
-        return tuple(each for each in self.transitions if each.phase == phase)
+        return tuple(transition for transition in self.transitions if transition.phase == phase)
 
     def after(self, phase: str, events: Collection[str]) -> Transition | None:
         """Return the first transition of a phase among those of ``events``; None where there is
         none.
         """
-        return next((each for each in self.of(phase) if each.event in events), None)
+        return next(
+            (transition for transition in self.of(phase) if transition.event in events), None
+        )
 
     def mermaid(self, phases: Collection[str]) -> str:
         """Return the part of the table between ``phases`` as a Mermaid state diagram."""
-        shown = [each for each in self.transitions if each.phase in phases and each.to in phases]
+        shown = [
+            transition
+            for transition in self.transitions
+            if transition.phase in phases and transition.to in phases
+        ]
         lines = [
             f"    {each.phase} --> {each.to}:"
             f" {each.event}{f' / {each.order}' if each.order else ''}"
@@ -94,8 +106,8 @@ class Table:
     def rows(self, words: Mapping[str, str]) -> str:
         """Return the whole table in Markdown, with what each event means in ``words``."""
         body = [
-            f"| {each.phase} | {each.event} | {each.to} | {each.order} | {words[each.event]} |"
-            for each in self.transitions
+            f"| {row.phase} | {row.event} | {row.to} | {row.order} | {words[row.event]} |"
+            for row in self.transitions
         ]
         return "\n".join(
             [

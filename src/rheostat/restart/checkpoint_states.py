@@ -13,8 +13,8 @@ from rheostat.machine.process import Child
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_path
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OwnJournal
 from rheostat.repartition.protocol.preflight import UNFINISHED
+from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.repartition.rewrite.own_session import require_spark
 
 RESCALE_LIMIT_S = 24 * 3600.0
@@ -31,7 +31,7 @@ class CheckpointStates:
         """Tell whether a batch is planned that is not committed; that of a repartition which was
         begun is none, its own protocol ends it.
         """
-        story = OwnJournal(local_path(checkpoint), Disk()).read()
+        story = RepartitionLog(local_path(checkpoint), Disk()).read()
         if story is not None and story.phase in UNFINISHED:
             return False
         return any(each.uncommitted for each in _read([checkpoint]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rheostat.journal.restart_mail import Mail, Order, Report
+from rheostat.journal.control_channel import ControlChannel, Order, Report
 from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
 
 
@@ -15,7 +15,7 @@ class MemoryJob:
 
     def __init__(
         self,
-        mail: Mail,
+        mail: ControlChannel,
         *,
         checkpoints: tuple[str, ...] = (),
         sinks: Mapping[str, str] | None = None,
@@ -77,7 +77,11 @@ class MemoryStates:
 
     def partitions(self, checkpoints: Sequence[str]) -> list[int]:
         """Return the state partitions of each checkpoint that has state."""
-        return [self.by_checkpoint[each] for each in checkpoints if each in self.by_checkpoint]
+        return [
+            self.by_checkpoint[checkpoint]
+            for checkpoint in checkpoints
+            if checkpoint in self.by_checkpoint
+        ]
 
     def uncommitted(self, checkpoint: str) -> bool:
         """Tell whether a batch is planned that is not committed."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import psutil
 
-from rheostat.journal.restart_mail import VARIABLE, Mail, Order
+from rheostat.journal.control_channel import VARIABLE, ControlChannel, Order
 from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
 
 STOP_GRACE_S = 40.0
@@ -27,7 +27,7 @@ class ProcessJob:
     The process ends by itself when this one has gone (``machine/orderly_end.py``).
     """
 
-    def __init__(self, arguments: Sequence[str], mail: Mail) -> None:
+    def __init__(self, arguments: Sequence[str], mail: ControlChannel) -> None:
         self._command = [sys.executable, "-m", "rheostat.cli", *arguments]
         self._mail = mail
         self._process: subprocess.Popen[bytes] | None = None

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.repartition.protocol.course import quiet
-from rheostat.repartition.whole_rescale import rescale_here
+from rheostat.repartition.protocol.repartition_runner import quiet
+from rheostat.repartition.spark_repartition import rescale_here
 
 
 def main(arguments: Sequence[str]) -> int:

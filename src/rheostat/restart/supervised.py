@@ -13,20 +13,20 @@ from pathlib import Path
 from rheostat.config import RestartOptions
 from rheostat.errors import BadInput
 from rheostat.guards.periods import periods_of
+from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel, RestartRequest
 from rheostat.journal.folder import STOP_FILE
-from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
 from rheostat.machine.folders import state_folder
 from rheostat.model import Limits
 from rheostat.restart.checkpoint_states import CheckpointStates, require_rescaling
-from rheostat.restart.due import Terms
 from rheostat.restart.process_job import ProcessJob
-from rheostat.restart.story import Story, told
-from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.request_selection import RestartConfig
+from rheostat.restart.restart_log import RestartLog
+from rheostat.restart.restart_state import RestartState, restart_text
 from rheostat.restart.supervisor import Supervisor
 
 _log = logging.getLogger("rheostat")
 
-SAID = {
+PHASE_TEXTS = {
     "draining": "its queries end their batches",
     "stopping": "its queries have been stopped",
     "finishing": "a planned batch is committed first",
@@ -53,12 +53,14 @@ def supervise(
     terms = terms_of(options)
     if options.partitions or options.allow_repartition:
         require_rescaling()
-    mail = Mail(journal / FOLDER)
+    mail = ControlChannel(journal / FOLDER)
     with _alone(mail.folder, journal):
-        kept = StoryJournal(mail.folder)
-        story = story_of(kept.last(), limits, options.partitions, initial)
+        kept = RestartLog(mail.folder)
+        story = first_restart_state(kept.last(), limits, options.partitions, initial)
         if options.partitions:
-            wish = Wish(t_s=time.time(), reason="--partitions", partitions=options.partitions)
+            wish = RestartRequest(
+                t_s=time.time(), reason="--partitions", partitions=options.partitions
+            )
             mail.leave(PERSON, wish)
         _log.info(
             "rheostat: restarts this job to change its size; its journal is %s; another size at"
@@ -78,9 +80,9 @@ def supervise(
         ).run()
 
 
-def terms_of(options: RestartOptions) -> Terms:
+def terms_of(options: RestartOptions) -> RestartConfig:
     """Return the terms; raises BadInput for a window that is none."""
-    return Terms(
+    return RestartConfig(
         pause_s=options.restart_pause_s,
         drain_limit_s=options.drain_limit_s,
         allow_repartition=options.allow_repartition,
@@ -88,7 +90,9 @@ def terms_of(options: RestartOptions) -> Terms:
     )
 
 
-def story_of(last: Story | None, limits: Limits, partitions: int, initial: int = 1) -> Story:
+def first_restart_state(
+    last: RestartState | None, limits: Limits, partitions: int, initial: int = 1
+) -> RestartState:
     """Return where to begin: where an earlier supervisor was killed, at the size of a job that has
     ended by itself, or at the floor; with at least ``initial`` executors, unless a restart was
     under way.
@@ -96,13 +100,13 @@ def story_of(last: Story | None, limits: Limits, partitions: int, initial: int =
     least = max(limits.min_executors, initial)
     if last is None:
         executors = min(least, limits.max_executors)
-        return Story(executors=executors, partitions=partitions or None)
+        return RestartState(executors=executors, partitions=partitions or None)
     if last.phase not in ("running", "ended"):
         least = limits.min_executors
     executors = min(max(last.executors, least), limits.max_executors)
     if last.phase != "ended":
         return replace(last, executors=executors)
-    return Story(
+    return RestartState(
         executors=executors,
         restarts=last.restarts,
         run=last.run,
@@ -148,8 +152,8 @@ def _alone(folder: Path, journal: Path) -> Iterator[None]:
         yield
 
 
-def _say(story: Story) -> None:
+def _say(story: RestartState) -> None:
     if story.number and story.phase == "running" and story.down_s is not None:
-        _log.info("rheostat: %s", told(story))
-    elif story.number and story.phase in SAID:
-        _log.info("rheostat: restart %d: %s", story.number, SAID[story.phase])
+        _log.info("rheostat: %s", restart_text(story))
+    elif story.number and story.phase in PHASE_TEXTS:
+        _log.info("rheostat: restart %d: %s", story.number, PHASE_TEXTS[story.phase])

@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order
-from rheostat.restart.due import Terms, due, is_unlike
+from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order
+from rheostat.restart.request_selection import RestartConfig, is_unlike, select_request
 from rheostat.restart.restart_conditions import ALIVE, Facts, events
+from rheostat.restart.restart_log import RestartLog
 from rheostat.restart.restart_protocol import RESTART
-from rheostat.restart.story import Story
-from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.restart_state import RestartState
 from rheostat.restart.supervisor_ports import Job, States
 
 LOOK_S = 0.2
@@ -39,16 +39,16 @@ class Supervisor:
 
     def __init__(
         self,
-        story: Story,
+        story: RestartState,
         *,
-        mail: Mail,
-        journal: StoryJournal,
+        mail: ControlChannel,
+        journal: RestartLog,
         job: Job,
         states: States,
-        terms: Terms,
+        terms: RestartConfig,
         halted: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.time,
-        told: Callable[[Story], None] = lambda _: None,
+        told: Callable[[RestartState], None] = lambda _: None,
     ) -> None:
         self.story = story
         self._mail = mail
@@ -120,7 +120,7 @@ class Supervisor:
         }
         return limits.get(phase, float("inf"))
 
-    def _due(self, now: float) -> Story | None:
+    def _due(self, now: float) -> RestartState | None:
         if self.story.phase != "running" or self._job.process() != ALIVE:
             return None
         loop, person = self._mail.wish(LOOP), self._mail.wish(PERSON)
@@ -129,7 +129,7 @@ class Supervisor:
         if loop is None and person is None:
             return None
         there = self._states.partitions(self.story.checkpoints)
-        wanted = due(self.story, there, loop, person, now, self._terms)
+        wanted = select_request(self.story, there, loop, person, now, self._terms)
         if person is not None and wanted is None:
             self._mail.withdraw(PERSON)  # it is so already; else it would hold against the loop
         return wanted
@@ -156,7 +156,7 @@ class Supervisor:
             self.story = known
             self._journal.note(self.story)
 
-    def _counted(self, phase: str, to: str, now: float) -> Story:
+    def _counted(self, phase: str, to: str, now: float) -> RestartState:
         """Return the story with the seconds of the phase that ends, and of the whole downtime."""
         story, report = self.story, self._mail.report()
         if not story.number or phase == "running" or story.down_s is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from rheostat.journal.restart_mail import Order
+from rheostat.journal.control_channel import Order
 
 
 class Job(Protocol):

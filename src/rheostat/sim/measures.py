@@ -46,7 +46,7 @@ class Elasticity:
     fewer."""
 
 
-ELASTICITY = tuple(each.name for each in fields(Elasticity))
+ELASTICITY = tuple(option.name for option in fields(Elasticity))
 """The names of its metrics, as the rows of a sweep have them."""
 
 

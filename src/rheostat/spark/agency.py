@@ -45,7 +45,7 @@ def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
 
 def _served(spark: Any, handle: Handle, settings: Settings) -> str:
     from rheostat.agent.agent_report import TOKEN_VARIABLE
-    from rheostat.agent.desk import Desk
+    from rheostat.agent.agent_service import AgentService
     from rheostat.agent.server import Server
 
     token = os.environ.get(TOKEN_VARIABLE) or None
@@ -57,7 +57,7 @@ def _served(spark: Any, handle: Handle, settings: Settings) -> str:
             handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
         return parts
 
-    desk = Desk(handle, directed, lambda: drain(spark))
+    desk = AgentService(handle, directed, lambda: drain(spark))
     server = Server(desk, *settings.agent.address, token, lambda: own_status(handle.journal))
     handle.watch(desk.see)
     handle.at_end(server.close)

@@ -81,7 +81,7 @@ def _of_lag(settings: Settings) -> Line | None:
     return None
 
 
-def say(lines: Sequence[Line]) -> None:
+def log_lines(lines: Sequence[Line]) -> None:
     """Log the lines; where nobody has configured logging, Python would hide most of them: then they
     are written to standard error.
     """

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.journal.restart_mail import Mail, Order
+from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision
-from rheostat.rescaling.asking import bearable
+from rheostat.rescaling.request_limits import tolerated_failures
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.broker_log import BrokerLog
 from rheostat.spark.handle import Handle
@@ -22,17 +22,18 @@ from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.journaling.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
-from rheostat.spark.resizing.actuator import Adviser, SparkActuator
-from rheostat.spark.resizing.executors.other_asker import OtherAsker
-from rheostat.spark.resizing.executors.patient_executors import PatientExecutors
+from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
+from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector
 from rheostat.spark.resizing.executors.platform import Platform
+from rheostat.spark.resizing.executors.throttled_executors import ThrottledExecutors
 from rheostat.spark.resizing.locality.locality_wait import LocalityWait
-from rheostat.spark.resizing.resize_terms import Terms
+from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.rescale_controller import RescaleController
 from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.resizing.steward import Steward
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 from rheostat.spark.restarting.session_queries import SessionQueries
+from rheostat.spark.scaling_capabilities import ScalingCapabilities, means_of
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
@@ -44,7 +45,7 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     slots_per_executor,
     unseen,
 )
-from rheostat.spark.sensing.fleet_receivers import receivers_asked
+from rheostat.spark.sensing.fleet_receivers import wanted_receivers
 from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.queries.rhythms import Rhythms
 from rheostat.spark.sensing.queries.running_queries import RunningQueries
@@ -55,7 +56,6 @@ from rheostat.spark.sensing.rest.stages import StagesEndpoint
 from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat.spark.settings.scaling_settings import FAILURES
 from rheostat.spark.settings.sizing_settings import Settings
-from rheostat.spark.sizing_means import Means, means_of
 from rheostat.spark.starting import (
     JobNotes,
     Start,
@@ -105,12 +105,12 @@ def _advised(
     spark: Any, settings: Settings, internals: Internals | None, cannot: tuple[str, ...]
 ) -> Handle:
     watched = _Watched(spark, settings, internals, None)
-    return watched.handle(Adviser(Capabilities(can_scale=False, cannot=cannot)))
+    return watched.handle(NoopActuator(Capabilities(can_scale=False, cannot=cannot)))
 
 
 def _restarted(spark: Any, settings: Settings, internals: Internals, folder: Path) -> Handle:
     """Return what decides in a supervised job: its size is that of its last start."""
-    mail = Mail(folder)
+    mail = ControlChannel(folder)
     order = mail.order() or Order(run=0, executors=initial_executors(spark) or 1)
     watched = _Watched(
         spark, settings, internals, lambda _: (internals.executors.registered(), order.executors)
@@ -122,7 +122,9 @@ def _restarted(spark: Any, settings: Settings, internals: Internals, folder: Pat
     return watched.handle(actuator, start_at(order.executors, settings, time.time()))
 
 
-def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -> Handle:
+def _sized(
+    spark: Any, settings: Settings, internals: Internals, means: ScalingCapabilities
+) -> Handle:
     at_first, size = initial_executors(spark), SizeInForce(means.standby)
     executors = internals.executors
 
@@ -134,14 +136,14 @@ def _sized(spark: Any, settings: Settings, internals: Internals, means: Means) -
     watched = _Watched(spark, settings, internals, sizes)
     start = watched.start(internals, executors.requested() or at_first or executors.registered())
     platform = _platform(spark, internals)
-    other = OtherAsker(executors.requested)
+    other = ConflictDetector(executors.requested)
 
     def happens(target: int, now: float) -> str:
         seen = platform.look(executors.ids(), target, now)
         return "; ".join(filter(None, (seen, other.words(now))))
 
     actuator = SparkActuator(
-        steward(spark, settings, internals, means, platform, other),
+        rescale_controller(spark, settings, internals, means, platform, other),
         Capabilities(can_scale=True, cannot=means.cannot),
         size,
         LocalityWait(internals.locality_waits.set_wait, lambda: watched.sensor.stateful),
@@ -166,7 +168,7 @@ def _platform(spark: Any, internals: Internals) -> Platform:
         return {each.id: each.remove_reason for each in endpoint.all() or []}
 
     failures = spark.sparkContext.getConf().get(FAILURES, None)
-    bears = bearable(failures, initial_executors(spark) or 1)
+    bears = tolerated_failures(failures, initial_executors(spark) or 1)
     return Platform(internals.pods, reasons, bears, internals.executors.leaving)
 
 
@@ -211,7 +213,7 @@ class _Watched:
 
     def handle(
         self,
-        actuator: Adviser | SparkActuator | RestartActuator,
+        actuator: NoopActuator | SparkActuator | RestartActuator,
         start: Start | None = None,
         request: Callable[[float], None] = lambda _: None,
     ) -> Handle:
@@ -277,20 +279,20 @@ def _sensor(
         sizes,
         local=LocalUsage(LocalExecutors(application)),
         stages=StageUsage(StagesEndpoint(pages), *signals),
-        receivers=lambda: receivers_asked(application),
+        receivers=lambda: wanted_receivers(application),
         broker_changed=changed,
         committed=committed,
     )
 
 
-def steward(
+def rescale_controller(
     spark: Any,
     settings: Settings,
     internals: Internals,
-    means: Means,
+    means: ScalingCapabilities,
     platform: Platform,
-    other: OtherAsker,
-) -> Steward:
+    other: ConflictDetector,
+) -> RescaleController:
     """Return the steward of an application; where state is placed it moves it, and tasks wait long
     enough for the state they need.
     """
@@ -300,7 +302,7 @@ def steward(
     usual = f"{STATE_WAIT_S:g}s" if short else None
     longer = f"{max(STATE_WAIT_S, own_s, slo_s):g}s"
     waits = internals.locality_waits
-    terms = Terms(
+    terms = RescaleConfig(
         slo_s=slo_s,
         graceful=means.graceful,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
@@ -318,9 +320,9 @@ def steward(
     rhythms = Rhythms(internals.queries)
     queries = RunningQueries(spark, internals.queries, internals.files, rhythms)
     managers = internals.block_managers
-    executors = PatientExecutors(internals.executors, platform.total, other)
+    executors = ThrottledExecutors(internals.executors, platform.total, other)
     if not verdict.places:
-        return Steward(executors, managers, queries, None, None, terms)
+        return RescaleController(executors, managers, queries, None, None, terms)
 
     def active() -> Any:
         return spark.streams.active
@@ -328,7 +330,7 @@ def steward(
     shares = settings.state.shares
     weigh = internals.files.bytes_in if shares == "bytes" else None
     loads = verdict.loads and not means.standby
-    return Steward(
+    return RescaleController(
         executors,
         managers,
         queries,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from rheostat.spark.announcement import say
+from rheostat.spark.announcement import log_lines
 
 
 class BrokerLog:
@@ -18,10 +18,10 @@ class BrokerLog:
         """Log that the brokers answer or not; brokers that answer from the start are no news."""
         if not up:
             self._away_s = now
-            say([(logging.WARNING, _AWAY.format(servers=self._servers))])
+            log_lines([(logging.WARNING, _AWAY.format(servers=self._servers))])
         elif self._away_s is not None:
             after = f"after {now - self._away_s:.0f} s"
-            say([(logging.INFO, f"rheostat: Kafka at {self._servers} answers again {after}")])
+            log_lines([(logging.INFO, f"rheostat: Kafka at {self._servers} answers again {after}")])
 
 
 _AWAY = (

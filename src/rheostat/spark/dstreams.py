@@ -29,7 +29,7 @@ from rheostat.spark.receivers.receiver_obstacles import (
     unreplayable,
 )
 from rheostat.spark.receivers.stream_batches import read_interval
-from rheostat.spark.resizing.actuator import Adviser
+from rheostat.spark.resizing.actuator import NoopActuator
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
@@ -67,7 +67,7 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
 
     sensor = _sensor(streaming, rest, lambda: read_interval(rest), sizes, lambda: True)
     watched = ("shadow mode: nothing is changed", *unseen(streaming), _DEPRECATED)
-    adviser = Adviser(Capabilities(can_scale=False, cannot=watched))
+    adviser = NoopActuator(Capabilities(can_scale=False, cannot=watched))
     ended = partial(has_ended, streaming)
     return _handle(streaming, settings, sensor, adviser, Overhead(None, None), ended)
 
@@ -84,10 +84,10 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
     found = obstacles(streaming)
     if found.blocking or not internals.executors.can_request:
         missing = found.blocking or ("this Spark has no calls to change the executors",)
-        adviser = Adviser(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)))
-        return _seen_within(streaming, settings, internals, dstreams, adviser, SizeInForce())
+        adviser = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)))
+        return _batches_within(streaming, settings, internals, dstreams, adviser, SizeInForce())
     moves = settings.state.placement != "off" and dstreams.can_move()
-    cannot = [*found.degrading, *_said(streaming, settings, streams, cores, moves)]
+    cannot = [*found.degrading, *_announcement(streaming, settings, streams, cores, moves)]
     size = SizeInForce()
     actuator = DStreamsActuator(
         internals.executors,
@@ -99,10 +99,10 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
         moves,
         internals.executors.can_decommission and found.can_decommission,
     )
-    return _seen_within(streaming, settings, internals, dstreams, actuator, size)
+    return _batches_within(streaming, settings, internals, dstreams, actuator, size)
 
 
-def _said(
+def _announcement(
     streaming: Any, settings: Settings, streams: tuple[str, ...], cores: int, moves: bool
 ) -> list[str]:
     """Return what a user must know of these receivers, in one line each."""
@@ -124,12 +124,12 @@ def _dstreams(streaming: Any) -> tuple[Internals, DStreams]:
     return internals, DStreams(internals.gateway, streaming)
 
 
-def _seen_within(
+def _batches_within(
     streaming: Any,
     settings: Settings,
     internals: Internals,
     dstreams: DStreams,
-    actuator: Adviser | DStreamsActuator,
+    actuator: NoopActuator | DStreamsActuator,
     size: SizeInForce,
 ) -> Handle:
     """Return the handle of what also asks Spark's inner parts."""
@@ -174,7 +174,7 @@ def _handle(
     streaming: Any,
     settings: Settings,
     sensor: DStreamsSensor,
-    actuator: Adviser | DStreamsActuator,
+    actuator: NoopActuator | DStreamsActuator,
     overhead: Overhead,
     ended: Callable[[], bool],
 ) -> Handle:

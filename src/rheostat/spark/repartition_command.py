@@ -37,7 +37,7 @@ def partitions_command(
 def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> str:
     """Return the checkpoint of the query of that name, or of the only one there is."""
     active = list(spark.streams.active)
-    named = [each for each in active if name in (each.name, str(each.id))] or active
+    named = [query for query in active if name in (query.name, str(query.id))] or active
     if internals is None or len(named) != 1:
         return UNKNOWN
     folder = internals.queries.state_folder(named[0])

@@ -11,12 +11,12 @@ from typing import Any, Concatenate, ParamSpec, cast
 from rheostat.errors import BadInput
 from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_agent
-from rheostat.spark.announcement import announcement, say
+from rheostat.spark.announcement import announcement, log_lines
+from rheostat.spark.attachment import take
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
-from rheostat.spark.journaling.journals import fate
+from rheostat.spark.journaling.journals import after_death_text
 from rheostat.spark.journaling.start_events import remember_journal, start_event
-from rheostat.spark.one_hand import take
 from rheostat.spark.sensing.capabilities.capabilities import application_id, configuration
 from rheostat.spark.settings.call_arguments import check_arguments
 from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, over
@@ -148,8 +148,8 @@ def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> 
     remember_journal(handle.journal)
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)
-    after = fate(spark, settings, handle.journal)
+    after = after_death_text(spark, settings, handle.journal)
     halts = handle.halts_by_checkpoint
-    say(announcement(settings, handle.capabilities, *where, lag_known, after, halts))
+    log_lines(announcement(settings, handle.capabilities, *where, lag_known, after, halts))
     handle.start(settings.loop.interval_s)
     return handle

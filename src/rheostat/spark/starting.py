@@ -20,9 +20,9 @@ from rheostat.capacity.initial_size import (
     initial_size,
 )
 from rheostat.guards.starting import Starting
-from rheostat.journal.far import FarJournal
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.last_run import journal_of_command, last_run, memory_of, tails
+from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.kafka.checkpoint_offsets import LogFiles, committed_offsets
 from rheostat.loop import Loop
 from rheostat.model import Limits, Memory
@@ -147,7 +147,7 @@ def session_start(
     """Return the start of an application whose session runs; nothing raises."""
     now, facts = time.time(), StartFacts(configured=configured)
     try:
-        if isinstance(journal, FarJournal):
+        if isinstance(journal, RemoteJournal):
             far, memory = journal.segments_backwards(), journal.restore()
             history: History | None = History(segments_backwards=far, memory=memory)
         else:

@@ -36,7 +36,7 @@ def policy_checks() -> Checks[Policy]:
         ("is deterministic", _is_deterministic),
         ("remembers in JSON", _remembers_in_json),
         ("changes no memory in place", _changes_no_memory),
-        ("asks for a whole number and says why", _asks_for_a_whole_number),
+        ("asks for a whole number and says why", _requests_a_whole_number),
         ("keeps the size when nothing is known", _keeps_the_size_when_blind),
         ("keeps the size when its signals go away", _keeps_the_size_when_going_blind),
         ("bears any absent signal", _bears_absent_signals),
@@ -82,7 +82,7 @@ def _changes_no_memory(make: Callable[[], Policy]) -> None:
         memory = after
 
 
-def _asks_for_a_whole_number(make: Callable[[], Policy]) -> None:
+def _requests_a_whole_number(make: Callable[[], Policy]) -> None:
     for decision in follow(make(), minutes())[0]:
         assert type(decision.target) is int, f"the target {decision.target!r} is no int"
         assert decision.target >= 0, f"the target {decision.target} is below 0"

@@ -20,8 +20,8 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.kill_points import QuickDisk, killed, phase_of
 
 from rheostat.errors import BadInput
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.rescale import rescale, undo
 
 NEW = 5
 

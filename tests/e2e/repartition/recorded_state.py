@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OwnJournal, Written
+from rheostat.repartition.protocol.repartition_log import RepartitionLog, Written
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
@@ -28,7 +28,7 @@ class RecordedState:
     """
 
     def __init__(self, done: Path, wrote: Callable[[], None] = lambda: None) -> None:
-        story = OwnJournal(done, Disk()).read()
+        story = RepartitionLog(done, Disk()).read()
         assert story is not None
         assert story.written is not None
         self._done = done

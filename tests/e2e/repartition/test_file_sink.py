@@ -10,8 +10,8 @@ from pyspark.errors import StreamingQueryException
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.test_kills_on_spark import quiet
 
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.repair import repair_sink
-from rheostat.repartition.rescale import rescale, undo
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough

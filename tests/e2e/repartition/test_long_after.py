@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.test_kills_on_spark import quiet
 
-from rheostat.repartition.rescale import rescale
+from rheostat.repartition.offline_repartition import rescale
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough

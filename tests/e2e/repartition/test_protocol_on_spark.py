@@ -13,8 +13,8 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.repair import repair
-from rheostat.repartition.rescale import rescale, undo
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewriter
 

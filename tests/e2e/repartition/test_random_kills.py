@@ -31,9 +31,9 @@ from tests.e2e.repartition.test_kills_on_spark import (
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OwnJournal, Story
-from rheostat.repartition.rescale import rescale, undo
+from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough
@@ -149,5 +149,5 @@ def cure(spark: Any, folder: Path, resume: bool) -> None:
         assert contents(folder) == contents(folder.parent / "ready")
 
 
-def read(checkpoint: Path) -> Story | None:
-    return OwnJournal(checkpoint, Disk()).read()
+def read(checkpoint: Path) -> RepartitionState | None:
+    return RepartitionLog(checkpoint, Disk()).read()

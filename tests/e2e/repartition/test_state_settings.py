@@ -17,7 +17,7 @@ from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
 from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.rescale import rescale
+from rheostat.repartition.offline_repartition import rescale
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("prometheus_client", reason="comes with the extra agent")
 
 from rheostat.agent.agent_report import Report, report_json, report_of
-from rheostat.agent.desk import Desk
+from rheostat.agent.agent_service import AgentService
 from rheostat.agent.server import Server
 from rheostat.agent.sizing import Sizing
 from rheostat.cli.app import run
@@ -38,7 +38,7 @@ def serve():
     opened = []
 
     def make(token="secret"):
-        desk = Desk(Nothing(), lambda _: (Fixed(), ()), lambda: None)
+        desk = AgentService(Nothing(), lambda _: (Fixed(), ()), lambda: None)
         server = Server(desk, "127.0.0.1", 0, token, lambda: {"healthy": True})
         opened.append(server)
         return server, desk
@@ -163,7 +163,9 @@ def test_a_port_that_is_taken_is_said_in_one_line(serve):
     server, _ = serve()
     port = int(server.address.rpartition(":")[2])
     with pytest.raises(BadInput, match="cannot be listened on"):
-        Server(Desk(Nothing(), lambda _: (Fixed(), ()), lambda: None), "127.0.0.1", port, None)
+        Server(
+            AgentService(Nothing(), lambda _: (Fixed(), ()), lambda: None), "127.0.0.1", port, None
+        )
 
 
 def test_what_is_no_report_is_refused():

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.journal.restart_mail import FOLDER, PERSON, Mail
+from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel
 from rheostat.model import Limits
 from rheostat.restart import supervised
-from rheostat.restart.story import Story
-from rheostat.restart.story_journal import StoryJournal
-from rheostat.restart.supervised import story_of
+from rheostat.restart.restart_log import RestartLog
+from rheostat.restart.restart_state import RestartState
+from rheostat.restart.supervised import first_restart_state
 
-DONE = Story(
+DONE = RestartState(
     phase="running",
     number=1,
     restarts=1,
@@ -36,7 +36,7 @@ LINE = (
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    StoryJournal(tmp_path / FOLDER).note(DONE)
+    RestartLog(tmp_path / FOLDER).note(DONE)
     return tmp_path
 
 
@@ -52,7 +52,7 @@ def test_the_restarts_are_told_with_their_downtime(
 def test_an_order_needs_a_supervisor(capsys: pytest.CaptureFixture[str], journal: Path) -> None:
     assert run(["restart", str(journal), "--executors", "2"]) == 2
     assert "no supervisor runs for the journal" in capsys.readouterr().err
-    assert Mail(journal / FOLDER).wish(PERSON) is None
+    assert ControlChannel(journal / FOLDER).wish(PERSON) is None
 
 
 def test_an_order_is_left_for_the_supervisor(
@@ -60,7 +60,7 @@ def test_an_order_is_left_for_the_supervisor(
 ) -> None:
     with supervised._alone(journal / FOLDER, journal):
         assert run(["restart", str(journal), "--executors", "2"]) == 0
-    wish = Mail(journal / FOLDER).wish(PERSON)
+    wish = ControlChannel(journal / FOLDER).wish(PERSON)
     assert wish is not None
     assert (wish.executors, wish.partitions) == (2, None)
     assert "The restart is ordered" in capsys.readouterr().out
@@ -72,7 +72,7 @@ def test_partitions_need_a_checkpoint_of_this_computer(
     with supervised._alone(journal / FOLDER, journal):
         assert run(["restart", str(journal), "--partitions", "9"]) == 2
     assert "no checkpoint of the job is a folder of this computer" in capsys.readouterr().err
-    assert Mail(journal / FOLDER).wish(PERSON) is None
+    assert ControlChannel(journal / FOLDER).wish(PERSON) is None
 
 
 def test_a_journal_of_no_supervised_job_is_refused(
@@ -113,24 +113,26 @@ def test_options_that_cannot_be_used_are_refused_in_one_line(
 
 
 def test_a_supervisor_begins_where_an_earlier_one_was_killed() -> None:
-    assert story_of(DONE, Limits.between(1, 8), 0) == DONE
+    assert first_restart_state(DONE, Limits.between(1, 8), 0) == DONE
 
 
 @pytest.mark.parametrize(
     ("last", "executors"),
     [
         (None, 4),
-        (Story(phase="running", executors=2), 4),
-        (Story(phase="ended", executors=6), 6),
-        (Story(phase="stopping", executors=2), 2),
+        (RestartState(phase="running", executors=2), 4),
+        (RestartState(phase="ended", executors=6), 6),
+        (RestartState(phase="stopping", executors=2), 2),
     ],
 )
 def test_a_supervisor_begins_with_what_the_start_needs_unless_a_restart_is_under_way(
-    last: Story | None, executors: int
+    last: RestartState | None, executors: int
 ) -> None:
-    assert story_of(last, Limits.between(1, 8), 0, initial=4).executors == executors
+    assert first_restart_state(last, Limits.between(1, 8), 0, initial=4).executors == executors
 
 
 def test_a_job_that_has_ended_begins_anew_at_its_size_within_the_limits() -> None:
-    story = story_of(Story(phase="ended", executors=6, restarts=3, run=5), Limits.between(1, 4), 0)
+    story = first_restart_state(
+        RestartState(phase="ended", executors=6, restarts=3, run=5), Limits.between(1, 4), 0
+    )
     assert (story.phase, story.executors, story.number, story.restarts) == ("stopped", 4, 0, 3)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.cli.options.name_value_pairs import pairs
-from rheostat.cli.output import tell
+from rheostat.cli.output import emit
 from rheostat.cli.recordings.replay_decisions import show_decisions
 from rheostat.errors import BadInput
 from rheostat.model import Decision
@@ -29,9 +29,9 @@ def shown() -> None:
 def test_a_result_is_shown_or_printed_and_the_file_has_what_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell(TOLD, False, None, shown)
+    emit(TOLD, False, None, shown)
     assert capsys.readouterr().out == "for people\n"
-    tell(TOLD, True, tmp_path / "told.json", shown)
+    emit(TOLD, True, tmp_path / "told.json", shown)
     printed = capsys.readouterr().out
     assert json.loads(printed) == TOLD
     assert (tmp_path / "told.json").read_text() == printed
@@ -39,7 +39,7 @@ def test_a_result_is_shown_or_printed_and_the_file_has_what_is_printed(
 
 def test_a_number_that_json_has_not_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        tell({"late": float("nan")}, True, tmp_path / "told.json", shown)
+        emit({"late": float("nan")}, True, tmp_path / "told.json", shown)
     assert not (tmp_path / "told.json").exists()
 
 

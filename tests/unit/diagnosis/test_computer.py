@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.diagnosis import computer
-from rheostat.diagnosis.computer import surroundings
+from rheostat.diagnosis.computer import machine_findings
 from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome
 from rheostat.machine.ivy import MARKER
@@ -28,7 +28,7 @@ def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def found() -> dict[str, Finding]:
-    return {each.topic: each for each in surroundings()}
+    return {each.topic: each for each in machine_findings()}
 
 
 def test_a_jdk_and_spark_are_said_with_their_versions(whole: Path) -> None:

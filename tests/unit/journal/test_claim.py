@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.journal.test_far import Elsewhere, record
+from tests.unit.journal.test_remote_journal import Elsewhere, record
 
 from rheostat.journal.claim import STALE_S, Claim
-from rheostat.journal.far import FarJournal
 from rheostat.journal.folder import FolderJournal, erase, read
+from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.machine.lease import BEAT_S, LocalLeaseFile, Owner
 
 STEP_S = BEAT_S + 1
@@ -161,7 +161,7 @@ def test_a_far_journal_waits_and_is_carried_once_its_writer_elsewhere_has_ended(
 ) -> None:
     files, far = Files(), Elsewhere()
     files.other_computer_renews()
-    journal = FarJournal(tmp_path, far, far_claim=files.claim())
+    journal = RemoteJournal(tmp_path, far, far_claim=files.claim())
     journal.append(record(1.0), {"n": 1})
     journal.carry()
     assert far.files == {}
@@ -175,7 +175,7 @@ def test_a_far_journal_waits_and_is_carried_once_its_writer_elsewhere_has_ended(
 def test_a_second_far_writer_is_carried_into_a_folder_of_its_own(tmp_path: Path) -> None:
     files, far = Files(), Elsewhere()
     files.claim()
-    journal = FarJournal(tmp_path, far, far_claim=files.claim())
+    journal = RemoteJournal(tmp_path, far, far_claim=files.claim())
     journal.append(record(1.0), {"n": 1})
     journal.carry()
     assert far.files == {}

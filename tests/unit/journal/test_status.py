@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.test_totals import NOON_S, record, start
 
-from rheostat.agent.outside import Held
-from rheostat.agent.turns import Turns
+from rheostat.agent.external_size_policy import Held
+from rheostat.agent.flap_guard import FlapGuard
 from rheostat.guards import (
     Budget,
     ExcludedPeriods,
@@ -179,7 +179,7 @@ def test_every_guard_has_a_name_in_words():
         excluded_periods=ExcludedPeriods("00:00-01:00"),
         schedule=Schedule(floor="00:00-24:00 = 3"),
     )
-    names = {rule.name for rule in guards} | {Turns().name, Held().name}
+    names = {rule.name for rule in guards} | {FlapGuard().name, Held().name}
     assert names == GUARDS.keys()
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
+from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import FolderJournal
-from rheostat.journal.restart_mail import Order
 from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
 from rheostat.model import Capabilities, Limits, Record, Rescaling

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.machine import leash
+from rheostat.machine import child_supervisor
 from rheostat.machine.process import Child
 
 PARENT = """
@@ -24,9 +24,9 @@ time.sleep(60)
 """
 STUBBORN = """
 import sys
-from rheostat.machine import leash
-leash.GRACE_S = 0.1
-sys.exit(leash.main(["--", "sh", "-c", "trap '' TERM; echo ready >&2; while :; do sleep 0.05; done"]))
+from rheostat.machine import child_supervisor
+child_supervisor.GRACE_S = 0.1
+sys.exit(child_supervisor.main(["--", "sh", "-c", "trap '' TERM; echo ready >&2; while :; do sleep 0.05; done"]))
 """  # noqa: E501
 
 
@@ -75,7 +75,7 @@ def test_what_a_child_starts_ends_with_it(tmp_path: Path, switch: str) -> None:
         assert until(lambda: (tmp_path / "log").read_text().endswith("\n"))
         grandchild = int((tmp_path / "log").read_text().split()[-1])
         assert lives(grandchild)
-        assert grandchild in leash.members(child.pid)
+        assert grandchild in child_supervisor.members(child.pid)
     assert not lives(grandchild)
 
 

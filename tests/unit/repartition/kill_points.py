@@ -18,9 +18,9 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery, copied, expected
 
 from rheostat.errors import BadInput
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OwnJournal
-from rheostat.repartition.rescale import rescale, undo
+from rheostat.repartition.protocol.repartition_log import RepartitionLog
 
 OLD, NEW = 4, 7
 
@@ -106,7 +106,7 @@ def cured_late(cut: Path, folder: Path, cure: Callable[[Path, Disk], None]) -> s
 
 
 def phase_of(checkpoint: Path) -> str:
-    story = OwnJournal(checkpoint, Disk()).read()
+    story = RepartitionLog(checkpoint, Disk()).read()
     return story.phase if story else "asked"
 
 

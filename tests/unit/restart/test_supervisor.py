@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from rheostat.guards.periods import periods_of
-from rheostat.journal.restart_mail import LOOP, PERSON, Mail, Order, Wish
-from rheostat.restart.due import Terms
+from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
 from rheostat.restart.in_memory import MemoryJob, MemoryStates
+from rheostat.restart.request_selection import RestartConfig
 from rheostat.restart.restart_conditions import CONDITIONS
+from rheostat.restart.restart_log import RestartLog
 from rheostat.restart.restart_protocol import EVENTS, ORDERS, RESTART
-from rheostat.restart.story import Story, told
-from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.restart_state import RestartState, restart_text
 from rheostat.restart.supervisor import Supervisor
 
 CHECKPOINT = "/cp"
@@ -26,24 +26,26 @@ class Killed(BaseException):
 class World:
     """A job, its state and a clock; supervisors come and go."""
 
-    def __init__(self, folder: Path, partitions: int = 4, terms: Terms | None = None) -> None:
+    def __init__(
+        self, folder: Path, partitions: int = 4, terms: RestartConfig | None = None
+    ) -> None:
         self.folder = folder
         self.now = 1000.0
-        self.mail = Mail(folder)
+        self.mail = ControlChannel(folder)
         self.states = MemoryStates({CHECKPOINT: partitions})
         self.sinks: dict[str, str] = {}
-        self.terms = terms or Terms(pause_s=0)
+        self.terms = terms or RestartConfig(pause_s=0)
         self.phases: list[str] = []
         self.killed_at = -1
         self.steps = 0
-        self.supervise(Story(executors=1))
+        self.supervise(RestartState(executors=1))
 
-    def supervise(self, story: Story | None = None) -> None:
+    def supervise(self, story: RestartState | None = None) -> None:
         checkpoints = tuple(self.states.by_checkpoint)
         self.job = MemoryJob(self.mail, checkpoints=checkpoints, sinks=self.sinks)
-        self.kept = StoryJournal(self.folder)
+        self.kept = RestartLog(self.folder)
         self.supervisor = Supervisor(
-            story or self.kept.last() or Story(executors=1),
+            story or self.kept.last() or RestartState(executors=1),
             mail=self.mail,
             journal=self.kept,
             job=self.job,
@@ -53,13 +55,13 @@ class World:
             told=self._note,
         )
 
-    def _note(self, story: Story) -> None:
+    def _note(self, story: RestartState) -> None:
         self.phases.append(story.phase)
         self.steps += 1
         if self.steps == self.killed_at:
             raise Killed
 
-    def go(self, looks: int = 30) -> Story:
+    def go(self, looks: int = 30) -> RestartState:
         for _ in range(looks):
             self.job.go_on(self.now)
             self.now += 1
@@ -68,7 +70,7 @@ class World:
 
     def wish(self, by: str = PERSON, **wanted: int) -> None:
         run = self.supervisor.story.run if by == LOOP else None
-        self.mail.leave(by, Wish(t_s=self.now, reason="more rows", run=run, **wanted))
+        self.mail.leave(by, RestartRequest(t_s=self.now, reason="more rows", run=run, **wanted))
 
 
 @pytest.fixture
@@ -145,7 +147,7 @@ def test_every_checkpoint_gets_the_number_that_a_person_wishes(tmp_path: Path) -
 
 def test_the_loop_takes_no_partition_from_a_query_that_is_not_bound(tmp_path: Path) -> None:
     open_ = periods_of("00:00-24:00")
-    world = World(tmp_path, 1, Terms(pause_s=0, allow_repartition=True, window=open_))
+    world = World(tmp_path, 1, RestartConfig(pause_s=0, allow_repartition=True, window=open_))
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
     world.go()
@@ -172,7 +174,7 @@ def test_a_refused_rescale_is_said_and_the_job_starts_at_its_new_size(world: Wor
     world.wish(executors=2, partitions=8)
     story = world.go()
     assert (story.phase, story.executors) == ("running", 2)
-    assert "the state was not rescaled: limit cannot be rescaled" in told(story)
+    assert "the state was not rescaled: limit cannot be rescaled" in restart_text(story)
 
 
 def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: World) -> None:
@@ -183,7 +185,7 @@ def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: Worl
 
 
 def test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path: Path) -> None:
-    world = World(tmp_path, terms=Terms(pause_s=0, drain_limit_s=10))
+    world = World(tmp_path, terms=RestartConfig(pause_s=0, drain_limit_s=10))
     world.go()
     world.job.hangs = True
     world.wish(executors=2)
@@ -205,11 +207,11 @@ def test_the_downtime_is_from_the_last_querys_end_to_the_first_batch(world: Worl
     story = world.go()
     assert story.down_s == 2.0  # the clock goes on by a second a step: stopped, starting
     assert list(story.spent_s) == ["draining", "stopped", "starting"]
-    assert "restart 1: 1 -> 2 executors: downtime 2.0 s (draining" in told(story)
+    assert "restart 1: 1 -> 2 executors: downtime 2.0 s (draining" in restart_text(story)
 
 
 def test_the_loop_waits_for_the_pause_and_a_person_does_not(tmp_path: Path) -> None:
-    world = World(tmp_path, terms=Terms(pause_s=100))
+    world = World(tmp_path, terms=RestartConfig(pause_s=100))
     world.go(5)
     world.wish(LOOP, executors=2)
     assert world.go(10).executors == 1
@@ -223,7 +225,7 @@ def test_a_wish_of_an_earlier_process_is_no_wish(world: World) -> None:
     world.wish(LOOP, executors=2)
     world.go()
     assert world.go().restarts == 1
-    world.mail.leave(LOOP, Wish(t_s=world.now, reason="old", executors=5, run=1))
+    world.mail.leave(LOOP, RestartRequest(t_s=world.now, reason="old", executors=5, run=1))
     assert world.go().executors == 2
 
 
@@ -237,7 +239,7 @@ def test_an_order_that_is_fulfilled_already_does_not_come_back_later(world: Worl
 
 def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
     window = periods_of("00:20-00:30")  # from 1200 s after midnight
-    world = World(tmp_path, terms=Terms(pause_s=0, allow_repartition=True, window=window))
+    world = World(tmp_path, terms=RestartConfig(pause_s=0, allow_repartition=True, window=window))
     world.go(3)
     world.wish(LOOP, partitions=8)
     world.go(50)
@@ -247,9 +249,11 @@ def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
     assert world.states.rescaled == [(CHECKPOINT, 8, "")]
 
 
-@pytest.mark.parametrize("terms", [Terms(pause_s=0), Terms(pause_s=0, allow_repartition=True)])
+@pytest.mark.parametrize(
+    "terms", [RestartConfig(pause_s=0), RestartConfig(pause_s=0, allow_repartition=True)]
+)
 def test_the_loops_partitions_wait_for_ever_where_they_are_not_allowed(
-    tmp_path: Path, terms: Terms
+    tmp_path: Path, terms: RestartConfig
 ) -> None:
     world = World(tmp_path, terms=terms)
     world.go(3)

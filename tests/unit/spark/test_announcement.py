@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.model import Capabilities
 from rheostat.policies.default_policy import DEFAULT_POLICY
-from rheostat.spark.announcement import announcement, beyond_ceiling, say
+from rheostat.spark.announcement import announcement, beyond_ceiling, log_lines
 from rheostat.spark.settings.sizing_settings import settings_of
 
 ABLE = Capabilities(can_scale=True)
@@ -81,7 +81,7 @@ def test_all_is_seen_with_pythons_own_logging_and_a_users_logging_stays_his(conf
 
 def test_what_is_logged_has_its_level(caplog):
     with caplog.at_level(logging.INFO, logger="rheostat"):
-        say([(logging.INFO, "a 100 % plain line"), (logging.WARNING, "b")])
+        log_lines([(logging.INFO, "a 100 % plain line"), (logging.WARNING, "b")])
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("INFO", "a 100 % plain line"),
         ("WARNING", "b"),

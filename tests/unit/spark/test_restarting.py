@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.journal.restart_mail import LOOP, Mail, Order
+from rheostat.journal.control_channel import LOOP, ControlChannel, Order
 from rheostat.model import Decision
 from rheostat.rescaling.partition_bound import WANTED
 from rheostat.spark.restarting.job_watch import CALM_S, DRAINING_S, JobWatch
@@ -41,13 +41,13 @@ class Queries:
 
 
 @pytest.fixture
-def mail(tmp_path: Path) -> Mail:
-    mail = Mail(tmp_path / "restart")
+def mail(tmp_path: Path) -> ControlChannel:
+    mail = ControlChannel(tmp_path / "restart")
     mail.give(Order(run=2, executors=1))
     return mail
 
 
-def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: Mail) -> None:
+def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: ControlChannel) -> None:
     queries = Queries(a=-1, b=-1)
     watch = JobWatch(queries, mail, run=2)
     watch.look(10.0)
@@ -60,7 +60,7 @@ def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: Mail) -> None:
     assert report.sinks == {"/cp/b": "/out"}
 
 
-def test_a_query_that_is_started_later_is_reported_too(mail: Mail) -> None:
+def test_a_query_that_is_started_later_is_reported_too(mail: ControlChannel) -> None:
     queries = Queries(a=0)
     watch = JobWatch(queries, mail, run=2)
     watch.look(10.0)
@@ -74,7 +74,7 @@ def test_a_query_that_is_started_later_is_reported_too(mail: Mail) -> None:
     assert report.sinks == {"/cp/b": "/out"}
 
 
-def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: Mail) -> None:
+def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: ControlChannel) -> None:
     queries = Queries(a=5, b=7)
     watch = JobWatch(queries, mail, run=2)
     watch.look(10.0)
@@ -94,7 +94,7 @@ def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: Mail) ->
     assert report.drained_s == 13.0
 
 
-def test_an_order_for_another_process_is_not_obeyed(mail: Mail) -> None:
+def test_an_order_for_another_process_is_not_obeyed(mail: ControlChannel) -> None:
     queries = Queries(a=5)
     queries.resting = {"a"}
     mail.give(Order(run=1, executors=1, drain=True))
@@ -102,7 +102,9 @@ def test_an_order_for_another_process_is_not_obeyed(mail: Mail) -> None:
     assert queries.batches == {"a": 5}
 
 
-def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(mail: Mail) -> None:
+def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(
+    mail: ControlChannel,
+) -> None:
     mail.give(Order(run=2, executors=1, once=True))
     started = 0
     watch = JobWatch(Queries(), mail, run=2, started=lambda: started)
@@ -115,18 +117,20 @@ def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(mail: Ma
     assert report.drained_s == 11.0
 
 
-def actuator(mail: Mail) -> RestartActuator:
+def actuator(mail: ControlChannel) -> RestartActuator:
     return RestartActuator(mail, 2, 1, JobWatch(Queries(), mail, 2), lambda: False)
 
 
-def test_held_it_withdraws_the_restart_that_it_wanted(mail: Mail) -> None:
+def test_held_it_withdraws_the_restart_that_it_wanted(mail: ControlChannel) -> None:
     job = actuator(mail)
     job.rescale(Decision(target=3, reason="lag"), 10.0)
     job.hold()
     assert mail.wish(LOOP) is None
 
 
-def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(mail: Mail) -> None:
+def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(
+    mail: ControlChannel,
+) -> None:
     job = actuator(mail)
     assert job.rescale(Decision(target=3, reason="lag"), 10.0).phase == "growing"
     wish = mail.wish(LOOP)
@@ -136,7 +140,7 @@ def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(m
     assert mail.wish(LOOP) is None
 
 
-def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: Mail) -> None:
+def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: ControlChannel) -> None:
     decision = Decision(target=1, reason="size kept", evidence={WANTED: 8}, actions=("8 would do",))
     stands = actuator(mail).rescale(decision, 10.0)
     wish = mail.wish(LOOP)
@@ -145,6 +149,6 @@ def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: Mail) 
     assert stands.detail == "8 state partitions are wanted"
 
 
-def test_a_mail_that_cannot_be_read_is_none(mail: Mail) -> None:
+def test_a_mail_that_cannot_be_read_is_none(mail: ControlChannel) -> None:
     (mail.folder / "order.json").write_text('{"run": ')
     assert mail.order() is None

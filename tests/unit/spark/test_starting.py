@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rheostat.journal.far import FarJournal
 from rheostat.journal.folder import FolderJournal, MemoryJournal
+from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.loop import Loop
 from rheostat.model import Observation, Record, Rescaling
 from rheostat.spark.settings.sizing_settings import Settings, settings_of
@@ -89,7 +89,7 @@ def test_a_journal_on_another_file_system_is_read_there(
     far: Any = SimpleNamespace(
         uri="s3a://journals", sizes=lambda: {"segment-00000.jsonl": (1, 0.0)}, text=lambda _: text
     )
-    journal = FarJournal(tmp_path / "far", far)
+    journal = RemoteJournal(tmp_path / "far", far)
     assert start(settings_of(journal="s3a://journals"), journal).size.executors == 5
 
 
@@ -100,7 +100,7 @@ def test_a_journal_that_cannot_be_read_leaves_the_configured_size(
         raise RuntimeError("no file system")
 
     far: Any = SimpleNamespace(uri="s3a://journals", sizes=refused, text=refused)
-    begun = start(settings_of(journal="s3a://j"), FarJournal(tmp_path, far), configured=3)
+    begun = start(settings_of(journal="s3a://j"), RemoteJournal(tmp_path, far), configured=3)
     assert begun.size.executors == 3
     assert caplog.messages == [
         "rheostat: the previous run is unknown: RuntimeError: no file system"

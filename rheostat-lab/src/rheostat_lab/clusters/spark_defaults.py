@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rheostat.machine.whole_file import write_whole
+from rheostat.machine.atomic_file import write_atomic
 
 FILE = "spark-defaults.conf"
 
@@ -18,5 +18,5 @@ def write_defaults(folder: Path, settings: Mapping[str, str], name: str = FILE) 
     """
     folder.mkdir(parents=True, exist_ok=True)
     lines = "".join(f"{setting} {value}\n" for setting, value in settings.items())
-    write_whole(folder / name, lines)
+    write_atomic(folder / name, lines)
     return folder / name

@@ -142,9 +142,9 @@ def _check_receivers(day: ShownDay, flags: Mapping[str, bool]) -> None:
     """Raise BadInput for what the demo of receivers takes no notice of."""
     usual = ShownDay(seconds=day.seconds)
     ignored = [
-        f"--{each.metadata.get('flag', each.name).lstrip('-').replace('_', '-')}"
-        for each in fields(day)
-        if getattr(day, each.name) != getattr(usual, each.name)
+        f"--{option.metadata.get('flag', option.name).lstrip('-').replace('_', '-')}"
+        for option in fields(day)
+        if getattr(day, option.name) != getattr(usual, option.name)
     ]
     if ignored := [*ignored, *(flag for flag, is_given in flags.items() if is_given)]:
         raise BadInput(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, plain_table, tell, watched
+from rheostat.cli.output import emit, out_option, plain_table, watched
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def bench(
     rows = list(
         watched(speeds(policies, plants, seconds), "simulating", len(policies) * len(plants))
     )
-    tell({"rows": [asdict(row) for row in rows]}, as_json, out, lambda: _show(rows))
+    emit({"rows": [asdict(row) for row in rows]}, as_json, out, lambda: _show(rows))
 
 
 def _show(rows: Iterable[Speed]) -> None:

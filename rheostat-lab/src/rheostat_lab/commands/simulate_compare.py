@@ -120,7 +120,7 @@ def _told(
     return {
         "runs": len(cells),
         "trials": asked.trials,
-        "loads": {name: load_text(each) for name, (each, _) in asked.places.items()},
+        "loads": {name: load_text(place) for name, (place, _) in asked.places.items()},
         "starts_s": {name: start_s for name, (_, start_s) in asked.places.items()},
         "plant": cells[0].plant_parameters,
         "chosen": [
@@ -205,9 +205,9 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
     console = Console(highlight=False)
     console.width = max(console.width, _WIDTH)
     console.print(table)
-    for load, each in blinds.items():
-        cost = _blind_cost(each)
+    for load, blind in blinds.items():
+        cost = _blind_cost(blind)
         most = "nothing that attains" if cost is None else f"{cost:,.0f}"
-        console.print(f"non-anticipative bound, {load}: {each['lower']:,.0f} to {most}")
+        console.print(f"non-anticipative bound, {load}: {blind['lower']:,.0f} to {most}")
     console.print(f"{MEANS}; a score only where all seeds attain the objective")
     console.print(UNDER_OVER)

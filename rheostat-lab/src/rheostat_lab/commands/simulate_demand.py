@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.options.name_value_pairs import pairs
-from rheostat.cli.output import AsJson, Out, plain_table, tell, watched
+from rheostat.cli.output import AsJson, Out, emit, plain_table, watched
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat_lab.commands.simulate_demand_input import default_rates, plant_of, rates_of
@@ -80,7 +80,7 @@ def demand(
         "seeds": seeds,
         "rows": rows,
     }
-    tell(told, as_json, out, lambda: _show(rows, search.most, seeds))
+    emit(told, as_json, out, lambda: _show(rows, search.most, seeds))
 
 
 @dataclass(frozen=True, slots=True)

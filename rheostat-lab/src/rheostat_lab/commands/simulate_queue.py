@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, tell
+from rheostat.cli.output import emit, out_option
 
 if TYPE_CHECKING:
     from rheostat_lab.validation.theory_queue import QueueSpec, Validation
@@ -48,7 +48,7 @@ def queue(
         "runs": runs,
         **asdict(found),
     }
-    tell(told, as_json, out, lambda: _show(spec, found))
+    emit(told, as_json, out, lambda: _show(spec, found))
 
 
 def _show(spec: QueueSpec, found: Validation) -> None:

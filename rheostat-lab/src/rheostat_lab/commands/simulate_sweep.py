@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, plain_table, progress, tell
+from rheostat.cli.output import emit, out_option, plain_table, progress
 from rheostat_lab.commands.seed_means import MEANS, UNDER_OVER, mean_cell
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def sweep(
     run_cells(cells, where, master)
     keys = {cell.key for cell in cells}
     found = summary([row for row in rows(where) if row["key"] in keys])
-    tell(
+    emit(
         {"folder": str(where), "runs": len(cells), "summary": found},
         as_json,
         out,

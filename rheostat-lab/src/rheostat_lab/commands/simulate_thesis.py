@@ -58,7 +58,7 @@ def thesis(
     outcomes = _run(chosen, plants, seeds, jobs)
     with working("comparing with the recordings"):
         told: dict[str, Any] = {
-            "rows": [each.as_row() for each in outcomes],
+            "rows": [outcome.as_row() for outcome in outcomes],
             "summary": summary(outcomes, candidates),
         }
     text = json.dumps(told, indent=1, allow_nan=False)
@@ -76,9 +76,9 @@ def _cells(queries: Sequence[str] | None, policies: Sequence[str] | None) -> lis
     from rheostat_lab.thesis.thesis_runs import POLICIES, QUERIES, cells
 
     for what, given, known in (("query", queries, QUERIES), ("policy", policies, POLICIES)):
-        for each in given or ():
-            if each not in known:
-                raise BadInput(f"the thesis has no {what} {each!r}; it has {', '.join(known)}")
+        for name in given or ():
+            if name not in known:
+                raise BadInput(f"the thesis has no {what} {name!r}; it has {', '.join(known)}")
     return [
         cell
         for cell in cells()

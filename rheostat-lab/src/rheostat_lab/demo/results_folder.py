@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import STOP_FILE, erase
+from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.own_folder import OwnFolder, check_claim, claim
-from rheostat.machine.whole_file import write_whole
 from rheostat_lab.report.finished_run import Run
 from rheostat_lab.report.summary import Summary, to_json
 
@@ -55,7 +55,7 @@ def publish(run: Run, summary: Summary, folder: OwnFolder) -> None:
     draw_png(run, summary, folder.ours(PLOT))
     write_report(run, summary, folder.ours(REPORT))
     text = json.dumps(to_json(summary), indent=2) + "\n"
-    write_whole(folder.ours(SUMMARY), text)
+    write_atomic(folder.ours(SUMMARY), text)
 
 
 def told(out: Path) -> str:

@@ -73,7 +73,7 @@ def size(errors: Iterable[float], share: float) -> float | None:
     """Return the error, without sign, that a share of the batches stays within; None without
     batches.
     """
-    off = [abs(each) for each in errors]
+    off = [abs(error) for error in errors]
     return float(np.quantile(off, share)) if off else None
 
 

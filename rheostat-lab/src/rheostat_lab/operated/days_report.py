@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.table import Table
 
-from rheostat.machine.whole_file import write_whole
+from rheostat.machine.atomic_file import write_atomic
 from rheostat_lab.demo.results_folder import REPORT
 from rheostat_lab.operated import days_plot
 from rheostat_lab.operated.sized_resource import HPA, Shortened
@@ -46,24 +46,24 @@ def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
     text = environment.get_template("days.html").render(
         title=days[0].run.title,
         columns=("Sized by", *names(days[0].summary)),
-        rows=[(each.sizer, *row(each.summary)) for each in days],
+        rows=[(day.sizer, *row(day.summary)) for day in days],
         together=together(days),
-        days=[(each, pictures(each.run)) for each in days],
+        days=[(day, pictures(day.run)) for day in days],
         report=REPORT,
         shortened=shortened.in_words(),
         versions=days[0].run.versions,
     )
-    write_whole(path, text)
+    write_atomic(path, text)
 
 
 def days_table(days: Sequence[Day]) -> Table:
     """Return the table for a terminal."""
     shown = Table(title="One resource, two ways to size it", title_justify="left", box=None)
-    for name in ("", *(each.sizer for each in days)):
+    for name in ("", *(day.sizer for day in days)):
         shown.add_column(name)
     # A day a column: seven columns of numbers do not fit into 80 signs.
     for name, *values in zip(
-        names(days[0].summary), *(row(each.summary) for each in days), strict=True
+        names(days[0].summary), *(row(day.summary) for day in days), strict=True
     ):
         shown.add_row(name, *values)
     return shown
@@ -71,7 +71,7 @@ def days_table(days: Sequence[Day]) -> Table:
 
 def together(days: Sequence[Day]) -> tuple[Picture, ...]:
     """Return the picture of all days over one time axis, for dark and for light screens."""
-    named = [(each.sizer, each.run) for each in days]
+    named = [(day.sizer, day.run) for day in days]
     dark = days_plot.svg(named, DARK)
     return (
         Picture("screen and (prefers-color-scheme: dark)", dark),

@@ -131,4 +131,6 @@ class OperatedDay(PlayedDay):
 
 def _ready(found: Any) -> bool:
     conditions = ((found or {}).get("status") or {}).get("conditions", ())
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.missing_module import advice
 from rheostat.machine.own_folder import claim
-from rheostat.machine.whole_file import write_whole
 from rheostat_lab.clusters.kubernetes import plane_build
 from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.demo.live_view import View
@@ -61,9 +61,9 @@ def perform_operated(demo: Demo, view: View) -> list[Day]:
         for way in WAYS:
             days.append(_played(lab, demo, way))
     write_days(days, shortened, folder.ours(REPORT))
-    draw_png([(each.sizer, each.run) for each in days], folder.ours(PLOT))
-    numbers = {each.way: to_json(each.summary) for each in days}
-    write_whole(folder.ours(SUMMARY), json.dumps(numbers, indent=2) + "\n")
+    draw_png([(day.sizer, day.run) for day in days], folder.ours(PLOT))
+    numbers = {day.way: to_json(day.summary) for day in days}
+    write_atomic(folder.ours(SUMMARY), json.dumps(numbers, indent=2) + "\n")
     return days
 
 

@@ -43,7 +43,7 @@ def manifests(port: int) -> list[dict[str, Any]]:
     named = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
     made = []
     for file in (folder / name for name in named if name != _DEPLOYMENT):
-        made += [each for each in yaml.safe_load_all(file.read_text()) if each]
+        made += [manifest for manifest in yaml.safe_load_all(file.read_text()) if manifest]
     for each in made:
         if each["kind"] == "Service":
             each["spec"] = {"type": "ExternalName", "externalName": "localhost"}

@@ -133,8 +133,10 @@ class _PushedLoad:
             overhead=overhead,
             verdict=_in_report(verdict, senders),
             versions={"PySpark": version("pyspark")},
-            machine=[each for each in machine.samples if start_s <= each.t_s <= end_s],
-            receivers=[each for each in self._receivers if start_s <= each.t_s <= end_s],
+            machine=[sample for sample in machine.samples if start_s <= sample.t_s <= end_s],
+            receivers=[
+                receiver for receiver in self._receivers if start_s <= receiver.t_s <= end_s
+            ],
             journal=demo.out / JOURNAL,
             driver_log=demo.out / DRIVER_LOG,
         )

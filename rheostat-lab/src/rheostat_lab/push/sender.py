@@ -42,7 +42,9 @@ class HttpLine:
 
     def send(self, ids: Sequence[str]) -> None:
         """Return once the records are acknowledged; raises OSError."""
-        body = "".join(json.dumps({"id": each, "value": value_of(each)}) + "\n" for each in ids)
+        body = "".join(
+            json.dumps({"id": executor, "value": value_of(executor)}) + "\n" for executor in ids
+        )
         try:
             self._connection.request("POST", "/records", body)
             answer = self._connection.getresponse()
@@ -70,9 +72,11 @@ class SocketLine:
 
     def send(self, ids: Sequence[str]) -> None:
         """Return once the records are acknowledged; raises OSError."""
-        self._socket.sendall("".join(f"{each}\t{value_of(each)}\n" for each in ids).encode())
-        for each in ids:
-            if self._answers.readline().rstrip("\n") != each:
+        self._socket.sendall(
+            "".join(f"{executor}\t{value_of(executor)}\n" for executor in ids).encode()
+        )
+        for executor in ids:
+            if self._answers.readline().rstrip("\n") != executor:
                 raise OSError("the receiver has gone")
 
     def close(self) -> None:
@@ -96,7 +100,7 @@ def receivers(directory: str) -> list[str]:
     connection = http.client.HTTPConnection(directory, timeout=5.0)
     try:
         connection.request("GET", "/receivers")
-        return [str(each) for each in json.load(connection.getresponse())["receivers"]]
+        return [str(receiver) for receiver in json.load(connection.getresponse())["receivers"]]
     except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
         return []
     finally:

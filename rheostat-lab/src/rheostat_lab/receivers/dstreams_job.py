@@ -107,7 +107,7 @@ class DStreamsJob:
 
     def places(self) -> dict[int, str | None]:
         """Return the executor of each receiver."""
-        return {each.stream: each.executor for each in self.dstreams.receivers() or ()}
+        return {receiver.stream: receiver.executor for receiver in self.dstreams.receivers() or ()}
 
     def drain(self, within_s: float = START_S) -> int | None:
         """Wait until no batch with lines waits, and return how many batches have failed; None where
@@ -118,7 +118,7 @@ class DStreamsJob:
 
         def drained() -> bool:
             batches = read_batches(rest.get("streaming/batches"))
-            left = [each for each in batches or () if each.status != COMPLETED and each.rows]
+            left = [batch for batch in batches or () if batch.status != COMPLETED and batch.rows]
             return batches is not None and not left
 
         with suppress(TimeoutError):

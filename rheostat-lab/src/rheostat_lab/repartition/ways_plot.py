@@ -42,14 +42,15 @@ def _bars(
     panel: Any, whole: Mapping[str, Any], ways: tuple[str, ...], field: str, title: str, unit: float
 ) -> None:
     results = whole["results"]
-    changes = sorted({each["to"] for each in results})
-    present = [way for way in ways if any(each["way"] == way for each in results)]
+    changes = sorted({result["to"] for result in results})
+    present = [way for way in ways if any(result["way"] == way for result in results)]
     width = 0.8 / max(len(present), 1)
     for place, way in enumerate(present):
         name, colour = _WAYS[way]
         heights = [
             median(
-                [each[field] for each in results if (each["way"], each["to"]) == (way, to)] or [0]
+                [result[field] for result in results if (result["way"], result["to"]) == (way, to)]
+                or [0]
             )
             / unit
             for to in changes

@@ -43,7 +43,9 @@ def days_of(run: Run) -> Iterator[Run]:
             warm_up_s=0.0 if day else run.warm_up_s,
             records=[record for record in run.records if start_s <= record.t_s < end_s],
             # By rows and not by time: a batch may commit rows of a day after its end.
-            batches=[each for each in run.batches if low < each.end_row and each.first_row < high],
+            batches=[
+                batch for batch in run.batches if low < batch.end_row and batch.first_row < high
+            ],
             ramp=None if run.ramp is None else _later(run.ramp, start_s - run.start_s),
             machine=[sample for sample in run.machine if start_s <= sample.t_s < end_s],
             day_s=None,

@@ -63,9 +63,9 @@ def size(panel: Any, run: Run, theme: Theme) -> None:
 
 def receivers(panel: Any, run: Run, theme: Theme) -> None:
     """Draw receivers that serve, and how many were wanted."""
-    times = [each.t_s - run.start_s for each in run.receivers]
-    serving = [each.serving for each in run.receivers]
-    wanted = [each.wanted for each in run.receivers]
+    times = [receiver.t_s - run.start_s for receiver in run.receivers]
+    serving = [receiver.serving for receiver in run.receivers]
+    wanted = [receiver.wanted for receiver in run.receivers]
     how: dict[str, Any] = {"drawstyle": "steps-post"}
     panel.plot(times, serving, color=theme.size, linewidth=2, label="serving", **how)
     dotted = {"linewidth": 1.3, "linestyle": (0, (2, 2))}

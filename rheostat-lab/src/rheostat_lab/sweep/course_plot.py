@@ -139,7 +139,7 @@ def course(cell: Cell) -> Course:
         slo_s=cell.settings.slo.latency_s,
         high=cell.settings.high,
         rate_per_s=tuple(round(cell.workload.rate_per_s(float(t))) for t in t_s),
-        executors=tuple(int(each) for each in ledger.registered.at(t_s)),
+        executors=tuple(int(executor) for executor in ledger.registered.at(t_s)),
         latency_s=tuple(latency),
     )
 

@@ -19,7 +19,9 @@ from rheostat.sim.plant_wrapper import Around
 _KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
 """What the driver itself knows: never late and never missing."""
 
-_SIGNALS = tuple(each.name for each in dataclasses.fields(Observation) if each.name not in _KNOWN)
+_SIGNALS = tuple(
+    option.name for option in dataclasses.fields(Observation) if option.name not in _KNOWN
+)
 
 
 class Breakable(Plant, Protocol):
@@ -130,7 +132,7 @@ class LateMetrics(Around):
             self._shown = self._on_the_way.popleft()
         if self._shown is None:
             # Sizes without signals: the loop must decide, and the policy must bear absent numbers.
-            return tuple(_without(each, _SIGNALS) for each in fresh)
+            return tuple(_without(observation, _SIGNALS) for observation in fresh)
         return tuple(
             _with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False)
         )
@@ -149,7 +151,7 @@ class MissingMetrics(Around):
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return what is left."""
-        return tuple(_without(each, self._drawn()) for each in super().observe(now))
+        return tuple(_without(observation, self._drawn()) for observation in super().observe(now))
 
     def _drawn(self) -> list[str]:
         # As many draws at every tick, so that what is missing now does not depend on the past.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rheostat.errors import BadInput
-from rheostat.machine.whole_file import replacing
+from rheostat.machine.atomic_file import replacing
 from rheostat.policies.registry import create
 from rheostat.sim.engine import NoJournal, Run, simulate
 from rheostat.sim.measures import ELASTICITY, measures

@@ -131,4 +131,4 @@ def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | 
 
 
 def _names(kind: type[Any]) -> set[str]:
-    return {each.name for each in fields(kind)}
+    return {option.name for option in fields(kind)}

@@ -132,9 +132,9 @@ def _misread(name: str, given: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
             yield f".{each}", f"is not known here; there are {', '.join(known)}"
         elif not is_number(value):
             yield f".{each}", f"must be a number, but it is {value!r}"
-    for each in KINDS[name].needed:
-        if each not in given:
-            yield "", f"needs {each}"
+    for kind in KINDS[name].needed:
+        if kind not in given:
+            yield "", f"needs {kind}"
 
 
 def _all(name: str) -> tuple[str, ...]:

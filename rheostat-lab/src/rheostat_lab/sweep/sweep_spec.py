@@ -26,7 +26,7 @@ from rheostat_lab.sweep.sweep_cell import BOUNDS, KINDS, Cell, Settings, guards_
 from rheostat_lab.sweep.sweep_faults import Faults
 from rheostat_lab.sweep.sweep_faults import wrong as wrong_faults
 
-_GUARDS = {each.name for group in (LoopOptions, GuardOptions) for each in fields(group)} - {
+_GUARDS = {option.name for group in (LoopOptions, GuardOptions) for option in fields(group)} - {
     "interval_s"
 }
 _KNOWN = {
@@ -168,7 +168,7 @@ class _Reader:
             isinstance(limits, list)
             and len(limits) == 2
             # The type itself, because True is an instance of int.
-            and all(type(each) is int for each in limits)
+            and all(type(limit) is int for limit in limits)
         ):
             self._spec.say(
                 "limits", f"are two whole numbers, such as [1, 16], but they are {limits!r}"
@@ -193,7 +193,7 @@ class _Reader:
         if (
             isinstance(given, list)
             and given
-            and all(type(each) is int for each in given)
+            and all(type(name) is int for name in given)
             and len(set(given)) == len(given)
         ):
             return given

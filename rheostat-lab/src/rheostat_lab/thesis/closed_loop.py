@@ -108,9 +108,9 @@ def _each(work: Sequence[tuple[Cell, FlinkJob, int]], processes: int) -> Iterato
 
 
 def _watched(outcomes: Iterator[Outcome], seen: Callable[[], None]) -> Iterator[Outcome]:
-    for each in outcomes:
+    for outcome in outcomes:
         seen()
-        yield each
+        yield outcome
 
 
 def _one(task: tuple[Cell, FlinkJob, int]) -> Outcome:

@@ -52,7 +52,7 @@ def plot_all(
     return the files.
     """
     found = []
-    for query in dict.fromkeys(each.query for each in outcomes):
+    for query in dict.fromkeys(outcome.query for outcome in outcomes):
         found += [scatter(folder, query, outcomes, zoomed) for zoomed in (False, True)]
     return found + [
         telemetry(folder, cell, jobs[cell.query])

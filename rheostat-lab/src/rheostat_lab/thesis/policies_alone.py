@@ -64,7 +64,7 @@ def match(cell: Cell, job: FlinkJob) -> Matched:
         interval_s=cell.interval_s,
     )
     decided = list(replay_one(None, moments, request))
-    asked = [(each.t_s, _sign(each)) for each in decided]
+    asked = [(decision.t_s, _sign(decision)) for decision in decided]
     changes = _changes([moment.observation for moment in moments])
     matched = sum(
         any(t - WITHIN_S <= at <= t and sign == way for at, sign in asked) for t, way in changes
@@ -86,10 +86,10 @@ def match(cell: Cell, job: FlinkJob) -> Matched:
 
 def _changes(seen: Sequence[Observation]) -> list[tuple[float, int]]:
     found, last = [], None
-    for each in seen:
-        if each.executors is not None and last is not None and each.executors != last:
-            found.append((each.t_s, 1 if each.executors > last else -1))
-        last = each.executors if each.executors is not None else last
+    for observation in seen:
+        if observation.executors is not None and last is not None and observation.executors != last:
+            found.append((observation.t_s, 1 if observation.executors > last else -1))
+        last = observation.executors if observation.executors is not None else last
     return found
 
 

@@ -21,8 +21,8 @@ Cells = Mapping[tuple[str, str, str], Sequence[Outcome]]
 def by_cell(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, str], list[Outcome]]:
     """Return the runs of every cell, by (query, policy, parameter)."""
     found: dict[tuple[str, str, str], list[Outcome]] = {}
-    for each in outcomes:
-        found.setdefault((each.query, each.policy, each.parameter), []).append(each)
+    for outcome in outcomes:
+        found.setdefault((outcome.query, outcome.policy, outcome.parameter), []).append(outcome)
     return found
 
 

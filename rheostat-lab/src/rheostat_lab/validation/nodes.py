@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rheostat.rescaling.executors.executor_choice import choice_of
+from rheostat.rescaling.executors.executor_states import ExecutorStates
 from rheostat.rescaling.executors.facts import Facts
 from rheostat.rescaling.executors.memory import Life
 from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.roster import Roster
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[
     gone = []
     while len(left) > target:
         # One at a time, as batches let them: each changes which node is the emptiest.
-        roster = Roster(
+        roster = ExecutorStates(
             facts=Facts(now_s=0.0, registered=tuple(left), nodes=left if frees_nodes else {}),
             target=len(left) - 1,
             standby=0,

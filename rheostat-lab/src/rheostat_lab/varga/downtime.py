@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import RheostatError
+from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel, RestartRequest
 from rheostat.journal.folder import read
-from rheostat.journal.restart_mail import FOLDER, PERSON, Mail, Wish
 from rheostat.kafka.broker import Broker
-from rheostat.restart.story_journal import StoryJournal
+from rheostat.restart.restart_log import RestartLog
 from rheostat_lab.varga import file_policy, state_size_job
 from rheostat_lab.varga.gaps import downtime_s
 from rheostat_lab.varga.spec import Spec
@@ -99,10 +99,10 @@ class RunningJob:
             (self._folder / "target").write_text(str(executors))
             return
         partitions = self._partitions[self._changes % 2] if self._way == "repartition" else None
-        wish = Wish(
+        wish = RestartRequest(
             t_s=time.time(), reason="experiment", executors=executors, partitions=partitions
         )
-        Mail(self._folder / "journal" / FOLDER).leave(PERSON, wish)
+        ControlChannel(self._folder / "journal" / FOLDER).leave(PERSON, wish)
 
     def _is_there(self, executors: int) -> bool:
         if self._way != "live":
@@ -122,8 +122,8 @@ class RunningJob:
         story = self._kept().restarts()[-1]
         return {"told_s": story.down_s, "spent_s": dict(story.spent_s), "refusal": story.refusal}
 
-    def _kept(self) -> StoryJournal:
-        return StoryJournal(self._folder / "journal" / FOLDER)
+    def _kept(self) -> RestartLog:
+        return RestartLog(self._folder / "journal" / FOLDER)
 
 
 @contextmanager

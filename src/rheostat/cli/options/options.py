@@ -56,7 +56,7 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def said(context: typer.Context) -> frozenset[str]:
+def explicit_options(context: typer.Context) -> frozenset[str]:
     """Return the names of a command's parameters that were written on its command line."""
     usual = ("DEFAULT", "DEFAULT_MAP")
     sources = {name: context.get_parameter_source(name) for name in context.params}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, plain_table, tell, working
+from rheostat.cli.output import emit, out_option, plain_table, working
 
 if TYPE_CHECKING:
     from rheostat.sim.fitting.calibration import Calibration
@@ -45,7 +45,7 @@ def calibrate(
     path = recording.find(journal)
     with working(f"fitting {path.name}"):
         found = fit(recorded(recording.read(path)))
-    tell(found.as_json, as_json, out, lambda: _show(found))
+    emit(found.as_json, as_json, out, lambda: _show(found))
 
 
 def _show(found: Calibration) -> None:
@@ -78,11 +78,13 @@ def _show(found: Calibration) -> None:
 def _fitted(found: Calibration) -> list[dataclasses.Field[object]]:
     """Return the parameters that are not at their defaults."""
     numbers = [
-        each
-        for each in dataclasses.fields(found.parameters)
-        if isinstance(getattr(found.parameters, each.name), float | int)
+        option
+        for option in dataclasses.fields(found.parameters)
+        if isinstance(getattr(found.parameters, option.name), float | int)
     ]
-    return [each for each in numbers if getattr(found.parameters, each.name) != each.default]
+    return [
+        number for number in numbers if getattr(found.parameters, number.name) != number.default
+    ]
 
 
 def _cell(value: float | None) -> str:

@@ -94,7 +94,7 @@ def _replay_here(path: Path, request: Request, as_json: bool, out: Path | None) 
     several = len(read) > 1
     decided = list(watched(replay(read, request), "replaying", sum(map(len, read.values()))))
     if as_json or out:
-        _hand_out((as_line(each, several) for each in decided), out, as_json)
+        _hand_out((as_line(decision, several) for decision in decided), out, as_json)
     if not as_json:
         show_decisions(decided, several)
 

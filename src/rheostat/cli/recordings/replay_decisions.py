@@ -23,9 +23,9 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
 
     start_s = decided[0].t_s
     asked = [
-        each
-        for number, each in enumerate(decided)
-        if _asks(each) and (number == 0 or not _same(each, decided[number - 1]))
+        decision
+        for number, decision in enumerate(decided)
+        if _changes_size(decision) and (number == 0 or not _same(decision, decided[number - 1]))
     ]
     names_of = ["application"] if several else []
     table = plain_table("time", *names_of, "executors", "target", "why")
@@ -44,23 +44,24 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
         console.print(table)
     if len(asked) > _SHOWN:
         console.print(f"... and {len(asked) - _SHOWN} more; all of them: --json")
-    targets = [each.decision.target for each in decided]
+    targets = [decision.decision.target for decision in decided]
     spread = (
         f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
     )
     console.print(
-        f"{counted(len(decided), 'decision')}, {sum(map(_asks, decided))} of them for another size"
+        f"{counted(len(decided), 'decision')}, {sum(map(_changes_size, decided))} of them change the"  # noqa: E501
+        " size"
         f" than the one that stood; {spread}"
     )
 
 
-def _asks(each: Decided) -> bool:
+def _changes_size(each: Decided) -> bool:
     return each.decision.target != each.size
 
 
 def _same(each: Decided, before: Decided) -> bool:
     return (
-        _asks(before)
+        _changes_size(before)
         and each.decision.target == before.decision.target
         and each.application == before.application
     )

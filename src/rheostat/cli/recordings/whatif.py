@@ -10,7 +10,7 @@ import typer
 
 from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
 from rheostat.cli.options.policy_choice import chosen, look_into
-from rheostat.cli.output import Out, tell, working
+from rheostat.cli.output import Out, emit, working
 from rheostat.cli.recordings.whatif_answer import show_answer
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
@@ -73,4 +73,4 @@ def whatif(
     )
     with working(f"fitting {path.name}"):
         found = answer(run, question)
-    tell(found.as_json, as_json, out, lambda: show_answer(found))
+    emit(found.as_json, as_json, out, lambda: show_answer(found))

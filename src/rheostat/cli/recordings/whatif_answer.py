@@ -96,14 +96,14 @@ def _show_outcomes(console: Console, found: Answer) -> None:
         ("executors, mean", "executors_mean", ".2f"),
         ("rescalings", "rescalings", "d"),
     ):
-        table.add_row(label, *(_cell(each, name, unit) for each in outcomes))
+        table.add_row(label, *(_cell(outcome, name, unit) for outcome in outcomes))
     for label, name in (
         ("missing", "accuracy_under"),
         ("too many", "accuracy_over"),
     ):
         table.add_row(
             f"{label}, of the demand",
-            *(_cell(each.elasticity, name, ".0f", " %") for each in outcomes),
+            *(_cell(outcome.elasticity, name, ".0f", " %") for outcome in outcomes),
         )
     console.print(table)
     console.print()
@@ -113,8 +113,10 @@ def _show_decisions(console: Console, changes: Sequence[Change]) -> None:
     from rich.markup import escape
 
     table = plain_table("time", "executors", "why")
-    for each in changes[:_SHOWN]:
-        table.add_row(f"{each.t_s:.0f} s", f"{each.before} -> {each.after}", escape(each.reason))
+    for change in changes[:_SHOWN]:
+        table.add_row(
+            f"{change.t_s:.0f} s", f"{change.before} -> {change.after}", escape(change.reason)
+        )
     console.print()
     console.print(table)
     if len(changes) > _SHOWN:

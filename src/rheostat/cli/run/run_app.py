@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.options.options import said, takes
-from rheostat.cli.run.run_options import Place, Sizing, Telling
+from rheostat.cli.options.options import explicit_options, takes
+from rheostat.cli.run.run_options import OutputOptions, Place, Sizing
 from rheostat.config import (
     AgentOptions,
     GuardOptions,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @takes(
     sizing=Sizing,
     place=Place,
-    telling=Telling,
+    telling=OutputOptions,
     loop=LoopOptions,
     restarts=RestartOptions,
     state=StateOptions,
@@ -45,7 +45,7 @@ def run(
     *,
     sizing: Sizing,
     place: Place,
-    telling: Telling,
+    telling: OutputOptions,
     loop: LoopOptions,
     restarts: RestartOptions,
     state: StateOptions,
@@ -77,7 +77,7 @@ def run(
         guards=guards,
         retention=retention,
         agent=agent,
-        said=said(context),
+        said=explicit_options(context),
     )
     request = request_of(line)
     if restarts.actuator == "restart" and not telling.show_settings:
@@ -87,7 +87,7 @@ def run(
     return go(request, arguments or [], telling)
 
 
-def go(request: Request, arguments: list[str], telling: Telling) -> int:
+def go(request: Request, arguments: list[str], telling: OutputOptions) -> int:
     """Run what is asked for, or show what would be set, and return the exit code."""
     if telling.show_settings:
         from rheostat.cli.run.shown_settings import show
@@ -121,7 +121,7 @@ def request_of(line: Line) -> Request:
     )
 
 
-def _run(request: Request, arguments: list[str], telling: Telling) -> int:
+def _run(request: Request, arguments: list[str], telling: OutputOptions) -> int:
     from rheostat.cli.run.run_report import hand_out
     from rheostat.local.app_run import AppRun
     from rheostat.spark.launching.launch import run_script

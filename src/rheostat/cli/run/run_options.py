@@ -98,7 +98,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class OutputOptions:
     """What is told beside what the script itself says."""
 
     show_settings: bool = field(

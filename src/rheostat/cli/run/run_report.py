@@ -48,7 +48,7 @@ def report(
         "slo_s": settings.slo.latency_s,
         "limits": _limits(settings.limits),
         "shadow": request.shadow,
-        "applications": [_application(each) for each in applications],
+        "applications": [_application(application) for application in applications],
     }
 
 

@@ -81,4 +81,4 @@ def _changed(
 
 
 def _names(group: Any) -> set[str]:
-    return {each.name for each in fields(group)}
+    return {option.name for option in fields(group)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from rheostat.cli.output import tell
+from rheostat.cli.output import emit
 from rheostat.local.app_run import Request, plan
 from rheostat.spark.settings.run_settings import Plan
 
@@ -19,10 +19,10 @@ BUILDER = (
 def show(request: Request, as_json: bool, out: Path | None) -> None:
     """Print the settings with the value that holds, where it comes from, and why it is wanted."""
     found = plan(request, {})
-    tell(_told(found), as_json, out, lambda: _show(found))
+    emit(_plan_json(found), as_json, out, lambda: _show(found))
 
 
-def _told(found: Plan) -> dict[str, Any]:
+def _plan_json(found: Plan) -> dict[str, Any]:
     return {
         "settings": [
             {

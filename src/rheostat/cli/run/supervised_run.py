@@ -15,18 +15,18 @@ from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
-    from rheostat.cli.run.run_options import Telling
+    from rheostat.cli.run.run_options import OutputOptions
     from rheostat.config import RestartOptions
     from rheostat.local.app_run import Request
 
 
 def run_supervised(
-    request: Request, arguments: list[str], restarts: RestartOptions, telling: Telling
+    request: Request, arguments: list[str], restarts: RestartOptions, telling: OutputOptions
 ) -> int:
     """Supervise the job, or be the job where a supervisor has started this process; raises BadInput
     for what restarts exclude.
     """
-    from rheostat.journal.restart_mail import VARIABLE
+    from rheostat.journal.control_channel import VARIABLE
 
     # Out of the environment, so that what the script starts is not taken for a supervised job.
     folder = os.environ.pop(VARIABLE, None)
@@ -50,15 +50,15 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
         return supervise(sys.argv[1:], settings.limits, restarts, journal.resolve(), initial)
 
 
-def _job(request: Request, arguments: list[str], telling: Telling, folder: Path) -> int:
+def _job(request: Request, arguments: list[str], telling: OutputOptions, folder: Path) -> int:
     from rheostat.cli.run.run_report import hand_out
-    from rheostat.journal.restart_mail import Mail
+    from rheostat.journal.control_channel import ControlChannel
     from rheostat.local.app_run import AppRun
     from rheostat.spark.launching.launch import run_script
     from rheostat.spark.restarting.job_watch import own_report
     from rheostat.spark.restarting.one_batch import OneBatch
 
-    mail = Mail(folder)
+    mail = ControlChannel(folder)
     order = mail.order()
     if order is None:
         raise BadInput(f"{folder} has no order of a supervisor")

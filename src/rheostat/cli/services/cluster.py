@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.output import AsJson, tell
+from rheostat.cli.output import AsJson, emit
 
 app = typer.Typer(
     help="A cluster on this computer, loopback only: Spark Standalone, YARN or Kubernetes.",
@@ -48,7 +48,7 @@ def up(
             typer.echo(f"export {name}={value}")
 
     told = {"url": found.url, "cores": cores, "kind": kind, "environment": dict(found.environment)}
-    tell(told, as_json, None, show)
+    emit(told, as_json, None, show)
 
 
 @app.command()
@@ -66,4 +66,4 @@ def down(
 
     ended = cluster_kinds.down(kind)
     said = f"ended {', '.join(ended)}" if ended else "no cluster was up"
-    tell({"ended": ", ".join(ended) or None}, as_json, None, lambda: typer.echo(said))
+    emit({"ended": ", ".join(ended) or None}, as_json, None, lambda: typer.echo(said))

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.options.options import said, takes
+from rheostat.cli.options.options import explicit_options, takes
 from rheostat.cli.run import run_app
-from rheostat.cli.run.run_options import Place, Sizing, Telling
+from rheostat.cli.run.run_options import OutputOptions, Place, Sizing
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 
 
 @takes(
     sizing=Sizing,
     place=Place,
-    telling=Telling,
+    telling=OutputOptions,
     loop=LoopOptions,
     state=StateOptions,
     guards=GuardOptions,
@@ -31,7 +31,7 @@ def connect_server(
     *,
     sizing: Sizing,
     place: Place,
-    telling: Telling,
+    telling: OutputOptions,
     loop: LoopOptions,
     state: StateOptions,
     guards: GuardOptions,
@@ -58,7 +58,7 @@ def connect_server(
         guards=guards,
         retention=retention,
         agent=agent,
-        said=said(context),
+        said=explicit_options(context),
     )
     request = replace(run_app.request_of(line), connect=Address.of(address))
     return run_app.go(request, [], telling)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.output import AsJson, tell
+from rheostat.cli.output import AsJson, emit
 
 app = typer.Typer(
     help="A real Kafka broker on this computer: one node, KRaft, loopback only.",
@@ -35,7 +35,7 @@ def up(
     topics = {} if topic is None else {topic: partitions}
     address = broker.up(port=port, folder=folder, topics=topics)
     told = {"bootstrap": address, "topic": topic}
-    tell(told, as_json, None, lambda: typer.echo(address))
+    emit(told, as_json, None, lambda: typer.echo(address))
 
 
 @app.command()
@@ -48,4 +48,4 @@ def down(as_json: AsJson = False) -> None:
 
     ended = broker.down()
     said = f"ended {ended}" if ended else "no broker was up"
-    tell({"ended": ended}, as_json, None, lambda: typer.echo(said))
+    emit({"ended": ended}, as_json, None, lambda: typer.echo(said))

@@ -59,13 +59,15 @@ def run(
     import kopf
     from kubernetes import config
 
-    from rheostat.operator.handlers import Terms, registry_of
+    from rheostat.operator.handlers import OperatorConfig, registry_of
     from rheostat.operator.leadership import Leadership
 
     if not every > 0:
         raise BadInput(f"--every must be above 0 seconds, but it is {every:g}")
     names = tuple(metrics_name or ["rheostat-operator.rheostat.svc"])
-    terms = Terms(token=_token(token_file), round_s=every, metrics=_address(metrics), names=names)
+    terms = OperatorConfig(
+        token=_token(token_file), round_s=every, metrics=_address(metrics), names=names
+    )
     place = _lease(lease) if lease else None
     try:
         config.load_config()

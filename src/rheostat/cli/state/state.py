@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from rheostat.cli.state import state_inspect, state_plan, state_repair, state_rescale, state_undo
+from rheostat.cli.state import (
+    state_inspect,
+    state_plan,
+    state_repair,
+    state_repartition,
+    state_undo,
+)
 
 app = typer.Typer(
     help="The state of a stopped query: what is in its checkpoint, and another number of"
@@ -13,6 +19,6 @@ app = typer.Typer(
 )
 app.command("inspect")(state_inspect.inspect)
 app.command("plan")(state_plan.plan)
-app.command("rescale")(state_rescale.rescale)
+app.command("rescale")(state_repartition.rescale)
 app.command("undo")(state_undo.undo)
 app.command("repair")(state_repair.repair)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, plain_table, tell, working
+from rheostat.cli.output import AsJson, Out, emit, plain_table, working
 
 if TYPE_CHECKING:
     from rheostat.repartition.checkpoints.inspection import Inspection
@@ -42,12 +42,12 @@ def inspect(
 
     with working("reading the state"):
         found = look(checkpoint, rows=rows).found
-    tell(_told(found), as_json, out, lambda: _show(found))
+    emit(_inspection_json(found), as_json, out, lambda: _show(found))
 
 
-def _told(found: Inspection) -> dict[str, Any]:
-    told = asdict(found)
-    return told | {"in_use": found.in_use}
+def _inspection_json(found: Inspection) -> dict[str, Any]:
+    offset_lines = asdict(found)
+    return offset_lines | {"in_use": found.in_use}
 
 
 def _show(found: Inspection) -> None:
@@ -73,7 +73,7 @@ def _show(found: Inspection) -> None:
 
 
 def _lines(found: Inspection) -> list[str]:
-    from rheostat.repartition.checkpoints.kafka_sources import told as source_lines
+    from rheostat.repartition.checkpoints.kafka_sources import offset_lines as source_lines
 
     lines = [
         f"{found.location}: {found.partitions} state partitions, {found.provider},"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, tell, working
+from rheostat.cli.output import AsJson, Out, emit, working
 from rheostat.cli.state.state_inspect import CheckpointName, Rows
 
 if TYPE_CHECKING:
@@ -34,37 +34,40 @@ def plan(
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
     from rheostat.repartition.checkpoint_look import look
-    from rheostat.repartition.checkpoints.kafka_sources import told as source_lines
-    from rheostat.repartition.plan import plan as planned
+    from rheostat.repartition.checkpoints.kafka_sources import offset_lines
+    from rheostat.repartition.plan import plan
     from rheostat.repartition.protocol.preflight import require_number
 
     require_number(partitions)
     with working("reading the state"):
         seen = look(checkpoint, rows=rows)
-    told = planned(seen.found, partitions, seen.slots, seen.disk_free_bytes)
+    planned = plan(seen.found, partitions, seen.slots, seen.disk_free_bytes)
     sources = [
         line
         for source in seen.found.sources
-        for line in source_lines(source, seen.found.last_batch, readers)
+        for line in offset_lines(source, seen.found.last_batch, readers)
     ]
-    shown = asdict(told) | {"sources": sources}
-    tell(shown, as_json, out, lambda: typer.echo("\n".join([*_lines(told), *sources])))
+    shown = asdict(planned) | {"sources": sources}
+    emit(shown, as_json, out, lambda: typer.echo("\n".join([*_lines(planned), *sources])))
 
 
-def _lines(told: RepartitionPlan) -> list[str]:
-    lines = [f"{told.location}: {told.partitions_before} -> {told.partitions} state partitions"]
-    if told.refusals:
-        lines += [f"not possible now: {refusal}" for refusal in told.refusals]
+def _lines(planned: RepartitionPlan) -> list[str]:
+    lines = [
+        f"{planned.location}: {planned.partitions_before} -> {planned.partitions} state partitions"
+    ]
+    if planned.refusals:
+        lines += [f"not possible now: {refusal}" for refusal in planned.refusals]
     else:
-        way = "through a shuffle" if told.shuffle else "without a shuffle"
+        way = "through a shuffle" if planned.shuffle else "without a shuffle"
         lines.append(
-            f"{told.stores} store(s) rewritten {way}: {told.tasks} tasks, {told.slots} at once"
+            f"{planned.stores} store(s) rewritten {way}: {planned.tasks} tasks,"
+            f" {planned.slots} at once"
         )
-    if told.duration_s is not None and told.disk_bytes is not None:
+    if planned.duration_s is not None and planned.disk_bytes is not None:
         lines.append(
-            f"about {told.duration_s:,.0f} s; {told.rows or 0:,} rows; the new version takes up to"
-            f" {told.disk_bytes / 1e6:,.1f} MB beside the old one"
+            f"about {planned.duration_s:,.0f} s; {planned.rows or 0:,} rows; the new version takes up"  # noqa: E501
+            f" to {planned.disk_bytes / 1e6:,.1f} MB beside the old one"
         )
-    if told.coalesce:
-        lines.append(f"or: {told.coalesce}")
+    if planned.coalesce:
+        lines.append(f"or: {planned.coalesce}")
     return lines

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state.state_rescale import Sink, StoppedCheckpoint
+from rheostat.cli.output import AsJson, Out, emit
+from rheostat.cli.state.state_repartition import Sink, StoppedCheckpoint
 
 
 def repair(
@@ -21,16 +21,16 @@ def repair(
 
     Example: rheostat state repair /data/checkpoints/orders
     """
-    from rheostat.repartition.whole_rescale import repair_here, repair_sink_here
+    from rheostat.repartition.spark_repartition import repair_here, repair_sink_here
 
     if sink:
         batches = repair_sink_here(checkpoint, sink)
         numbers = ", ".join(map(str, batches)) or "no batch"
         told = f"{sink}: {numbers} got an entry without files. Start the query."
-        tell({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(told))
+        emit({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(told))
         return
     done = repair_here(checkpoint)
-    tell(
+    emit(
         asdict(done),
         as_json,
         out,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, tell
-from rheostat.cli.state.state_rescale import StoppedCheckpoint, shown_phases, told_of
+from rheostat.cli.output import AsJson, Out, emit
+from rheostat.cli.state.state_repartition import StoppedCheckpoint, shown_phases, state_json
 
 
 def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
@@ -16,13 +16,13 @@ def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None
 
     Example: rheostat state undo /data/checkpoints/orders
     """
-    from rheostat.repartition.whole_rescale import undo_here
+    from rheostat.repartition.spark_repartition import undo_here
 
     with shown_phases() as told:
         story = undo_here(checkpoint, told)
     number = story.plan.partitions_before
-    tell(
-        told_of(story),
+    emit(
+        state_json(story),
         as_json,
         out,
         lambda: typer.echo(f"{checkpoint} has {number} state partitions again, as before."),

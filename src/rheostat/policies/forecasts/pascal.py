@@ -19,7 +19,7 @@ from rheostat.signals.service_demand import arrivals_per_s, slot_s_per_row
 from rheostat.signals.statistics.running_line import Line
 from rheostat.signals.true_rates import executors_for
 
-_TOLD_APART = 0.1
+_DISTINCT_SHARE = 0.1
 """Rates whose standard deviation is below this share of their mean say nothing about a slope."""
 
 
@@ -128,7 +128,7 @@ class Pascal:
 
 def _used(profile: Line, rate: float) -> float:
     """Return the slots in use at a rate: on the line, in proportion while all rates were alike."""
-    apart = math.sqrt(profile.spread_x / profile.n) > _TOLD_APART * profile.mean_x
+    apart = math.sqrt(profile.spread_x / profile.n) > _DISTINCT_SHARE * profile.mean_x
     # A line that falls with the rate is noise: more rows never need less.
     if apart and profile.spread_xy > 0:
         return max(0.0, profile.at(rate))

@@ -16,12 +16,12 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.foresight.contest import contested, winner
-from rheostat.policies.foresight.courses import bearable, course, is_last_look, risk
+from rheostat.policies.foresight.courses import course, is_last_look, risk, within_error_budget
+from rheostat.policies.foresight.decision_evidence import decision_evidence
 from rheostat.policies.foresight.gain import begun
 from rheostat.policies.foresight.late_rows import WINDOW_S, counted
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.situation import Situation, situation
-from rheostat.policies.foresight.told import told
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.policies.sample_order import in_order
 
@@ -31,11 +31,11 @@ _INVALID = math.log(1.5)
 _LATE_S = 0.1
 """Late rows of a rollout, in seconds of arrivals, that do not count: the model is no better."""
 
-_UNEASY = 2.0
+_SCALE_OUT_RISK_RATIO = 2.0
 """Times the risk that a size may be left with, at which more are asked for: between the two the
 size stands."""
 
-_WARY = 1.05
+_SCALE_IN_BATCH_FACTOR = 1.05
 """Times as long as is thought batches may last with fewer executors: else, where surges are only
 just borne, two sizes take turns."""
 
@@ -198,7 +198,7 @@ class Predictive:
     def _decided(self, at: Situation) -> Decision:
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
         standing = course(at, arrivals, at.size, at.within_s, starting=True)
-        evidence = told(at, standing.late_share)
+        evidence = decision_evidence(at, standing.late_share)
         feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
         if standing.late_rows > _LATE_S * at.coming.p90[0]:
@@ -242,7 +242,7 @@ class Predictive:
             late_rows = _late_rows(at, arrivals, more, until_s)
             allowed = min(late_rows) + _LATE_S * at.coming.p90[0]
             for q, late in zip(more, late_rows, strict=True):
-                if late <= allowed and bearable(risk(at, q), at, feared):
+                if late <= allowed and within_error_budget(risk(at, q), at, feared):
                     evidence["needed"] = q
                     return Decision(
                         target=q, reason=f"{q} executors are needed: {why}", evidence=evidence
@@ -261,7 +261,7 @@ class Predictive:
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, self.waits * self.rescale_cost
-        wary = replace(at, longer=at.longer * _WARY)
+        wary = replace(at, longer=at.longer * _SCALE_IN_BATCH_FACTOR)
         for q in (each for each in at.sizes if each < size):
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
@@ -271,7 +271,9 @@ class Predictive:
             if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
                 continue
             does_as_much = at.sustained(q) >= at.sustained(size)
-            if does_as_much or (at.bears_change and bearable(risk(wary, q, as_never=True), at)):
+            if does_as_much or (
+                at.bears_change and within_error_budget(risk(wary, q, as_never=True), at)
+            ):
                 best, saved = q, saving
         if best < size:
             evidence["needed"] = best
@@ -332,8 +334,8 @@ def _late_rows(
 
 def _is_too_much(at: Situation, feared: float, worst: float) -> bool:
     """Tell whether surges would make too many rows late, and more than a change would."""
-    return feared > max(_UNEASY * at.late_share, at.late_by_change) or worst > max(
-        _UNEASY * at.late_in_window, at.cost.late_s / WINDOW_S
+    return feared > max(_SCALE_OUT_RISK_RATIO * at.late_share, at.late_by_change) or worst > max(
+        _SCALE_OUT_RISK_RATIO * at.late_in_window, at.cost.late_s / WINDOW_S
     )
 
 

@@ -16,7 +16,7 @@ from rheostat.policies.foresight.shadow import (
     aimed,
     better,
     gone_on,
-    seen_as,
+    shadow_observation,
 )
 from rheostat.policies.foresight.situation import Situation
 from rheostat.policies.foresight.waiting import waiting
@@ -69,7 +69,7 @@ def contested(
     )
     fixed = contest.get("fixed") or {str(size): {} for size in _thinned(at.sizes)}
     other = gone_on(contest.get("simple", {}), terms, at.size)
-    decision, memory = simple.decide(seen_as(other, terms), contest.get("memory", {}))
+    decision, memory = simple.decide(shadow_observation(other, terms), contest.get("memory", {}))
     wanted = decision.target if at.ceiling is None else min(decision.target, at.ceiling)
     ours = gone_on(contest.get("ours", {}), terms, target)
     if winner(contest) is not None:
@@ -97,7 +97,7 @@ def _in_place_of(ours: Shadow, at: Situation, terms: Terms) -> Situation:
     """Return the situation as it would be, had ``predictive`` decided: with the size and the
     backlog of its shadow.
     """
-    seen = seen_as(ours, terms)
+    seen = shadow_observation(ours, terms)
     now = replace(
         at.now,
         executors=seen.executors,

@@ -19,7 +19,7 @@ _PHASES = (0.25, 0.75)
 """Shares of an interval that have passed when a surge comes: what is late depends on whether the
 next batch begins just before executors have come or just after, so that one alone would jump."""
 
-_MOSTLY = 0.67
+_LIKELY_SHARE = 0.67
 """Spreads of the start time: executors are there in three of four cases."""
 
 
@@ -47,13 +47,13 @@ def is_last_look(at: Situation, arrivals: Arrivals, late_rows: float) -> bool:
     most = max(at.size, at.sizes[-1])
     if most == at.size or at.lost:
         return False
-    later = _asked_in(at, arrivals, most, at.tick_s)
+    later = _requested_in(at, arrivals, most, at.tick_s)
     if later <= late_rows:  # as at most looks: the second rollout can be saved
         return False
-    return later > late_rows + _asked_in(at, arrivals, most, 0.0)
+    return later > late_rows + _requested_in(at, arrivals, most, 0.0)
 
 
-def _asked_in(at: Situation, arrivals: Arrivals, target: int, in_s: float) -> float:
+def _requested_in(at: Situation, arrivals: Arrivals, target: int, in_s: float) -> float:
     """Return the late rows where ``target`` executors are asked for in so many seconds."""
     there = _with(at, at.size, starting=True)
     ready_s = max(at.cost.start_within_s() + in_s, there[-1][0])
@@ -125,9 +125,9 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     seldom = [worst, at.surges.never_seen] if as_never else [worst]
     late, window = 0.0, 0.0
     if often:
-        there_s = at.cost.start_within_s(_MOSTLY) + at.tick_s / 2
+        there_s = at.cost.start_within_s(_LIKELY_SHARE) + at.tick_s / 2
         courses = [surging(at, often, target, there_s, phase) for phase in _PHASES]
-        late = often.share * fmean(each.late_rows for each in courses) / rows
+        late = often.share * fmean(course.late_rows for course in courses) / rows
     for surge in seldom:
         if surge.rate > sustained:
             found = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)
@@ -135,7 +135,7 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     return late, window
 
 
-def bearable(
+def within_error_budget(
     feared: tuple[float, float], at: Situation, least: tuple[float, float] = (0.0, 0.0)
 ) -> bool:
     """Tell whether surges make no more rows late than may be, or hardly more than with the most

@@ -32,7 +32,7 @@ def begun(trial: Trial, before: int, batches: Mapping[str, Any]) -> dict[str, An
     return {**trial, "before": before, "batches": batches, "gains": []}
 
 
-def heard(trial: Trial, now: Observation) -> dict[str, Any]:
+def with_batch_gain(trial: Trial, now: Observation) -> dict[str, Any]:
     """Return what is known after a batch that began when the size had settled; after three of them
     the cap, where they gained too little.
     """

@@ -17,7 +17,7 @@ from rheostat.capacity.rescale_cost import (
     with_sight,
 )
 from rheostat.model import Memory, Observation
-from rheostat.policies.foresight.gain import heard
+from rheostat.policies.foresight.gain import with_batch_gain
 from rheostat.policies.foresight.late_rows import late_by
 from rheostat.policies.foresight.waiting import rows_limit
 from rheostat.signals.forecasts.forecast import HORIZONS_S
@@ -28,7 +28,7 @@ from rheostat.signals.forecasts.weighted_experts import refit
 _TICK_S = 5.0
 """Between two looks, before there were two."""
 
-_MOSTLY = 0.5
+_MAJORITY_SHARE = 0.5
 """A batch of whose time executors started for so much tells what their start takes from it."""
 
 
@@ -125,7 +125,7 @@ def _batch(
     began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
     changed_s = min(seen.get("changed_s", -math.inf), now.t_s)
     batches = memory.get("batches", {})
-    reading = [[each.name, each.rows_in, each.busy_s] for each in now.stages or ()]
+    reading = [[stage.name, stage.rows_in, stage.busy_s] for stage in now.stages or ()]
     fresh = reading != memory.get("reading")
     found: dict[str, Any] = {"batch": batch, "reading": reading}
     known = identified(batches)
@@ -135,12 +135,12 @@ def _batch(
     found["longer_s"] = max(0.0, now.batch_s - expected_s)
     if settled:
         found["rescale"] = with_settled(seen["rescale"])
-        if known and starting >= _MOSTLY:  # before it had settled cold ones are in it, too
+        if known and starting >= _MAJORITY_SHARE:  # before it had settled cold ones are in it, too
             found["rescale"] = with_load(found["rescale"], now.batch_s / max(expected_s, 1e-3))
         found["batches"] = with_batch(
             batches, now.batch_s, now.batch_rows, slots, now.stages, fresh
         )
-        found["trial"] = heard(memory.get("trial", {}), now)
+        found["trial"] = with_batch_gain(memory.get("trial", {}), now)
     elif known and began_s + now.batch_s >= changed_s:
         # its rows waited for the batch before, which may have been longer, too
         late_s = late_by(now, found["longer_s"] + memory.get("longer_s", 0.0), slo_s)

@@ -80,7 +80,7 @@ def aimed(shadow: Shadow, terms: Terms, wanted: int) -> dict[str, Any]:
     return found
 
 
-def seen_as(shadow: Shadow, terms: Terms) -> Observation:
+def shadow_observation(shadow: Shadow, terms: Terms) -> Observation:
     """Return what a policy would see of a shadow."""
     running, (last_s, last_rows) = shadow["batch"], shadow["last"] or (0.0, 0.0)
     lag = shadow["waits"] + (running[2] if running else 0.0)

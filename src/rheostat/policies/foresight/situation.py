@@ -37,7 +37,7 @@ _BY_CHANGES = 0.004
 _OVERDUE = 1.5
 """A batch that lasts so many times as long as it should: its rows are dearer than was known."""
 
-_MOSTLY = 0.5
+_MAJORITY_SHARE = 0.5
 """Forecasts of a load of which more is unknown have hardly been tried: their worst counts."""
 
 SURE = 2.0
@@ -194,7 +194,7 @@ def situation(
     if rates is None:
         return found
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
-    young = rates.unknown > _MOSTLY
+    young = rates.unknown > _MAJORITY_SHARE
     thought = found.sustained(seen.get("first_size", 1))
     feared = surges(rates, found.back_s, thought=thought, told=peak)
     return replace(found, coming=coming, is_young=young, surges=feared)

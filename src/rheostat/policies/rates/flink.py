@@ -18,7 +18,7 @@ from rheostat.policies.rates.flink_capacity import (
     is_ineffective,
     scaled,
     true_rate,
-    with_wish,
+    with_demand,
 )
 from rheostat.policies.rates.flink_metrics import (
     BUSY,
@@ -41,7 +41,7 @@ from rheostat.signals.true_rates import executors_for, job_slots
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Demand:
     """What one vertex asks for, and between which capacities it would be left alone."""
 
     vertex: str
@@ -137,7 +137,7 @@ class Flink(FlinkParameters):
         return self._act(observation, largest, size, p, seen)
 
     def _act(
-        self, observation: Observation, largest: _Wish, size: int, p: int, seen: dict[str, Any]
+        self, observation: Observation, largest: _Demand, size: int, p: int, seen: dict[str, Any]
     ) -> tuple[Decision, Memory]:
         up, evidence = seen.get("up"), _evidence(largest, p)
         if (
@@ -210,7 +210,7 @@ class Flink(FlinkParameters):
 
     def _wish(
         self, vertex: Vertex, window: Window, wanted: tuple[float, float], backlog: bool, p: int
-    ) -> _Wish:
+    ) -> _Demand:
         """Return what a vertex asks for: its size by the target capacity over its true rate."""
         name, demand = vertex.name, Demand(*wanted, self.catch_up_duration_s, self.restart_time_s)
         by_busy = busy_rate(window.mean(name, IN) or 0.0, window.mean(name, BUSY) or 0.0)
@@ -225,7 +225,7 @@ class Flink(FlinkParameters):
         # Key groups bound a keyed vertex; a source with idle subtasks still runs.
         most = min(most, vertex.partitions) if vertex.keyed and vertex.partitions else most
         size = min(max(size, min(p, self.vertex_min_parallelism)), most)
-        return _Wish(
+        return _Demand(
             vertex=name,
             size=aligned(size, p, partitions, most, self.alignment) if partitions else size,
             target=target,
@@ -239,7 +239,7 @@ class Flink(FlinkParameters):
             ),
         )
 
-    def _outside(self, wishes: Sequence[_Wish], p: int) -> bool:
+    def _outside(self, wishes: Sequence[_Demand], p: int) -> bool:
         """Tell whether a vertex is out of its bounds; one that keeps its size does not count, nor
         one whose shrinking is to wait.
         """
@@ -262,7 +262,7 @@ class Flink(FlinkParameters):
         if self.scale_down_interval_s == 0:
             return size, outside, ""
         began_s = seen["wished_s"] if seen.get("wished_s") is not None else now
-        wishes = with_wish(seen["wishes"], now, size, outside, self.scale_down_interval_s)
+        wishes = with_demand(seen["wishes"], now, size, outside, self.scale_down_interval_s)
         seen.update(wishes=wishes, wished_s=began_s)
         # The first of the falling row is the largest wish of the hour.
         waited_s, (_, largest, called_for) = now - began_s, wishes[0]
@@ -292,7 +292,7 @@ class Flink(FlinkParameters):
         return False
 
 
-def _evidence(wish: _Wish, p: int) -> dict[str, float | int | str | None]:
+def _evidence(wish: _Demand, p: int) -> dict[str, float | int | str | None]:
     numbers = {
         "target_capacity": wish.target,
         "true_rate": wish.rate,

@@ -74,7 +74,7 @@ def aligned(p_new: int, p: int, partitions: int, most: int, mode: str = "BALANCE
     return found if found <= end else p_new
 
 
-def with_wish(
+def with_demand(
     wishes: Sequence[tuple[float, int, bool]], t_s: float, size: int, outside: bool, window_s: float
 ) -> list[Any]:
     """Return the wishes (time, size, out of bounds) of the window as a falling row: the first is

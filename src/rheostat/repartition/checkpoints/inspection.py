@@ -44,19 +44,19 @@ class InspectedStore:
     @property
     def rows(self) -> int | None:
         """All rows; None if they were not counted."""
-        counted = [each.rows for each in self.partitions if each.rows is not None]
+        counted = [partition.rows for partition in self.partitions if partition.rows is not None]
         return sum(counted) if counted else None
 
     @property
     def bytes(self) -> int | None:
         """The bytes of all keys and values; None if they were not counted."""
-        counted = [each.bytes for each in self.partitions if each.bytes is not None]
+        counted = [partition.bytes for partition in self.partitions if partition.bytes is not None]
         return sum(counted) if counted else None
 
     @property
     def file_bytes(self) -> int:
         """The bytes of all files, of every version that is kept."""
-        return sum(each.file_bytes for each in self.partitions)
+        return sum(partition.file_bytes for partition in self.partitions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ def _inspected(
         store=store.name,
         refusal=refusal(operator) or unknown_format(checkpoint),
         partitions=sizes,
-        skew=skew(each.file_bytes if each.rows is None else each.rows for each in sizes),
+        skew=skew(size.file_bytes if size.rows is None else size.rows for size in sizes),
     )
 
 

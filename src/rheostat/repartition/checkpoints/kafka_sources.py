@@ -29,7 +29,7 @@ class KafkaSource:
     @property
     def rows(self) -> int:
         """The offsets, summed: the rows that were read, if all topics were from their beginning."""
-        return sum(sum(each.values()) for each in self.offsets.values())
+        return sum(sum(offset.values()) for offset in self.offsets.values())
 
 
 def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
@@ -70,7 +70,7 @@ def _named(partition: int, part: int, parts: int) -> str:
     return str(partition) if parts == 1 else f"{partition} ({part + 1} of {parts})"
 
 
-def told(source: KafkaSource, batch: int, wanted: int | None = None) -> list[str]:
+def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> list[str]:
     """Return in words where a source goes on after ``batch``, and how many readers it will have."""
     topics = ", ".join(
         f"{topic} ({len(partitions)} partitions)" for topic, partitions in source.offsets.items()

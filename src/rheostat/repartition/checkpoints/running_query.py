@@ -27,10 +27,10 @@ def last_sign(checkpoint: Path) -> tuple[float, int]:
     """
     entries: list[tuple[float, int]] = []
     for log in ("offsets", "commits"):
-        for each in (checkpoint / log).glob("*"):
-            if each.name.isdecimal():
+        for path in (checkpoint / log).glob("*"):
+            if path.name.isdecimal():
                 with suppress(FileNotFoundError):  # a running query deletes old entries
-                    entries.append((each.stat().st_mtime, int(each.name)))
+                    entries.append((path.stat().st_mtime, int(path.name)))
     return max((at for at, _ in entries), default=0.0), max((n for _, n in entries), default=-1)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
 
 _NAME = re.compile(r"^(\d+)(_[^.]*)?\.(zip|snapshot|changelog|delta)$")
-_WHOLE = ("zip", "snapshot")
+_SNAPSHOT_SUFFIXES = ("zip", "snapshot")
 
 
 def missing_file(checkpoint: Checkpoint) -> str | None:
@@ -33,7 +33,7 @@ def _folders(checkpoint: Checkpoint) -> Iterator[Path]:
     state = Path(checkpoint.location) / "state"
     for operator in checkpoint.operators:
         root = state / str(operator.id)
-        keyed = any(each.name.isdecimal() and int(each.name) for each in root.iterdir())
+        keyed = any(path.name.isdecimal() and int(path.name) for path in root.iterdir())
         for partition in range(checkpoint.partitions if keyed else 1):
             for store in operator.stores:
                 place = root / str(partition)
@@ -41,12 +41,13 @@ def _folders(checkpoint: Checkpoint) -> Iterator[Path]:
 
 
 def _missing(folder: Path, version: int) -> Iterator[str]:
-    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     found = [(int(name[1]), name[3], name[0]) for name in map(_NAME.match, names) if name]
     first = max(
-        (number for number, kind, _ in found if kind in _WHOLE and number <= version), default=0
+        (number for number, kind, _ in found if kind in _SNAPSHOT_SUFFIXES and number <= version),
+        default=0,
     )
-    changed = {number for number, kind, _ in found if kind not in _WHOLE}
+    changed = {number for number, kind, _ in found if kind not in _SNAPSHOT_SUFFIXES}
     for number in range(version, first, -1):
         if number not in changed:
             yield f"{number}.{'delta' if _is_hdfs(found) else 'changelog'}"
@@ -63,7 +64,7 @@ def _missing_tables(folder: Path, whole: Path) -> Iterator[str]:
     try:
         with zipfile.ZipFile(whole) as packed:
             told = json.loads(packed.read("metadata").split(b"\n", 1)[1])
-        tables = [(each["dfsSstFileName"], each["sizeBytes"]) for each in told["sstFiles"]]
+        tables = [(sstfile["dfsSstFileName"], sstfile["sizeBytes"]) for sstfile in told["sstFiles"]]
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError):
         return  # whoever loads it says what is wrong with it
     for name, size in tables:

@@ -24,7 +24,7 @@ class Disk:
 
     def append(self, path: Path, line: str) -> None:
         """Add a line to a file and wait until it is on the disk; a torn line before it is ended."""
-        with _told(path):
+        with _disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("ab+") as file:
                 torn = file.tell() > 0 and _last_byte(path) != b"\n"
@@ -36,7 +36,7 @@ class Disk:
         """Write a file in one step and wait until it is on the disk; False, with nothing changed,
         where there is one.
         """
-        with _told(path):
+        with _disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh = path.with_name(f".{path.name}.rheostat.tmp")
             with fresh.open("w", encoding="utf-8") as file:
@@ -55,7 +55,7 @@ class Disk:
         """
         if path.exists():
             return False
-        with _told(path):
+        with _disk_errors(path):
             _checksum(path).unlink(missing_ok=True)
         return self.take(path, text)
 
@@ -63,7 +63,7 @@ class Disk:
         """Delete a log's entry and its checksum, and wait until that is on the disk; nothing where
         there is none.
         """
-        with _told(path):
+        with _disk_errors(path):
             path.unlink(missing_ok=True)
             _checksum(path).unlink(missing_ok=True)
             if path.parent.is_dir():
@@ -71,24 +71,24 @@ class Disk:
 
     def drop(self, path: Path) -> None:
         """Delete a file; nothing where there is none. ``flush`` waits for it."""
-        with _told(path):
+        with _disk_errors(path):
             path.unlink(missing_ok=True)
 
     def move(self, source: Path, target: Path) -> None:
         """Put a file in its place, in one step."""
-        with _told(target):
+        with _disk_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             source.replace(target)
 
     def make(self, folder: Path) -> None:
         """Make a folder; nothing where it is there."""
-        with _told(folder):
+        with _disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
 
     def mirror(self, source: Path, target: Path) -> None:
         """Make a folder with the same files as ``source`` under other names: links, no bytes."""
         fresh = target.with_name(f"{target.name}.part")
-        with _told(target):
+        with _disk_errors(target):
             shutil.rmtree(fresh, ignore_errors=True)
             fresh.parent.mkdir(parents=True, exist_ok=True)
             shutil.copytree(source, fresh, copy_function=_link)
@@ -96,13 +96,13 @@ class Disk:
 
     def clear(self, folder: Path) -> None:
         """Delete a folder with all that is in it; nothing where there is none."""
-        with _told(folder):
+        with _disk_errors(folder):
             if folder.exists():
                 shutil.rmtree(folder)
 
     def touch(self, path: Path) -> None:
         """Say that a file is still looked after."""
-        with _told(path):
+        with _disk_errors(path):
             os.utime(path)
 
     def flush(self) -> None:
@@ -137,7 +137,7 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

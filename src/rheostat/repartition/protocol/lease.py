@@ -12,7 +12,7 @@ from pathlib import Path
 from rheostat.errors import BadInput, RheostatError
 from rheostat.machine.lease import Lease, Owner, live_owner
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OWN_FOLDER
+from rheostat.repartition.protocol.repartition_log import OWN_FOLDER
 
 BEAT_S = 10.0
 """How often the lease is renewed."""

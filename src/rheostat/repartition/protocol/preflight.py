@@ -11,7 +11,7 @@ from rheostat.repartition.checkpoints.checkpoint import Checkpoint
 from rheostat.repartition.checkpoints.operators import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import offset_entry
-from rheostat.repartition.protocol.own_journal import Plan, Story
+from rheostat.repartition.protocol.repartition_log import Plan, RepartitionState
 from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_OLD
 
 MOST_PARTITIONS = 32_768
@@ -69,7 +69,7 @@ def require_drained(checkpoint: Checkpoint) -> None:
     )
 
 
-def require_no_story(story: Story | None, partitions: int, sink: str) -> None:
+def require_no_unfinished(story: RepartitionState | None, partitions: int, sink: str) -> None:
     """Raise BadInput where another repartition of ours has to be ended first than the one to so
     many partitions, with that sink.
     """
@@ -87,7 +87,7 @@ def require_no_story(story: Story | None, partitions: int, sink: str) -> None:
         )
 
 
-def unended(story: Story | None) -> str | None:
+def unended(story: RepartitionState | None) -> str | None:
     """Return how a repartition of ours is ended that was begun and not ended; None where there is
     none.
     """
@@ -132,4 +132,4 @@ def _newest_bytes(state: Path) -> int:
     """Return the size of a state folder: it holds older versions too, so it is the most that a
     version can take.
     """
-    return sum(each.stat().st_size for each in state.rglob("*") if each.is_file())
+    return sum(path.stat().st_size for path in state.rglob("*") if path.is_file())

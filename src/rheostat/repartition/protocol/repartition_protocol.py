@@ -20,7 +20,7 @@ CLOSED = frozenset({"locked", "placed", "withdrawing"})
 OPEN_NEW = frozenset({"committed", "done"})
 """Phases in which the query may start, with the new number."""
 
-FORTH = (
+FORWARD = (
     "asked",
     "leased",
     "begun",

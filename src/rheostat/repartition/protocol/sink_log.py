@@ -15,7 +15,7 @@ from rheostat.repartition.protocol.disk import Disk
 LOG = "_spark_metadata"
 COMPACT = ".compact"
 EMPTY = "v1"
-EACH = 10
+COMPACT_INTERVAL = 10
 """Spark's ``spark.sql.streaming.fileSink.log.compactInterval`` where no batch is compacted yet."""
 
 
@@ -77,18 +77,18 @@ class SinkLog:
         if len(compacted) > 1:
             return compacted[-1] - compacted[-2]
         if not compacted:
-            return EACH
+            return COMPACT_INTERVAL
         whole = compacted[0] + 1
-        divisors = [n for n in range(EACH, whole // 2 + 1) if whole % n == 0]
+        divisors = [n for n in range(COMPACT_INTERVAL, whole // 2 + 1) if whole % n == 0]
         return divisors[0] if divisors else whole
 
     def _compacted(self) -> list[int]:
         return sorted(
-            int(each.name.removesuffix(COMPACT))
-            for each in self._log.glob("*")
-            if each.name.endswith(COMPACT) and each.name.removesuffix(COMPACT).isdecimal()
+            int(path.name.removesuffix(COMPACT))
+            for path in self._log.glob("*")
+            if path.name.endswith(COMPACT) and path.name.removesuffix(COMPACT).isdecimal()
         )
 
     def _numbers(self) -> list[int]:
-        plain = [int(each.name) for each in self._log.glob("*") if each.name.isdecimal()]
+        plain = [int(path.name) for path in self._log.glob("*") if path.name.isdecimal()]
         return sorted([*plain, *self._compacted()])

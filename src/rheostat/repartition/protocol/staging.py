@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OWN_FOLDER, StagedFile
+from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, StagedFile
 from rheostat.repartition.rewrite.notes import finished_places
 
 
@@ -58,11 +58,11 @@ class Staging:
 
     def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
         """Return those files that are not in their places in the first checkpoint."""
-        return tuple(each for each in files if not self._is_placed(each))
+        return tuple(file for file in files if not self._is_placed(file))
 
     def in_place(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
         """Return those files that are in their places and that nobody has replaced since."""
-        return tuple(each for each in files if self._is_placed(each))
+        return tuple(file for file in files if self._is_placed(file))
 
     def place(self, file: StagedFile) -> None:
         """Put a file in its place in the first checkpoint."""

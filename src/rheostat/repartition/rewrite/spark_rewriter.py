@@ -35,7 +35,7 @@ from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.file_systems.files import Files
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
-from rheostat.spark.internals.state.state_rewrite import StateRewrite, Told, parsed_line
+from rheostat.spark.internals.state.state_rewrite import PartitionReport, StateRewrite, parsed_line
 from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
 
 
@@ -60,9 +60,9 @@ class SparkRewriter:
 
     def measure_partitions(
         self, state: StateVersion, progress: Progress | None = None
-    ) -> list[Told]:
+    ) -> list[PartitionReport]:
         """Count every partition of every store."""
-        told: list[Told] = []
+        told: list[PartitionReport] = []
         for keyed in self._opened(state):
             count = _partitions(keyed, state.partitions)
             parts = [
@@ -77,7 +77,7 @@ class SparkRewriter:
         """Write every store for the wanted partitions."""
         checkpoint = self._read(wanted.source)
         require_repartitionable(checkpoint)
-        told: list[Told] = []
+        told: list[PartitionReport] = []
         for keyed in self._opened(wanted.source):
             told += self._rewritten(keyed, wanted, progress)
         for operator in checkpoint.operators:
@@ -103,19 +103,19 @@ class SparkRewriter:
             ]
             self.files.delete(f"{metadata}/{name}" for name in later)
 
-    def read_by_filter(self, state: StateVersion, partitions: int) -> list[Told]:
+    def read_by_filter(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
         """Let every new partition read everything and keep its own: the first way that is not
         taken, to be measured. What is told are bytes read; ``misplaced`` counts seeks.
         """
         return self._read_otherwise(state, partitions, range(partitions))
 
-    def read_by_key(self, state: StateVersion, partitions: int) -> list[Told]:
+    def read_by_key(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
         """Look every key up in an index, in the order of the new partitions: the second way that is
         not taken. ``id`` is the size of the index.
         """
         return self._read_otherwise(state, partitions, range(-1, -1 - state.partitions, -1))
 
-    def _read_otherwise(self, state: StateVersion, new: int, parts: range) -> list[Told]:
+    def _read_otherwise(self, state: StateVersion, new: int, parts: range) -> list[PartitionReport]:
         (opened,) = self._opened(state)
         rows = [
             (store, state.partitions, new, part)
@@ -126,7 +126,7 @@ class SparkRewriter:
 
     def _rewritten(
         self, stores: OpenStores, wanted: Rewrite, progress: Progress | None
-    ) -> list[Told]:
+    ) -> list[PartitionReport]:
         old, new = (
             _partitions(stores, count) for count in (wanted.source.partitions, wanted.partitions)
         )
@@ -135,7 +135,7 @@ class SparkRewriter:
         if not parts_of_group:
             parts = [(store, old, new, part) for store in range(count) for part in range(old)]
             return self._jobs.shuffle(stores, parts, new, wanted.batch, progress)
-        told: list[Told] = []
+        told: list[PartitionReport] = []
         tasks = []
         for group in groups(old, new):
             for number, store in enumerate(stores.stores):
@@ -207,7 +207,7 @@ def _partitions(stores: OpenStores, partitions: int) -> int:
     return partitions if stores.keyed[0] else 1
 
 
-def _by_store(told: Iterable[Told], kind: str) -> dict[StoreId, StoreCount]:
+def _by_store(told: Iterable[PartitionReport], kind: str) -> dict[StoreId, StoreCount]:
     counts: dict[StoreId, StoreCount] = {}
     for each in told:
         if each.kind == kind:
@@ -216,7 +216,7 @@ def _by_store(told: Iterable[Told], kind: str) -> dict[StoreId, StoreCount]:
     return dict(sorted(counts.items()))
 
 
-def _sum(count: StoreCount, told: Told) -> StoreCount:
+def _sum(count: StoreCount, told: PartitionReport) -> StoreCount:
     return StoreCount(
         rows=count.rows + told.rows,
         checksum=_signed(count.checksum + told.checksum),
@@ -230,7 +230,7 @@ def _signed(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _ids(operators: Iterable[Operator], told: Iterable[Told]) -> StateIds:
+def _ids(operators: Iterable[Operator], told: Iterable[PartitionReport]) -> StateIds:
     names = {
         (each.operator, each.name, each.partition): each.id
         for each in told

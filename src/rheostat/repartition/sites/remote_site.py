@@ -15,10 +15,10 @@ from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles, LocalFiles
 from rheostat.repartition.checkpoints.state_files import missing_file
-from rheostat.repartition.protocol.course import Course, Told
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import Story, Written
 from rheostat.repartition.protocol.preflight import require_repartition, require_room_for
+from rheostat.repartition.protocol.repartition_log import RepartitionState, Written
+from rheostat.repartition.protocol.repartition_runner import ProgressCallback, RepartitionRunner
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.protocol.staging import known_file
 from rheostat.repartition.sites.hadoop_disk import HadoopDisk
@@ -65,15 +65,17 @@ class RemoteSite:
         """Return the log of a sink on the same file system."""
         return SinkLog(cast("Path", RemotePath(self._system, output.rstrip("/"))), self.disk)
 
-    def course(self, story: Story, clock: Callable[[], float], told: Told) -> Course:
+    def course(
+        self, story: RepartitionState, clock: Callable[[], float], told: ProgressCallback
+    ) -> RepartitionRunner:
         """Return what goes through the protocol from where a story stands."""
         return RemoteCourse(
             self.folder, story, disk=self.disk, clock=clock, told=told, system=self._system
         )
 
 
-class RemoteCourse(Course):
-    """Writes the new state into a copy on this computer and uploads it; all else is ``Course``."""
+class RemoteCourse(RepartitionRunner):
+    """Writes the new state into a local copy and uploads it; see ``RepartitionRunner``."""
 
     def __init__(self, *arguments: Any, system: HadoopSystem, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -89,7 +91,9 @@ class RemoteCourse(Course):
             missing = missing_file(read_checkpoint(str(copy), LocalFiles()))
             if missing:
                 raise RheostatError(f"{missing} is missing: restore it from a backup, then again")
-            here = Course(copy, self.story, disk=Disk(), clock=self._clock, told=self._told)
+            here = RepartitionRunner(
+                copy, self.story, disk=Disk(), clock=self._clock, told=self._told
+            )
             return self._uploaded(here.write(rewriter, source), here.staged)
         finally:
             shutil.rmtree(copy, ignore_errors=True)

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, local_folder
-from rheostat.repartition.protocol.course import Course, Told
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import Story
 from rheostat.repartition.protocol.preflight import require_fit
+from rheostat.repartition.protocol.repartition_log import RepartitionState
+from rheostat.repartition.protocol.repartition_runner import ProgressCallback, RepartitionRunner
 from rheostat.repartition.protocol.sink_log import SinkLog
 
 
@@ -46,7 +46,9 @@ class Site(Protocol):
         """Return the log of a sink on the same file system."""
         ...
 
-    def course(self, story: Story, clock: Callable[[], float], told: Told) -> Course:
+    def course(
+        self, story: RepartitionState, clock: Callable[[], float], told: ProgressCallback
+    ) -> RepartitionRunner:
         """Return what goes through the protocol from where a story stands."""
         ...
 
@@ -65,8 +67,8 @@ class LocalSite:
     def written_below(self, part: str) -> Mapping[str, float]:
         """Return the files below a folder of it, and when each was written."""
         root = self.folder / part
-        files = (each for each in root.rglob("*") if each.is_file())
-        return {each.relative_to(root).as_posix(): each.stat().st_mtime for each in files}
+        files = (path for path in root.rglob("*") if path.is_file())
+        return {file.relative_to(root).as_posix(): file.stat().st_mtime for file in files}
 
     def require_fit(self, checkpoint: Checkpoint, partitions: int) -> None:
         """Raise BadInput where it cannot be repartitioned."""
@@ -76,6 +78,8 @@ class LocalSite:
         """Return the log of a sink on the same file system."""
         return SinkLog(Path(output).absolute(), self.disk)
 
-    def course(self, story: Story, clock: Callable[[], float], told: Told) -> Course:
+    def course(
+        self, story: RepartitionState, clock: Callable[[], float], told: ProgressCallback
+    ) -> RepartitionRunner:
         """Return what goes through the protocol from where a story stands."""
-        return Course(self.folder, story, disk=self.disk, clock=clock, told=told)
+        return RepartitionRunner(self.folder, story, disk=self.disk, clock=clock, told=told)

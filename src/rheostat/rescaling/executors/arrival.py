@@ -8,21 +8,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from rheostat.rescaling.executors.conditions import ARRIVALS
+from rheostat.rescaling.executors.executor_lifecycle import KEEPABLE
+from rheostat.rescaling.executors.executor_states import ExecutorStates, walk
 from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.life import KEEPABLE
 from rheostat.rescaling.executors.memory import Life, Memory
 from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.roster import Roster, walk
 from rheostat.state.units import Unit
 
 
 def arrive(
     memory: Memory, facts: Facts, target: int, asked: Collection[str], standby: int, waits: Waits
-) -> Roster:
+) -> ExecutorStates:
     """Return where every executor stands after it came, went, or was verified; ``asked`` are those
     that are to be replaced.
     """
-    roster = Roster(
+    roster = ExecutorStates(
         facts=facts,
         target=target,
         standby=standby,
@@ -81,7 +81,7 @@ def _replacing(
     return {**known, **{executor: facts.now_s for executor in new if executor not in known}}
 
 
-def _progressed(roster: Roster, executor: str, life: Life) -> Life:
+def _progressed(roster: ExecutorStates, executor: str, life: Life) -> Life:
     """Waiting begins anew for a leaving executor whenever it holds fewer units than before."""
     # No progress: the clock runs on, so that state which never moves cannot hold a victim for ever.
     if life.phase not in KEEPABLE or roster.held(executor) >= life.left:
@@ -89,7 +89,7 @@ def _progressed(roster: Roster, executor: str, life: Life) -> Life:
     return replace(life, since_s=roster.facts.now_s, left=roster.held(executor))
 
 
-def _verified(roster: Roster, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
+def _verified(roster: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
     """At a boundary, verify what was sent before it: an executor on which all of it stayed begins
     to count its tries anew.
     """

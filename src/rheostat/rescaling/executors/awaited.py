@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rheostat.rescaling.executors.life import DONE
+from rheostat.rescaling.executors.executor_lifecycle import DONE
 from rheostat.rescaling.executors.memory import Memory
 from rheostat.rescaling.executors.phase_limits import Waits
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from rheostat.rescaling.executors.life import DONE, KEEPABLE, TAKING
-from rheostat.rescaling.executors.roster import Roster
+from rheostat.rescaling.executors.executor_lifecycle import DONE, KEEPABLE, TAKING
+from rheostat.rescaling.executors.executor_states import ExecutorStates
 
 _READY_FIRST = ("warm", "standby", "warming", "registered")
 """Phases of executors that do no state work yet, those that could begin soonest first."""
@@ -33,12 +33,12 @@ class Need:
     nobody_takes: bool
 
 
-def choice_of(roster: Roster) -> Choice:
+def choice_of(roster: ExecutorStates) -> Choice:
     """Return who leaves and who is taken back."""
     return Choice(leaving=_leaving(roster), kept=_kept(roster))
 
 
-def need_of(roster: Roster) -> Need:
+def need_of(roster: ExecutorStates) -> Need:
     """Return whom the target needs."""
     idle = spare(roster)
     return Need(
@@ -47,12 +47,12 @@ def need_of(roster: Roster) -> Need:
     )
 
 
-def taking(roster: Roster, idle: Collection[str]) -> list[str]:
+def taking(roster: ExecutorStates, idle: Collection[str]) -> list[str]:
     """Return the executors that may be given state, which those in ``idle`` may not."""
     return [executor for executor in roster.those_in(TAKING) if executor not in idle]
 
 
-def spare(roster: Roster) -> tuple[str, ...]:
+def spare(roster: ExecutorStates) -> tuple[str, ...]:
     """Return the executors without which the target is reached, those that could begin to work
     soonest first.
 
@@ -69,7 +69,7 @@ def spare(roster: Roster) -> tuple[str, ...]:
     return tuple(free[max(0, roster.target - (len(others) - len(free))) :])
 
 
-def _leaving(roster: Roster) -> tuple[str, ...]:
+def _leaving(roster: ExecutorStates) -> tuple[str, ...]:
     """Return the executors that are to leave now.
 
     What is above the target goes: first those that are to be replaced anyway, then those with the
@@ -93,7 +93,7 @@ def _leaving(roster: Roster) -> tuple[str, ...]:
     return tuple(replaced[: max(0, settled + len(replaced) - roster.target)])
 
 
-def _kept(roster: Roster) -> tuple[str, ...]:
+def _kept(roster: ExecutorStates) -> tuple[str, ...]:
     """Return the leaving executors that a higher target takes back: those with the most state, not
     those to be replaced.
 
@@ -107,7 +107,7 @@ def _kept(roster: Roster) -> tuple[str, ...]:
     return tuple(sorted(leaving, key=lambda executor: executor in roster.replacing)[:lacking])
 
 
-def request_total(roster: Roster) -> int:
+def request_total(roster: ExecutorStates) -> int:
     """Return how many executors the cluster should run: the target, one more for each that waits to
     be replaced, and the standby.
     """
@@ -115,11 +115,11 @@ def request_total(roster: Roster) -> int:
     return roster.target + len(roster.replaced) + roster.standby
 
 
-def _is_free(roster: Roster, executor: str) -> bool:
+def _is_free(roster: ExecutorStates, executor: str) -> bool:
     return roster.phase(executor) == "standby" or not roster.held(executor)
 
 
-def _least_state_first(roster: Roster, executors: list[str]) -> list[str]:
+def _least_state_first(roster: ExecutorStates, executors: list[str]) -> list[str]:
     """Of equals those on the node with the fewest executors come first, so that nodes become
     empty, and of these the youngest.
     """
@@ -136,7 +136,7 @@ def _least_state_first(roster: Roster, executors: list[str]) -> list[str]:
     return sorted(youngest_first, key=key)
 
 
-def _mean_unit(roster: Roster) -> float:
+def _mean_unit(roster: ExecutorStates) -> float:
     """Return the weight of a state partition in the mean: less than half of one is no difference
     between two executors.
     """

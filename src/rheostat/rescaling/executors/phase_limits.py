@@ -41,10 +41,10 @@ class Waits:
     idle_s: float = _wait(1.0, "where no batch has been seen, so much counts as a batch boundary")
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if each.name != "tries" and not getattr(self, each.name) > 0:
+        for option in fields(self):
+            if option.name != "tries" and not getattr(self, option.name) > 0:
                 raise BadInput(
-                    f"{each.name} must be above 0 seconds, but it is {getattr(self, each.name)}"
+                    f"{option.name} must be above 0 seconds, but it is {getattr(self, option.name)}"
                 )
         if self.tries < 1:
             raise BadInput(f"tries must be at least 1, but it is {self.tries}")

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from rheostat.rescaling.executors.executor_choice import taking
-from rheostat.rescaling.executors.life import ARRIVING
+from rheostat.rescaling.executors.executor_lifecycle import ARRIVING
+from rheostat.rescaling.executors.executor_states import ExecutorStates
 from rheostat.rescaling.executors.memory import Memory
-from rheostat.rescaling.executors.roster import Roster
 from rheostat.state.assignment import contiguous, minimal_movement, moves
 from rheostat.state.fluid import next_moves, partitions_per_batch
 from rheostat.state.units import Unit
@@ -34,7 +34,7 @@ class StatePlan:
         )
 
 
-def plan_of(roster: Roster, idle: Collection[str], memory: Memory) -> StatePlan:
+def plan_of(roster: ExecutorStates, idle: Collection[str], memory: Memory) -> StatePlan:
     """Return where every unit is wanted and what is sent now: at a boundary what the slack allows,
     units of lost executors at once.
     """
@@ -49,21 +49,21 @@ def plan_of(roster: Roster, idle: Collection[str], memory: Memory) -> StatePlan:
     return replace(plan, sending={unit: plan.wanted[unit] for unit in units})
 
 
-def sent(roster: Roster, plan: StatePlan, memory: Memory) -> dict[Unit, str]:
+def sent(roster: ExecutorStates, plan: StatePlan, memory: Memory) -> dict[Unit, str]:
     """Return what has been sent since the last boundary."""
     # At a boundary what was sent before it has just been verified.
     return {**({} if roster.boundary else memory.sent), **plan.sending}
 
 
-def _still_holds(plan: StatePlan, takers: tuple[str, ...], roster: Roster) -> bool:
+def _still_holds(plan: StatePlan, takers: tuple[str, ...], roster: ExecutorStates) -> bool:
     return set(takers) == set(plan.takers) and roster.facts.holders.keys() == plan.wanted.keys()
 
 
-def _anew(takers: tuple[str, ...], idle: Collection[str], roster: Roster) -> StatePlan:
+def _anew(takers: tuple[str, ...], idle: Collection[str], roster: ExecutorStates) -> StatePlan:
     return StatePlan(_shared_out(roster, takers), takers, idle)
 
 
-def _takers(roster: Roster, idle: Collection[str]) -> tuple[str, ...]:
+def _takers(roster: ExecutorStates, idle: Collection[str]) -> tuple[str, ...]:
     """Return who shares the state: executors to be replaced only as long as the others are fewer
     than the target.
     """
@@ -74,13 +74,13 @@ def _takers(roster: Roster, idle: Collection[str]) -> tuple[str, ...]:
     return tuple(executor for executor in able if executor not in replaced or executor in still)
 
 
-def _shared_out(roster: Roster, takers: tuple[str, ...]) -> dict[Unit, str]:
+def _shared_out(roster: ExecutorStates, takers: tuple[str, ...]) -> dict[Unit, str]:
     if roster.facts.ranges:
         return contiguous(tuple(roster.facts.holders), takers)
     return minimal_movement(_living(roster), takers, roster.facts.weights)
 
 
-def _living(roster: Roster) -> dict[Unit, str | None]:
+def _living(roster: ExecutorStates) -> dict[Unit, str | None]:
     return {
         # The coordinator remembers dead executors until another one reports the store.
         unit: holder if holder in roster.facts.registered else None
@@ -88,7 +88,7 @@ def _living(roster: Roster) -> dict[Unit, str | None]:
     }
 
 
-def _at_boundary(roster: Roster, plan: StatePlan) -> tuple[Unit, ...]:
+def _at_boundary(roster: ExecutorStates, plan: StatePlan) -> tuple[Unit, ...]:
     holders = _living(roster)
     resting = {e for e in roster.those_in({"stuck"}) if roster.waited_s(e) < roster.waits.rest_s}
     wanted = {
@@ -110,7 +110,7 @@ def _at_boundary(roster: Roster, plan: StatePlan) -> tuple[Unit, ...]:
     )
 
 
-def _lost(roster: Roster, plan: StatePlan, memory: Memory) -> list[Unit]:
+def _lost(roster: ExecutorStates, plan: StatePlan, memory: Memory) -> list[Unit]:
     """An order that was given since the last boundary is not given again before the next."""
     lost = roster.lost
     return [

@@ -6,15 +6,15 @@ from collections.abc import Collection
 
 from rheostat.model import Rescaling
 from rheostat.rescaling.executors.executor_choice import request_total, spare
-from rheostat.rescaling.executors.life import ARRIVING, GOING, KEEPABLE
-from rheostat.rescaling.executors.roster import Roster
+from rheostat.rescaling.executors.executor_lifecycle import ARRIVING, GOING, KEEPABLE
+from rheostat.rescaling.executors.executor_states import ExecutorStates
 from rheostat.rescaling.executors.state_plan import StatePlan
 from rheostat.state.assignment import moves
 from rheostat.state.fluid import too_big
 from rheostat.state.units import Unit
 
 
-def describe(roster: Roster, plan: StatePlan) -> Rescaling:
+def describe(roster: ExecutorStates, plan: StatePlan) -> Rescaling:
     """Return the phase, and in words everything that is under way, that waits, and that cannot be
     helped.
     """
@@ -38,7 +38,7 @@ def describe(roster: Roster, plan: StatePlan) -> Rescaling:
     return Rescaling(phase=_phase(roster), detail="; ".join(part for part in said if part))
 
 
-def _phase(roster: Roster) -> str:
+def _phase(roster: ExecutorStates) -> str:
     # The order is that of importance: lacking capacity is told before surplus, and both before
     # moves.
     if _lacking(roster) > 0 or roster.those_in(ARRIVING):
@@ -53,7 +53,7 @@ def _phase(roster: Roster) -> str:
     return "blocked" if roster.those_in({"stuck"}) else "steady"
 
 
-def _lacking(roster: Roster) -> int:
+def _lacking(roster: ExecutorStates) -> int:
     """Return how many executors are lacking for the target; the job does without those that are
     lacking for the standby.
     """
@@ -61,18 +61,18 @@ def _lacking(roster: Roster) -> int:
     return roster.target + len(roster.replaced) - (len(roster.staying) - len(spare(roster)))
 
 
-def _waiting(roster: Roster) -> str:
+def _waiting(roster: ExecutorStates) -> str:
     lacking, total = _lacking(roster), request_total(roster) - roster.standby
     stead = f" to replace {_named(roster.replaced)}" if roster.replaced else ""
     return f"waiting for {lacking} of {total} executors{stead}" if lacking > 0 else ""
 
 
-def _standby_waiting(roster: Roster) -> str:
+def _standby_waiting(roster: ExecutorStates) -> str:
     lacking = roster.standby - len(spare(roster))
     return f"waiting for {lacking} of {roster.standby} standby executors" if lacking > 0 else ""
 
 
-def _not_replaced(roster: Roster) -> str:
+def _not_replaced(roster: ExecutorStates) -> str:
     waited = [
         executor
         for executor in roster.staying
@@ -85,12 +85,12 @@ def _not_replaced(roster: Roster) -> str:
     )
 
 
-def _warming(roster: Roster) -> str:
+def _warming(roster: ExecutorStates) -> str:
     warming = roster.those_in({"warming"})
     return f"warming {_named(warming)}" if warming else ""
 
 
-def _moving(roster: Roster, plan: StatePlan) -> str:
+def _moving(roster: ExecutorStates, plan: StatePlan) -> str:
     """Moves away from those that leave are told as emptying; here is who receives in a scale-out or
     a repair.
     """
@@ -109,25 +109,25 @@ def _moving(roster: Roster, plan: StatePlan) -> str:
     )
 
 
-def _standing_by(roster: Roster) -> str:
+def _standing_by(roster: ExecutorStates) -> str:
     standby = roster.those_in({"standby"})
     verb = "stands" if len(standby) == 1 else "stand"
     return f"{_named(standby)} {verb} by" if standby else ""
 
 
-def _felt(roster: Roster, plan: StatePlan) -> str:
+def _felt(roster: ExecutorStates, plan: StatePlan) -> str:
     return (
         (too_big(roster.facts.slack_s, roster.facts.load_s) or "") if _pending(roster, plan) else ""
     )
 
 
-def _pending(roster: Roster, plan: StatePlan) -> list[Unit]:
+def _pending(roster: ExecutorStates, plan: StatePlan) -> list[Unit]:
     return [
         unit for unit in moves(roster.facts.holders, plan.wanted) if unit in roster.facts.holders
     ]
 
 
-def _settling(roster: Roster, plan: StatePlan) -> str:
+def _settling(roster: ExecutorStates, plan: StatePlan) -> str:
     settling = [
         executor
         for executor in roster.those_in({"warm", "assigned", "rebalancing"})
@@ -136,7 +136,7 @@ def _settling(roster: Roster, plan: StatePlan) -> str:
     return f"{_named(settling)} to be verified when a batch has ended" if settling else ""
 
 
-def _emptying(roster: Roster) -> list[str]:
+def _emptying(roster: ExecutorStates) -> list[str]:
     emptying = [executor for executor in roster.those_in(KEEPABLE) if roster.lives[executor].units]
     return [
         f"emptying executor {e}: {roster.held(e)} of {_partitions(roster.lives[e].units)} left"
@@ -144,7 +144,7 @@ def _emptying(roster: Roster) -> list[str]:
     ]
 
 
-def _leaving(roster: Roster) -> str:
+def _leaving(roster: ExecutorStates) -> str:
     leaving = roster.those_in(GOING)
     held = sum(roster.held(executor) for executor in leaving)
     verb = "is" if len(leaving) == 1 else "are"
@@ -156,7 +156,7 @@ def _leaving(roster: Roster) -> str:
     )
 
 
-def _stuck(roster: Roster, plan: StatePlan) -> str:
+def _stuck(roster: ExecutorStates, plan: StatePlan) -> str:
     stuck = roster.those_in({"stuck"})
     count = sum(plan.missing(executor, roster.facts.holders) for executor in stuck)
     tries, rest_s = roster.waits.tries, roster.waits.rest_s
@@ -168,7 +168,7 @@ def _stuck(roster: Roster, plan: StatePlan) -> str:
     )
 
 
-def _slots(roster: Roster) -> str:
+def _slots(roster: ExecutorStates) -> str:
     slots, units = roster.target * roster.facts.slots_per_executor, len(roster.facts.holders)
     return (
         f"{units} state partitions cannot use {slots} slots: {slots} or more partitions would"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from rheostat.rescaling.executors.life import GOING
+from rheostat.rescaling.executors.executor_lifecycle import GOING
 from rheostat.rescaling.executors.memory import Memory
 from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request
 

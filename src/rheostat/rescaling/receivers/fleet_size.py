@@ -93,7 +93,7 @@ def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
     return statistics.median(told) if told else None
 
 
-def asked_receivers(
+def wanted_receivers(
     facts: FleetFacts, there: int, limits: FleetLimits, low_since_s: float | None, now: float
 ) -> tuple[int, float | None]:
     """Return how many receivers the load asks for where so many are ``there``, and since when one
@@ -139,7 +139,7 @@ def fleet_step(
     # Those on the way out still serve, but their successors are what counts.
     staying = {each: at for each, at in facts.receivers.items() if each not in replaced}
     there, since_s = len(staying), memory.get("low_since_s")
-    asked, low_since_s = asked_receivers(facts, there, limits, since_s, now)
+    asked, low_since_s = wanted_receivers(facts, there, limits, since_s, now)
     # What the load asks for is kept as well: the sensor shows it, and executors come for it.
     wanted = min(asked, receivers_held(len(facts.executors), facts.cores))
     counts = Counter(staying.values())
@@ -171,7 +171,7 @@ def fleet_step(
 def _gone(facts: FleetFacts, replaced: Collection[int]) -> list[int]:
     """Return the receivers whose executor is neither there nor leaving: they have died with it."""
     known = {*facts.executors, *facts.leaving}
-    return [each for each in replaced if facts.receivers[each] not in known]
+    return [receiver for receiver in replaced if facts.receivers[receiver] not in known]
 
 
 def _start_missing(facts: FleetFacts, missing: int, counts: Counter[str]) -> list[FleetOrder]:

@@ -40,9 +40,9 @@ def period(series: Floats) -> int | None:
     peaks = 1 + np.flatnonzero((inside >= alike[:-2]) & (inside >= alike[2:]))
     lowest = np.minimum.accumulate(alike)
     clear = [
-        int(each)
-        for each in peaks
-        if each >= _SHORTEST and alike[each] >= max(_CLEAR, lowest[each] + _FALLS)
+        int(peak)
+        for peak in peaks
+        if peak >= _SHORTEST and alike[peak] >= max(_CLEAR, lowest[peak] + _FALLS)
     ]
     if not clear:
         return None

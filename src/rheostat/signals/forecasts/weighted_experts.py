@@ -59,7 +59,7 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     if _worse(missed[heard], by_last[heard]):
         weights, missed, heard = np.eye(len(said))[0], by_last, np.ones(len(actual), bool)
     offsets = _offsets(missed[heard], away[heard], series[-1])
-    fitted = {"weights": [round(float(each), 4) for each in weights], "offsets": offsets}
+    fitted = {"weights": [round(float(weight), 4) for weight in weights], "offsets": offsets}
     return {**fits, str(horizon): fitted}
 
 
@@ -82,7 +82,7 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
         fitted = fits.get(str(place))
         if fitted and tails[step_s]:
             weights, tail = fitted["weights"], tails[step_s]
-            middle = _said_now(before, rates.seasons_s, tail, step_s, ahead, weights)
+            middle = _current_forecasts(before, rates.seasons_s, tail, step_s, ahead, weights)
             offsets = list(fitted["offsets"])
         elif len(tails[step_s]) > 2 * _SLOPE:
             rise = _damped_of(tails[step_s], ahead) - middle
@@ -101,8 +101,8 @@ def _worse(missed: Floats, by_last: Floats) -> bool:
 
 
 def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
-    """Return by (season, seconds) the rates that ``_said_now`` asks for: a season before each
-    horizon comes, and at the steps of the level.
+    """Return by (season, seconds) the rates that ``_current_forecasts`` needs: one season before
+    each horizon, and at the steps of the level.
     """
     levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in range(_LEVEL)]
     aways = sorted({*levels, *HORIZONS_S})
@@ -121,7 +121,7 @@ def _fine(season_s: float) -> bool:
     return season_s <= SEASONS_S[0] / 2
 
 
-def _said_now(
+def _current_forecasts(
     before: Mapping[tuple[float, float], float],
     seasons_s: Sequence[float],
     tail: Sequence[float],

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from rheostat.capacity.batch import batch_time
-from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch
+from rheostat.sim.fitting.recorded_run import Recorded, RecordedBatch
 from rheostat.sim.plant import Floats
 from rheostat.sim.spark.machine_pace import Pace
 from rheostat.sim.spark.spark_parameters import SparkParameters
@@ -41,7 +41,7 @@ class Fit:
     parameters: SparkParameters
     pace: Pace
 
-    def predicted_s(self, batches: Sequence[SeenBatch]) -> Floats:
+    def predicted_s(self, batches: Sequence[RecordedBatch]) -> Floats:
         """Return how long batches take by the model, from their rows, their executors and the pace
         then.
         """
@@ -56,10 +56,10 @@ class _Data:
     new: Floats
     starting: Floats
     batch_s: Floats
-    batches: Sequence[SeenBatch]
+    batches: Sequence[RecordedBatch]
 
 
-def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
+def fit(run: Recorded, batches: Sequence[RecordedBatch]) -> Fit:
     """Return the plant that fits these batches of a run best.
 
     Least squares of log(predicted / seen) with a soft loss, so that single stragglers count less,
@@ -72,8 +72,8 @@ def fit(run: Recorded, batches: Sequence[SeenBatch]) -> Fit:
     """
     search = _Search.of(run, batches)
     low, high = (
-        np.array(each + (bend,) * (len(search.times) - 1))
-        for each, bend in zip(_LIMITS, (-2.0, 2.0), strict=True)
+        np.array(limit + (bend,) * (len(search.times) - 1))
+        for limit, bend in zip(_LIMITS, (-2.0, 2.0), strict=True)
     )
     tasks = search.source + search.state
     # Pressed inside the limits: the search refuses to begin on one.
@@ -110,7 +110,7 @@ class _Search:
     floor_s: float
 
     @classmethod
-    def of(cls, run: Recorded, batches: Sequence[SeenBatch]) -> _Search:
+    def of(cls, run: Recorded, batches: Sequence[RecordedBatch]) -> _Search:
         """Return the search of a fit to these batches."""
         data, (source, state) = _data(batches), _partitions(run)
         knots = _KNOTS if len(batches) >= _ENOUGH_FOR_PACE else 1
@@ -167,7 +167,7 @@ def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
     share = data.executors - low
     # Executors came in the middle of the batch: between the times at the two whole sizes.
     warm_s = (1 - share) * takes_s(data.rows, low) + share * takes_s(data.rows, low + 1)
-    newness = np.array([pace.newness(each.ages_s, each.first) for each in data.batches])
+    newness = np.array([pace.newness(batch.ages_s, batch.first) for batch in data.batches])
     factor = (
         pace.at(data.middle_s) * (1 + pace.per_start * data.starting) * (1 + pace.new * newness)
     )
@@ -182,14 +182,14 @@ def start_s(run: Recorded) -> float:
     waited: list[float] = []
     asked: tuple[float, int] | None = None
     before: int | None = None
-    for each in run.seen:
-        if each.target is not None and before is not None and each.target > before:
-            asked = (each.t_s, each.target)
+    for observation in run.seen:
+        if observation.target is not None and before is not None and observation.target > before:
+            asked = (observation.t_s, observation.target)
         # All of them: the wait of a change is that of its last executor.
-        if asked and each.executors and each.executors >= asked[1]:
-            waited.append(max(0.0, each.t_s - asked[0]))
+        if asked and observation.executors and observation.executors >= asked[1]:
+            waited.append(max(0.0, observation.t_s - asked[0]))
             asked = None
-        before = each.target if each.target is not None else before
+        before = observation.target if observation.target is not None else before
     return float(np.median(waited)) if waited else SparkParameters().start_s
 
 
@@ -199,17 +199,17 @@ _LIMITS = (
 )
 
 
-def _data(batches: Sequence[SeenBatch]) -> _Data:
+def _data(batches: Sequence[RecordedBatch]) -> _Data:
     table = [
         (
-            (each.begin_s + each.end_s) / 2,
-            each.rows,
-            each.executors,
-            each.new,
-            each.starting,
-            each.batch_s,
+            (batch.begin_s + batch.end_s) / 2,
+            batch.rows,
+            batch.executors,
+            batch.new,
+            batch.starting,
+            batch.batch_s,
         )
-        for each in batches
+        for batch in batches
     ]
     middle_s, rows, executors, new, starting, batch_s = np.array(table, dtype=float).T
     return _Data(middle_s, rows, executors, new, starting, batch_s, batches)
@@ -219,9 +219,11 @@ def _partitions(run: Recorded) -> tuple[int, int]:
     """Return the tasks of the source stage and the state partitions: state as recorded, the source
     what is left of all tasks.
     """
-    state = max((each.state_partitions or 0 for each in run.seen), default=0)
-    flights = [each.in_flight for each in run.seen if each.in_flight]
-    tasks = max(((each.tasks_done or 0) + (each.tasks_left or 0) for each in flights), default=0)
+    state = max((observation.state_partitions or 0 for observation in run.seen), default=0)
+    flights = [observation.in_flight for observation in run.seen if observation.in_flight]
+    tasks = max(
+        ((flight.tasks_done or 0) + (flight.tasks_left or 0) for flight in flights), default=0
+    )
     # Fewer tasks than state partitions were seen: only one stage was caught in flight.
     return (tasks - state if tasks > state else state or SparkParameters().source_partitions), state
 

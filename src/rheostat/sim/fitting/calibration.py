@@ -13,7 +13,7 @@ import numpy as np
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Observation
 from rheostat.sim.fitting.batch_fit import Fit, fit
-from rheostat.sim.fitting.recorded_run import Recorded, SeenBatch, load_of
+from rheostat.sim.fitting.recorded_run import Recorded, RecordedBatch, load_of
 from rheostat.sim.plant import Floats, Ledger
 from rheostat.sim.spark.machine_pace import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
@@ -82,8 +82,8 @@ def calibrate(run: Recorded) -> Calibration:
     Raises BadInput where a part has fewer than 5 batches.
     """
     # By blocks of time, not every third batch: neighbours are alike, and would tell the answer.
-    ours = [each for each in run.batches if _block(run, each.end_s) not in HELD_OUT]
-    others = [each for each in run.batches if _block(run, each.end_s) in HELD_OUT]
+    ours = [batch for batch in run.batches if _block(run, batch.end_s) not in HELD_OUT]
+    others = [batch for batch in run.batches if _block(run, batch.end_s) in HELD_OUT]
     if min(len(ours), len(others)) < _FEWEST:
         said = f"{len(ours)} batches to fit and {len(others)} held out"
         raise BadInput(f"the recording is too short: {said}, but {_FEWEST} of each are needed")
@@ -123,10 +123,12 @@ def forced(found: Fit, run: Recorded, seed: int | None = None) -> Forced:
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
     plant = PacedPlant(SparkPlant(quiet, load_of(run), seed=seed or 0), found.pace, run.starting_at)
     shown: list[Observation] = []
-    for each in run.seen:
+    for observation in run.seen:
         # The size before the look: the plant shows what held at that moment in the recording.
-        plant.rescale(Decision(target=run.executors_at(each.t_s), reason="recorded"), each.t_s)
-        shown.extend(plant.observe(each.t_s))
+        plant.rescale(
+            Decision(target=run.executors_at(observation.t_s), reason="recorded"), observation.t_s
+        )
+        shown.extend(plant.observe(observation.t_s))
     return Forced(tuple(shown), plant)
 
 
@@ -138,12 +140,12 @@ def _errors(
     found: Fit,
     run: Recorded,
     simulated: Sequence[Observation],
-    batches: Sequence[SeenBatch],
+    batches: Sequence[RecordedBatch],
     *,
     held_out: bool,
 ) -> Errors:
     # Relative: half a second is much of one batch and nothing of another.
-    off = np.abs(found.predicted_s(batches) / np.array([each.batch_s for each in batches]) - 1)
+    off = np.abs(found.predicted_s(batches) / np.array([batch.batch_s for batch in batches]) - 1)
     pairs = [
         (said, was)
         for said, was in zip(simulated, run.seen, strict=True)
@@ -190,13 +192,15 @@ def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
             f"only {sizes[0]} executors were recorded: how slots share the work is assumed, not"
             " measured (no contention)"
         )
-    if all(each.in_flight is None for each in run.seen):
+    if all(observation.in_flight is None for observation in run.seen):
         notes.append(
             "the number of tasks was not recorded: the source is taken to have 24 partitions"
         )
     if not any(
-        each.target is not None and each.executors is not None and each.target > each.executors
-        for each in run.seen
+        observation.target is not None
+        and observation.executors is not None
+        and observation.target > observation.executors
+        for observation in run.seen
     ):
         notes.append("no executor was seen starting: its start time is the default")
     return notes

@@ -256,19 +256,32 @@ def _outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps) -> Outcome:
 def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
     found: list[Change] = []
     before = next(
-        (each.observation.size for each in records if each.observation and each.observation.size), 1
+        (
+            record.observation.size
+            for record in records
+            if record.observation and record.observation.size
+        ),
+        1,
     )
-    for each in records:
-        if each.target is not None and each.target != before:
+    for record in records:
+        if record.target is not None and record.target != before:
             # The last guard's reason has all those before it in it.
-            reason = each.guards[-1].reason if each.guards else each.raw.reason if each.raw else ""
-            found.append(Change(t_s=each.t_s, before=before, after=each.target, reason=reason))
-            before = each.target
+            reason = (
+                record.guards[-1].reason
+                if record.guards
+                else record.raw.reason
+                if record.raw
+                else ""
+            )
+            found.append(Change(t_s=record.t_s, before=before, after=record.target, reason=reason))
+            before = record.target
     return tuple(found)
 
 
 def _notes(judged: Calibration, records: tuple[Record, ...]) -> tuple[str, ...]:
-    asked = sorted({each.target for each in records if each.target is not None} - set(judged.sizes))
+    asked = sorted(
+        {record.target for record in records if record.target is not None} - set(judged.sizes)
+    )
     far = [size for size in asked if not min(judged.sizes) <= size <= max(judged.sizes)]
     more = (
         (f"sizes {', '.join(map(str, far))} were never recorded: what they do is extrapolated",)

@@ -28,7 +28,7 @@ tasks."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeenBatch:
+class RecordedBatch:
     """A batch that was seen: when it ended (seconds from the recording's start), how long it took,
     and on what.
     """
@@ -65,7 +65,7 @@ class Recorded:
     start_s: float
     """The first time of the recording, in its own epoch."""
 
-    batches: tuple[SeenBatch, ...]
+    batches: tuple[RecordedBatch, ...]
 
     @property
     def duration_s(self) -> float:
@@ -75,7 +75,14 @@ class Recorded:
     @property
     def slots_per_executor(self) -> int:
         """Slots of an executor, 1 where it was not recorded."""
-        return next((each.slots_per_executor for each in self.seen if each.slots_per_executor), 1)
+        return next(
+            (
+                observation.slots_per_executor
+                for observation in self.seen
+                if observation.slots_per_executor
+            ),
+            1,
+        )
 
     @property
     def interval_s(self) -> float:
@@ -85,7 +92,14 @@ class Recorded:
     @property
     def trigger_s(self) -> float:
         """The trigger interval, 0 where it was not recorded."""
-        return next((each.trigger_s for each in self.seen if each.trigger_s is not None), 0.0)
+        return next(
+            (
+                observation.trigger_s
+                for observation in self.seen
+                if observation.trigger_s is not None
+            ),
+            0.0,
+        )
 
     @property
     def sizes(self) -> tuple[tuple[float, int], ...]:
@@ -93,9 +107,9 @@ class Recorded:
         included.
         """
         found: list[tuple[float, int]] = []
-        for each in self.seen:
-            if each.executors and (not found or found[-1][1] != each.executors):
-                found.append((each.t_s, each.executors))
+        for observation in self.seen:
+            if observation.executors and (not found or found[-1][1] != observation.executors):
+                found.append((observation.t_s, observation.executors))
         return tuple(found)
 
     def arrivals(self) -> Trace:
@@ -105,14 +119,21 @@ class Recorded:
         rates: list[float] = []
         rate = 0.0
         # From the end, because an absent rate takes that of the next observation.
-        for each in reversed(self.seen[1:]):
-            rate = each.input_rows_per_s if each.input_rows_per_s is not None else rate
+        for observation in reversed(self.seen[1:]):
+            rate = (
+                observation.input_rows_per_s if observation.input_rows_per_s is not None else rate
+            )
             rates.append(rate)
-        return Trace(tuple(each.t_s for each in self.seen[:-1]), tuple(reversed(rates)))
+        return Trace(
+            tuple(observation.t_s for observation in self.seen[:-1]), tuple(reversed(rates))
+        )
 
     def starting_at(self, t_s: float) -> float:
         """Return the executors that were missing from the target at a time."""
-        newest = next((each for each in reversed(self.seen) if each.t_s <= t_s), self.seen[0])
+        newest = next(
+            (observation for observation in reversed(self.seen) if observation.t_s <= t_s),
+            self.seen[0],
+        )
         return starting(newest) or 0.0
 
     def executors_at(self, t_s: float) -> int:
@@ -137,7 +158,7 @@ def recorded(recording: Recording) -> Recorded:
         replace(moment.observation, t_s=moment.observation.t_s - origin_s) for moment in moments
     )
     for name in ("executors", "input_rows_per_s", "lag_rows", "batch_s", "batch_rows"):
-        if all(getattr(each, name) is None for each in seen):
+        if all(getattr(observation, name) is None for observation in seen):
             raise BadInput(
                 f"the recording has no {name}; a Spark plant is fitted to executors, arrival rate,"
                 " lag and batches"
@@ -160,9 +181,9 @@ def recorded(recording: Recording) -> Recorded:
     return Recorded(seen, origin_s, batches)
 
 
-def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
+def _batches(seen: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
     """Return the batches with rows; each is seen in the first observation after its end."""
-    found: list[SeenBatch] = []
+    found: list[RecordedBatch] = []
     for early, late in pairwise(seen):
         if not ended(early, late) or late.batch_s is None or late.batch_rows is None:
             continue
@@ -174,7 +195,7 @@ def _batches(seen: Sequence[Observation]) -> tuple[SeenBatch, ...]:
             new = _new(seen, after_s, begin_s + _EARLY * late.batch_s)
             crowd = _mean(seen, starting, begin_s, end_s) or 0.0
             found.append(
-                SeenBatch(
+                RecordedBatch(
                     end_s,
                     late.batch_s,
                     late.batch_rows,
@@ -205,7 +226,9 @@ def end_of_batch_s(early: Observation, late: Observation) -> float:
 
 def load_of(run: Recorded) -> Workload:
     """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
-    waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
+    waiting = next(
+        (observation.lag_rows for observation in run.seen if observation.lag_rows is not None), 0.0
+    )
     # A plant begins without a backlog, so the one that was found has to arrive.
     return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
@@ -235,11 +258,11 @@ def _mean(
     halfway after.
     """
     total = weight = 0.0
-    for number, each in enumerate(seen):
-        low = (seen[number - 1].t_s + each.t_s) / 2 if number else -math.inf
-        high = (each.t_s + seen[number + 1].t_s) / 2 if number + 1 < len(seen) else math.inf
+    for number, observation in enumerate(seen):
+        low = (seen[number - 1].t_s + observation.t_s) / 2 if number else -math.inf
+        high = (observation.t_s + seen[number + 1].t_s) / 2 if number + 1 < len(seen) else math.inf
         held_s = min(high, end_s) - max(low, begin_s)
-        value = of(each)
+        value = of(observation)
         if value is not None and held_s > 0:
             total, weight = total + held_s * value, weight + held_s
     return total / weight if weight else None
@@ -249,7 +272,7 @@ def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...],
     """Return the ages of the executors at a time and how many of them were there at first; the
     youngest leave first.
     """
-    known = [each for each in seen if each.executors]
+    known = [observation for observation in seen if observation.executors]
     first = known[0].executors or 0
     born_s = [known[0].t_s] * first
     for early, late in pairwise(known):
@@ -266,7 +289,7 @@ def _new(seen: Sequence[Observation], after_s: float, until_s: float) -> int:
     """Return the executors that registered in a time, each halfway between the observations without
     and with it.
     """
-    known = [each for each in seen if each.executors]
+    known = [observation for observation in seen if observation.executors]
     return sum(
         max(0, (late.executors or 0) - (early.executors or 0))
         for early, late in pairwise(known)

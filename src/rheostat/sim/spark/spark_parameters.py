@@ -120,7 +120,7 @@ class SparkParameters:
         Raises BadInput that names all unknown names, all values that are no numbers, and all that
         is out of range.
         """
-        known = {each.name: each for each in dataclasses.fields(cls)}
+        known = {option.name: option for option in dataclasses.fields(cls)}
         wrong = [f"there is no parameter {name!r}" for name in given if name not in known]
         read: dict[str, Any] = {}
         for name, value in given.items():
@@ -171,11 +171,11 @@ class SparkParameters:
         return BatchModel(self.fixed_s, (source, *state), Usl(self.usl_sigma, self.usl_kappa))
 
     def _out_of_range(self) -> Iterator[str]:
-        for each in dataclasses.fields(self):
+        for option in dataclasses.fields(self):
             value, low, high = (
-                getattr(self, each.name),
-                each.metadata.get("low"),
-                each.metadata.get("high"),
+                getattr(self, option.name),
+                option.metadata.get("low"),
+                option.metadata.get("high"),
             )
             if low is None or value is None:
                 continue
@@ -183,7 +183,7 @@ class SparkParameters:
                 limits = (
                     f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
                 )
-                yield f"{each.name} must be {limits} {each.metadata['unit']}, but it is {value}"
+                yield f"{option.name} must be {limits} {option.metadata['unit']}, but it is {value}"
 
     def _contradictions(self) -> Iterator[str]:
         if self.source_skew > self.source_partitions:

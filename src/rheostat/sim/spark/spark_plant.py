@@ -200,9 +200,9 @@ class SparkPlant:
         if self.running is None:
             self.fleet.let_go(
                 [
-                    each
-                    for each in self.fleet.executors
-                    if each.leaving and not self._stages.needs(each)
+                    executor
+                    for executor in self.fleet.executors
+                    if executor.leaving and not self._stages.needs(executor)
                 ],
                 now,
             )

@@ -38,9 +38,9 @@ class Stages:
             return
         staying = fleet.staying
         warm = [
-            each
-            for each in staying
-            if now >= each.registered_s + self._p.warm_up_s or not each.state_cold
+            executor
+            for executor in staying
+            if now >= executor.registered_s + self._p.warm_up_s or not executor.state_cold
         ]
         # If none is warm, as at the start, somebody must take the state.
         homes = tuple(each.number for each in warm or staying)
@@ -51,7 +51,7 @@ class Stages:
             self.owners = adopted(self.owners, homes)
             return
         wanted = rebalanced(self.owners, homes)
-        living = [each.number for each in fleet.executors]
+        living = [executor.number for executor in fleet.executors]
         self.owners = step(self.owners, wanted, living, self._p.moves_per_batch or len(wanted))
         self._settled = self.owners == wanted
 
@@ -89,7 +89,7 @@ class Stages:
     ) -> None:
         p = self._p
         work_s = self._work(self._state, p.state_commit_s, row_work_s)
-        factors = {each.number: each.factor(begin_s) for each in executors}
+        factors = {executor.number: executor.factor(begin_s) for executor in executors}
         homes = self.owners
         # Only tasks that take longer than the wait can make another wait so long.
         if len(executors) > 1 and max(work_s) * max(factors.values()) > p.locality_wait_s:
@@ -99,7 +99,9 @@ class Stages:
                 homes,
             )  # it stays where it was opened, until placement sees it
         if homes != self._loaded:
-            self._load(work_s, homes, {each.number: each for each in executors}, state_bytes)
+            self._load(
+                work_s, homes, {executor.number: executor for executor in executors}, state_bytes
+            )
         run_at_home(run, work_s, homes, factors, p.slots_per_executor, begin_s)
 
     def _load(

@@ -232,7 +232,7 @@ class Fleet:
                 del there[number]
                 self._let_go(number)
         return FleetFacts(
-            executors=tuple(each for each in hosts if each not in leaving),
+            executors=tuple(executor for executor in hosts if executor not in leaving),
             leaving=frozenset(leaving),
             cores=self._cores,
             receivers={number: member.executor for number, member in there.items()},

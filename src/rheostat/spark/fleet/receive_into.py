@@ -22,7 +22,7 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     is_local,
     slots_per_executor,
 )
-from rheostat.spark.sensing.fleet_receivers import tell
+from rheostat.spark.sensing.fleet_receivers import publish
 
 LOOPBACK = "127.0.0.1"
 _SERVERS = "bootstrap.servers"
@@ -78,7 +78,7 @@ def receive(
 
     ended = internals.gateway.stopped
     fleet = Fleet(internals.executors, runs, task, wanted, cores, directory, ended).start()
-    tell(application_id(spark), lambda: fleet.state.asked if fleet.serves else None)
+    publish(application_id(spark), lambda: fleet.state.asked if fleet.serves else None)
     return fleet
 
 

@@ -62,7 +62,7 @@ def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = 
     threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
     said = {"address": f"{task.host}:{server.server_address[1]}", "executor": executor_id()}
     try:
-        _stay(task, intake, said, beat or tell)
+        _stay(task, intake, said, beat or report)
     finally:
         server.shutdown()
         server.server_close()
@@ -85,7 +85,7 @@ def _stay(
         time.sleep(BEAT_S)
 
 
-def tell(task: ReceiverTask, said: Mapping[str, Any]) -> bool:
+def report(task: ReceiverTask, said: Mapping[str, Any]) -> bool:
     """Tell the driver's directory where this receiver is and what it has done; return whether it
     shall go on.
     """

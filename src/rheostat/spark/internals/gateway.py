@@ -131,10 +131,10 @@ def as_os_error() -> Iterator[None]:
     try:
         yield
     except RAISED as fault:
-        raise OSError(said_by_java(fault)) from None
+        raise OSError(java_message(fault)) from None
 
 
-def said_by_java(fault: Exception) -> str:
+def java_message(fault: Exception) -> str:
     """Return the first line of what lies at the bottom of a fault."""
     if not isinstance(fault, Py4JJavaError):
         return str(fault).splitlines()[0]

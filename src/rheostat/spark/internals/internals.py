@@ -22,7 +22,7 @@ from rheostat.spark.internals.state.state_loads import StateLoads
 from rheostat.spark.internals.status_store import StatusStore
 from rheostat.spark.internals.tasks.locality_waits import LocalityWaits
 from rheostat.spark.internals.tasks.placed_tasks import PlacedTasks
-from rheostat.spark.internals.tasks.rehearsal import Rehearsal
+from rheostat.spark.internals.tasks.warmup_runner import WarmupRunner
 from rheostat.spark.sensing.rest.rest_pages import Rest
 
 
@@ -38,7 +38,7 @@ class Internals:
     files: Files
     coordinator: Coordinator
     tasks: PlacedTasks
-    rehearsal: Rehearsal
+    rehearsal: WarmupRunner
     state_loads: StateLoads
     process: DriverCpu
     status: StatusStore
@@ -61,7 +61,7 @@ def internals_of(spark: Any) -> Internals:
         files=Files(gateway),
         coordinator=coordinator,
         tasks=tasks,
-        rehearsal=Rehearsal(gateway, tasks, executors),
+        rehearsal=WarmupRunner(gateway, tasks, executors),
         state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
         process=DriverCpu(gateway),
         status=StatusStore(gateway, Rest(context.uiWebUrl, context.applicationId)),

@@ -13,7 +13,6 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.journal.claim import LEASE_FILE, Claim
-from rheostat.journal.far import FarFolder, FarJournal, FarLeaseFile
 from rheostat.journal.folder import (
     MEMORY_FILE,
     FolderJournal,
@@ -21,11 +20,12 @@ from rheostat.journal.folder import (
     require_known_folder,
     require_known_schema,
 )
+from rheostat.journal.remote_journal import FarFolder, FarLeaseFile, RemoteJournal
 from rheostat.machine import folders
 from rheostat.machine.lease import LocalLeaseFile
 from rheostat.spark.internals.file_systems.hadoop_folder import HadoopFolder, hadoop_folder
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.journaling.errands import Errands
+from rheostat.spark.journaling.background_tasks import BackgroundTasks
 from rheostat.spark.journaling.kill_switches import KillSwitches
 from rheostat.spark.journaling.start_events import NotedCheckpoints
 from rheostat.spark.sensing.capabilities.capabilities import (
@@ -44,13 +44,13 @@ class Kept:
     """The journal of an application, and what is done for it beside the ticks."""
 
     journal: FolderJournal
-    errands: Errands
+    errands: BackgroundTasks
 
     def close(self) -> None:
         """End the errands; what is left of the journal is brought away."""
         self.errands.close()
         try:
-            if isinstance(self.journal, FarJournal):
+            if isinstance(self.journal, RemoteJournal):
                 self.journal.end()
         finally:
             self.journal.close()
@@ -63,14 +63,14 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
     """
     journal = journal_of(spark, settings)
     errands: dict[str, Callable[[], None]] = {}
-    if isinstance(journal, FarJournal):
+    if isinstance(journal, RemoteJournal):
         errands[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
     if internals is not None:
         noted = NotedCheckpoints(lambda: _checkpoints(spark, internals), journal.note)
         switches = KillSwitches(noted, _exists(spark))
         journal.other_switch = switches.pulled
         errands["the checkpoints cannot be looked at for a kill switch"] = switches.look
-    return Kept(journal, Errands(errands, settings.loop.interval_s))
+    return Kept(journal, BackgroundTasks(errands, settings.loop.interval_s))
 
 
 def journal_of(spark: Any, settings: Settings) -> FolderJournal:
@@ -85,7 +85,7 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
     if settings.journal is None:
         return FolderJournal(near, options=options, claim=_claim(near, interval_s))
     far = _far(spark, settings.journal)
-    return FarJournal(near, far, options, _claim(near, interval_s), _far_claim(far, interval_s))
+    return RemoteJournal(near, far, options, _claim(near, interval_s), _far_claim(far, interval_s))
 
 
 def _claim(folder: Path, interval_s: float) -> Claim:
@@ -180,7 +180,7 @@ def _exists(spark: Any) -> Callable[[str], bool]:
     return exists
 
 
-def fate(spark: Any, settings: Settings, folder: Path) -> str:
+def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
     """Return in words what becomes of the journal in a local folder when the driver has gone;
     nothing where it stays.
     """

@@ -11,12 +11,12 @@ from pathlib import Path
 from types import TracebackType
 
 from rheostat.errors import BadInput
-from rheostat.spark.launching.session_hook import SessionHook, Surroundings
+from rheostat.spark.launching.session_hook import SessionCallbacks, SessionHook
 
 _log = logging.getLogger("rheostat")
 
 
-def run_script(script: Path, arguments: Sequence[str], surroundings: Surroundings) -> int:
+def run_script(script: Path, arguments: Sequence[str], surroundings: SessionCallbacks) -> int:
     """Run ``script`` as its own main program and return its exit code.
 
     ``surroundings`` are asked before each of its applications starts, and told of its first

@@ -26,7 +26,7 @@ class Watching(Protocol):
         ...
 
 
-class Surroundings(Protocol):
+class SessionCallbacks(Protocol):
     """What a script's applications are to have around them."""
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
@@ -47,7 +47,7 @@ class SessionHook:
     before an application could start.
     """
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: SessionCallbacks) -> None:
         self.applications: list[str] = []
         self.fault: RheostatError | None = None
         self._surroundings = surroundings

@@ -137,7 +137,7 @@ class SparkActuator:
         self._locality_wait.restore()
 
 
-class Adviser:
+class NoopActuator:
     """Touches nothing: the actuator of shadow mode, and of jobs that cannot be scaled from here."""
 
     def __init__(self, capabilities: Capabilities) -> None:

@@ -28,7 +28,7 @@ class _Beat:
     """Boundaries that this query must still pass before the round is over."""
 
 
-class Rounds:
+class BatchBoundaryTracker:
     """Counts rounds: a round is over when every running query has passed a boundary, and two if it
     had to wait for its assignment.
     """

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-from rheostat.journal.restart_mail import Mail, Report
+from rheostat.journal.control_channel import ControlChannel, Report
 
 CALM_S = 0.2
 DRAINING_S = 0.02
@@ -53,7 +53,7 @@ class JobWatch:
     def __init__(
         self,
         queries: JobQueries,
-        mail: Mail,
+        mail: ControlChannel,
         run: int,
         started: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -92,7 +92,7 @@ class JobWatch:
         fresh = [run_id for run_id in active if run_id not in self._known]
         if not fresh:
             return
-        if works_s is None and not any(self._queries.last_batch(each) >= 0 for each in active):
+        if works_s is None and not any(self._queries.last_batch(query) >= 0 for query in active):
             return
         self._known.update(fresh)
         found = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from rheostat.journal.restart_mail import LOOP, Mail, Wish
+from rheostat.journal.control_channel import LOOP, ControlChannel, RestartRequest
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.rescaling.partition_bound import WANTED
 from rheostat.spark.resizing.look_thread import LookThread
@@ -21,7 +21,7 @@ class RestartActuator:
 
     def __init__(
         self,
-        mail: Mail,
+        mail: ControlChannel,
         run: int,
         executors: int,
         watch: JobWatch,
@@ -51,7 +51,9 @@ class RestartActuator:
         reason = "; ".join((decision.reason, *decision.actions))
         self._mail.leave(
             LOOP,
-            Wish(t_s=now, reason=reason, executors=target, partitions=wanted, run=self._run),
+            RestartRequest(
+                t_s=now, reason=reason, executors=target, partitions=wanted, run=self._run
+            ),
         )
         if target == self._executors:
             return Rescaling(phase="steady", detail=f"{wanted} state partitions are wanted")

@@ -12,8 +12,8 @@ OURS = "rheostat scales in"
 """The reason that Rheostat itself gives where it lets an executor go."""
 
 DELETED = "deleted"
-_TOLD = "decommissioned"
-_VAGUE = (DELETED, _TOLD, "asked", "silent")
+_DECOMMISSIONED = "decommissioned"
+_VAGUE = (DELETED, _DECOMMISSIONED, "asked", "silent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     ),
     (r"unhealthy node", "node", "its node is not healthy"),
     (r"deleted by a user or the framework", DELETED, "its pod was deleted"),
-    (r"decommission", _TOLD, "its node or pod was told to go, and it left in order"),
+    (r"decommission", _DECOMMISSIONED, "its node or pod was told to go, and it left in order"),
     (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
     # YARN's "killed on request" is no such word: it says so after any signal, a person's too.
     (

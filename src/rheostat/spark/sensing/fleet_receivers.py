@@ -6,19 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Asked = Callable[[], int | None]
+ReceiverDemand = Callable[[], int | None]
 """Tells how many receivers a fleet's load asks for; None once it has ended."""
 
 # Of the process: a fleet and the sensor know nothing of each other, only the application's id.
-_fleets: dict[str, list[Asked]] = {}
+_fleets: dict[str, list[ReceiverDemand]] = {}
 
 
-def tell(application: str, asked: Asked) -> None:
+def publish(application: str, asked: ReceiverDemand) -> None:
     """Let the sensor of an application know of a fleet."""
     _fleets.setdefault(application, []).append(asked)
 
 
-def receivers_asked(application: str) -> int | None:
+def wanted_receivers(application: str) -> int | None:
     """Return the receivers that all fleets of an application ask for; None where there is none."""
     told = [asked() for asked in _fleets.get(application, ())]
     known = [count for count in told if count is not None]

@@ -12,7 +12,7 @@ from rheostat.signals.lag import Offsets, lag_rows, littles_law_s
 from rheostat.signals.latency import ArrivalCurve, Wait, mean_s
 from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.queries.in_flight import in_flight
-from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, told_trigger_s
+from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, reported_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, busy_share
 
@@ -282,7 +282,7 @@ class SparkSensor:
         if state.batch is None:
             state.trigger_s = self._trigger_s(query)
             state.trigger_is_told = state.trigger_s is None
-        told_s = told_trigger_s(state.batch, batch) if state.trigger_is_told else None
+        told_s = reported_trigger_s(state.batch, batch) if state.trigger_is_told else None
         # Not any shorter one: batch starts jitter, and the interval would shrink with every tick.
         if told_s is not None and (state.trigger_s is None or told_s < 0.6 * state.trigger_s):
             state.trigger_s = told_s

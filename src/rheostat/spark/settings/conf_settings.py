@@ -72,9 +72,9 @@ _OWN = (
     Key("replace", "replace", False, "end another autoscaler of this application"),
 )
 _HELP = {
-    each.name: each.metadata["help"]
+    option.name: option.metadata["help"]
     for group in (StateOptions, AgentOptions)
-    for each in fields(group)
+    for option in fields(group)
 }
 
 
@@ -93,9 +93,9 @@ def _keys() -> Iterator[Key]:
         if group is None:
             yield Key(name, name, parameter.default, _HELP.get(name, ""))
             continue
-        for each in fields(group):
-            key = each.metadata.get("setting") or f"{name}.{each.name}"
-            yield Key(key, name, each.default, each.metadata["help"], field=each.name)
+        for option in fields(group):
+            key = option.metadata.get("setting") or f"{name}.{option.name}"
+            yield Key(key, name, option.default, option.metadata["help"], field=option.name)
 
 
 def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def _fitting(
     if fitting == limits:
         return limits, ()
     if room >= limits.max_executors:
-        why = _told(scaling.LEAST, given)
+        why = _override_text(scaling.LEAST, given)
     line = (
         f"{why}: {fitting.min_executors} to {fitting.max_executors} executors, not"
         f" {limits.min_executors} to {limits.max_executors}"
@@ -133,10 +133,13 @@ def _ceilings(given: Mapping[str, Given], cores: int | None) -> Iterator[tuple[i
     total = _count(given, scaling.CORES_MAX)
     if total is not None and cores:
         room = total // cores
-        yield room, f"{_told(scaling.CORES_MAX, given)} has room for {room} executors of {cores}"
+        yield (
+            room,
+            f"{_override_text(scaling.CORES_MAX, given)} has room for {room} executors of {cores}",
+        )
     most = _count(given, scaling.MOST)
     if most is not None and not _is_off(given):
-        yield most, _told(scaling.MOST, given)
+        yield most, _override_text(scaling.MOST, given)
 
 
 def _initial(limits: Limits, given: Mapping[str, Given], least: int) -> int:
@@ -160,20 +163,24 @@ def _allocation(
     if not standalone and scaling.ENABLED not in given:
         return {}, ()  # YARN and Kubernetes know the number to start with
     if _is_off(given):
-        return {}, ((f"{_told(scaling.ENABLED, given)}{starts}",) if standalone else ())
+        return {}, ((f"{_override_text(scaling.ENABLED, given)}{starts}",) if standalone else ())
     if moving and scaling.ENABLED in given:
-        return {}, (f"{_told(moving[0], given)}: Spark itself changes the size, Rheostat does not",)
+        return {}, (
+            f"{_override_text(moving[0], given)}: Spark itself changes the size, Rheostat does not",
+        )
     if moving:
-        return {}, (f"{_told(moving[0], given)}: dynamic allocation stays off{starts}",)
+        return {}, (f"{_override_text(moving[0], given)}: dynamic allocation stays off{starts}",)
     if _is_no(given, scaling.TRACKING) and not _is_yes(given, _SERVICE):
-        return {}, (f"{_told(scaling.TRACKING, given)}: dynamic allocation stays off{starts}",)
+        return {}, (
+            f"{_override_text(scaling.TRACKING, given)}: dynamic allocation stays off{starts}",
+        )
     wanted = scaling.allocation(limits, initial)
     least = _count(given, scaling.LEAST) or 0  # Spark refuses a floor above its ceiling
     if least > limits.max_executors:
         wanted[scaling.MOST] = replace(wanted[scaling.MOST], value=str(least))
     if scaling.ENABLED not in given:
         return wanted, ()
-    told = _told(scaling.ENABLED, given)
+    told = _override_text(scaling.ENABLED, given)
     return wanted, (f"{told}: its time-outs are set to never, so that only Rheostat moves",)
 
 
@@ -181,18 +188,18 @@ def _too_many(limits: Limits, given: Mapping[str, Given]) -> Iterator[str]:
     for name in (scaling.INITIAL, scaling.INSTANCES):
         if (_count(given, name) or 0) > limits.max_executors:
             yield (
-                f"{_told(name, given)} is above the ceiling of {limits.max_executors} executors,"
-                " which holds as soon as the application is sized"
+                f"{_override_text(name, given)} is above the ceiling of {limits.max_executors}"
+                " executors, which holds as soon as the application is sized"
             )
 
 
 def _abrupt(given: Mapping[str, Given]) -> Iterator[str]:
     if _is_no(given, "spark.decommission.enabled"):
-        told = _told("spark.decommission.enabled", given)
+        told = _override_text("spark.decommission.enabled", given)
         yield f"{told}: executors leave only while idle between two batches"
 
 
-def _told(name: str, given: Mapping[str, Given]) -> str:
+def _override_text(name: str, given: Mapping[str, Given]) -> str:
     return f"{name}={given[name].value} ({given[name].origin})"
 
 

@@ -49,7 +49,7 @@ def merged(wanted: Mapping[str, Wanted], given: Mapping[str, Given]) -> tuple[Me
     """Return every setting that is wanted with the value that holds: the user's wherever there is
     one.
     """
-    return tuple(_merged(name, each, given.get(name)) for name, each in wanted.items())
+    return tuple(_merged(name, item, given.get(name)) for name, item in wanted.items())
 
 
 def _merged(name: str, wanted: Wanted, given: Given | None) -> Merged:

@@ -83,9 +83,9 @@ def _of_file(path: Path) -> dict[str, Given]:
     except OSError:
         return {}
     return {
-        each.name: Given((each.value or "").strip(), str(path))
-        for each in properties(text)
-        if each.name.startswith("spark.")
+        line.name: Given((line.value or "").strip(), str(path))
+        for line in properties(text)
+        if line.name.startswith("spark.")
     }
 
 

@@ -1,8 +1,8 @@
 """Warms executors between their registration and their first state, so that no batch waits for what
 a young JVM does for the first time.
 
-The JVM of an executor arrives with its classes loaded (``spark/warming/warm_start.py``); two things cannot
-be done before Spark is there. A Python worker is started where a running query needs one. And tasks
+The JVM of an executor arrives with its classes loaded (``spark/warming/warm_start.py``); two things
+cannot be done before Spark is there. A Python worker is started where a running query needs one. And tasks
 of each query's last batch are *rehearsed*: run again on the new executor, what they compute
 dropped; those that read its source in the pause between two batches, then one that reads state in
 the next pause, so that the executor's first partition is loaded before a batch waits for it. Each
@@ -10,7 +10,7 @@ holds the executor's slot for about a second, so the steward keeps the Kafka sou
 it meanwhile. Where the pause that an executor comes in is too short, its slots are held through the
 next batch, so that no task of that batch is its first; again, a few times, where the next pause is
 as short.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Tasks(Protocol):
         ...
 
 
-class Rehearsal(Protocol):
+class WarmupRunner(Protocol):
     """Knows what tasks of a query need, and runs those of its last batch again."""
 
     def uses_python(self, query: Any) -> bool:
@@ -109,7 +109,7 @@ class Warmup:
     def __init__(
         self,
         tasks: Tasks,
-        rehearsal: Rehearsal,
+        rehearsal: WarmupRunner,
         rhythms: Rhythms,
         active: Callable[[], Iterable[Any]],
         way: str = "auto",

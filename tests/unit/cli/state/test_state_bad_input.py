@@ -92,7 +92,8 @@ def aged(folder: Path) -> Path:
 @pytest.fixture
 def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(
-        "rheostat.repartition.whole_rescale.own_session", lambda: pytest.fail("Spark was started")
+        "rheostat.repartition.spark_repartition.own_session",
+        lambda: pytest.fail("Spark was started"),
     )
     ToyQuery(tmp_path / "checkpoint").run(3)
     return tmp_path / "checkpoint"

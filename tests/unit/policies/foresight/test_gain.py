@@ -4,7 +4,7 @@ from typing import Any
 
 from rheostat.capacity.identify import with_batch
 from rheostat.model import Observation
-from rheostat.policies.foresight.gain import begun, cap, heard
+from rheostat.policies.foresight.gain import begun, cap, with_batch_gain
 
 
 def known() -> dict[str, Any]:
@@ -17,7 +17,7 @@ def known() -> dict[str, Any]:
 def batches(trial: Any, batch_s: float, at_s: float) -> Any:
     for n in range(3):
         seen = Observation(t_s=at_s + n, executors=8, batch_s=batch_s + n / 1000, batch_rows=20_000)
-        trial = heard(trial, seen)
+        trial = with_batch_gain(trial, seen)
     return trial
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.policies.foresight.shadow import Terms, ahead, better, seen_as
+from rheostat.policies.foresight.shadow import Terms, ahead, better, shadow_observation
 
 
 def terms(t_s: float, rate: float = 1000.0, since_s: float = 5.0) -> Terms:
@@ -31,25 +31,25 @@ def test_a_size_that_is_enough_has_no_late_row_and_costs_what_it_holds() -> None
     shadow = after(600, 4)
     assert shadow["late"] == 0
     assert shadow["cost"] == pytest.approx(4 * 600, rel=0.02)
-    assert seen_as(shadow, terms(600.0)).executors == 4
+    assert shadow_observation(shadow, terms(600.0)).executors == 4
 
 
 def test_a_size_that_is_too_small_is_late_and_lags() -> None:
     shadow = after(600, 1)
     assert shadow["late"] > 0.2 * shadow["rows"]
-    assert (seen_as(shadow, terms(600.0)).lag_rows or 0) > 100_000
+    assert (shadow_observation(shadow, terms(600.0)).lag_rows or 0) > 100_000
 
 
 def test_rows_are_neither_lost_nor_made() -> None:
     shadow = after(600, 4)
-    seen = seen_as(shadow, terms(600.0))
+    seen = shadow_observation(shadow, terms(600.0))
     assert 0 <= (seen.lag_rows or 0) <= 5 * 1000.0 + 1
 
 
 def test_more_executors_come_after_their_start_and_are_paid_from_the_request() -> None:
     shadow = ahead(after(100, 1), terms(105.0), 4)
     assert shadow["size"] == 1
-    assert seen_as(shadow, terms(105.0)).target == 4
+    assert shadow_observation(shadow, terms(105.0)).target == 4
     assert after(200, 4, {**shadow, "coming": [0.0, 4]})["size"] == 4
 
 

@@ -11,7 +11,7 @@ from rheostat.policies.rates.flink_capacity import (
     is_ineffective,
     scaled,
     true_rate,
-    with_wish,
+    with_demand,
 )
 
 
@@ -94,10 +94,10 @@ def test_the_closed_form_is_flinks_search(p_new, p, partitions, most):
 def test_wishes_fall_and_the_first_is_the_largest_of_the_window():
     wishes: list[Any] = []
     for t, p in [(0.0, 3), (60.0, 5), (120.0, 2), (180.0, 4)]:
-        wishes = with_wish(wishes, t, p, t == 60.0, 150.0)
+        wishes = with_demand(wishes, t, p, t == 60.0, 150.0)
     assert wishes == [[60.0, 5, True], [180.0, 4, False]]
-    assert with_wish(wishes, 210.0, 1, True, 150.0)[0] == [60.0, 5, True]
-    assert with_wish(wishes, 211.0, 1, True, 150.0)[0] == [180.0, 4, False]
+    assert with_demand(wishes, 210.0, 1, True, 150.0)[0] == [60.0, 5, True]
+    assert with_demand(wishes, 211.0, 1, True, 150.0)[0] == [180.0, 4, False]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.repartition.checkpoints.kafka_sources import KafkaSource, kafka_sources, readers, told
+from rheostat.repartition.checkpoints.kafka_sources import (
+    KafkaSource,
+    kafka_sources,
+    offset_lines,
+    readers,
+)
 
 ENTRY = "\n".join(
     ["v1", json.dumps({"conf": {}}), '{"bids":{"0":5,"1":7}}', '{"logOffset":3}', "-", "17"]
@@ -62,7 +67,7 @@ def test_no_reader_is_none() -> None:
 
 
 def test_it_is_told_in_words() -> None:
-    lines = told(source(4), 7, 8)
+    lines = offset_lines(source(4), 7, 8)
     assert "source 0: Kafka, t0 (4 partitions); it goes on after the offsets of batch 7" in lines[0]
     assert "minPartitions=8 gives 8 readers, 2 for each partition" in lines[1]
-    assert len(told(source(4), 7)) == 1
+    assert len(offset_lines(source(4), 7)) == 1

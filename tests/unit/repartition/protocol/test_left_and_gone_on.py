@@ -11,15 +11,15 @@ from tests.unit.repartition.protocol.test_refused import quiet
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.protocol.own_journal import Story
-from rheostat.repartition.rescale import rescale, undo
+from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.protocol.repartition_log import RepartitionState
 
 
 class Killed(BaseException):
     """The command is killed here."""
 
 
-def to(checkpoint: Path, partitions: int, killed_in: str = "") -> Story:
+def to(checkpoint: Path, partitions: int, killed_in: str = "") -> RepartitionState:
     def told(phase: str, _done: int, _total: int) -> None:
         if phase == killed_in:
             raise Killed

@@ -14,10 +14,10 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.checkpoints import running_query
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import lease_path, leased
-from rheostat.repartition.protocol.own_journal import Story
-from rheostat.repartition.rescale import rescale, undo
+from rheostat.repartition.protocol.repartition_log import RepartitionState
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
 
 
@@ -30,7 +30,7 @@ def to(
     partitions: int,
     engine: ToyEngine | None = None,
     check: Callable[[Path], None] = quiet,
-) -> Story:
+) -> RepartitionState:
     return rescale(
         str(checkpoint), partitions, lambda _: engine or ToyEngine(), check_stopped=check
     )

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.log_entry import commit_entry, offset_entry
-from rheostat.repartition.protocol.own_journal import OwnJournal, Plan
 from rheostat.repartition.protocol.repartition_facts import CONDITIONS
+from rheostat.repartition.protocol.repartition_log import Plan, RepartitionLog
 from rheostat.repartition.protocol.repartition_protocol import (
     BACK,
     EVENTS,
-    FORTH,
+    FORWARD,
     ORDERS,
     REPARTITION,
 )
@@ -25,11 +25,11 @@ def test_every_order_has_a_meaning() -> None:
 
 
 def test_every_phase_is_drawn() -> None:
-    assert set(FORTH) | set(BACK) == set(REPARTITION.phases)
+    assert set(FORWARD) | set(BACK) == set(REPARTITION.phases)
 
 
 def test_every_phase_of_the_work_can_go_back() -> None:
-    for phase in FORTH[2:]:
+    for phase in FORWARD[2:]:
         assert "back" in [each.event for each in REPARTITION.of(phase)]
 
 
@@ -49,7 +49,7 @@ def test_the_commit_entry_has_the_new_ids() -> None:
 
 
 def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
-    journal = OwnJournal(tmp_path, Disk())
+    journal = RepartitionLog(tmp_path, Disk())
     plan = Plan(batch=3, partitions_before=4, partitions=7, lock="l", guard="g")
     journal.begin(plan, 1.0)
     with journal.path.open("a") as file:
@@ -59,7 +59,7 @@ def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
     assert _phase(journal) == ("withdrawing", "why")
 
 
-def _phase(journal: OwnJournal) -> tuple[str, str] | None:
+def _phase(journal: RepartitionLog) -> tuple[str, str] | None:
     story = journal.read()
     return (story.phase, story.reason) if story else None
 

@@ -10,12 +10,12 @@ from tests.unit.repartition.toy_query import ToyEngine, ToyQuery
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.repartition.offline_repartition import rescale, undo
 from rheostat.repartition.protocol.disk import Disk
-from rheostat.repartition.protocol.own_journal import OwnJournal
 from rheostat.repartition.protocol.preflight import plan_of
+from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.repair import repair_sink
-from rheostat.repartition.rescale import rescale, undo
 
 
 def log_of(folder: Path, *names: str) -> Path:
@@ -58,7 +58,7 @@ def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
     checkpoint: Path, tmp_path: Path
 ) -> None:
     log_of(tmp_path / "out", "0", "1", "2", "3")
-    OwnJournal(checkpoint, Disk()).begin(
+    RepartitionLog(checkpoint, Disk()).begin(
         plan_of(read_checkpoint(str(checkpoint), LocalFiles()), 7), 1.0
     )
     with pytest.raises(BadInput, match="was begun without --sink, not with"):

@@ -13,11 +13,11 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition import repair as repairs
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, refused_place
+from rheostat.repartition.offline_repartition import rescale_at, undo_at
 from rheostat.repartition.protocol.lease import lease_path
 from rheostat.repartition.protocol.log_entry import offset_entry
-from rheostat.repartition.protocol.own_journal import Story
+from rheostat.repartition.protocol.repartition_log import RepartitionState
 from rheostat.repartition.repair import repair_at, repair_sink_at
-from rheostat.repartition.rescale import rescale_at, undo_at
 from rheostat.repartition.sites.remote_site import RemoteSite
 
 OLD, NEW = 4, 7
@@ -33,13 +33,13 @@ def site(folder: Path, dies_at: int | None = None) -> RemoteSite:
     return RemoteSite(LocalFiles(), FolderSystem(folder, dies_at))  # type: ignore[arg-type]
 
 
-def forth(at: RemoteSite, engine: ToyEngine | None = None, sink: str = "") -> Story:
+def forth(at: RemoteSite, engine: ToyEngine | None = None, sink: str = "") -> RepartitionState:
     return rescale_at(
         at, NEW, lambda _: engine or ToyEngine(), sink=sink, check_stopped=lambda _: None
     )
 
 
-def back(at: RemoteSite, sink: str = "") -> Story:
+def back(at: RemoteSite, sink: str = "") -> RepartitionState:
     return undo_at(at, check_stopped=lambda _: None)
 
 
@@ -96,7 +96,7 @@ def test_killed_at_every_change_it_is_resumed_or_rolled_back(
 
 @pytest.mark.parametrize("cure", [forth, back])
 def test_killed_at_every_change_a_file_sink_loses_no_batch_and_has_no_gap(
-    tmp_path: Path, cure: Callable[..., Story]
+    tmp_path: Path, cure: Callable[..., RepartitionState]
 ) -> None:
     folder, log = tmp_path / "checkpoint", tmp_path / "checkpoint" / "out" / "_spark_metadata"
     ToyQuery(folder, OLD, log).run(4)

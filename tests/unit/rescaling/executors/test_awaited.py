@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.rescaling.executors.awaited import awaits_boundary, has_rested, standing_by
-from rheostat.rescaling.executors.life import LIFE
+from rheostat.rescaling.executors.executor_lifecycle import LIFE
 from rheostat.rescaling.executors.memory import Life, Memory
 from rheostat.rescaling.executors.phase_limits import Waits
 

@@ -7,7 +7,7 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.rescaling import orders
 from rheostat.rescaling.executors.conditions import ARRIVALS, CHOICES, PLACEMENT, READINESS
-from rheostat.rescaling.executors.life import (
+from rheostat.rescaling.executors.executor_lifecycle import (
     ARRIVING,
     DONE,
     EVENTS,

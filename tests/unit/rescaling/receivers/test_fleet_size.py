@@ -12,9 +12,9 @@ from rheostat.rescaling.receivers.fleet_size import (
     FleetLimits,
     Start,
     Stop,
-    asked_receivers,
     fleet_step,
     measured_ceiling,
+    wanted_receivers,
 )
 from rheostat.rescaling.receivers.receiver_moves import BALANCE_S
 
@@ -107,7 +107,7 @@ def test_what_is_unknown_changes_nothing(rate, ceiling):
     facts = FleetFacts(
         executors=("a", "b"), cores=4, receivers=receivers, rows_per_s=rate, ceiling=ceiling
     )
-    assert asked_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
+    assert wanted_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
 
 
 def test_a_core_is_left_for_the_batches():

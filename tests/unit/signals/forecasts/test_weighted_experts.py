@@ -11,8 +11,8 @@ import pytest
 from rheostat.signals.forecasts.forecast import HORIZONS_S, Forecast
 from rheostat.signals.forecasts.rate_history import RINGS, Rates, with_rate
 from rheostat.signals.forecasts.weighted_experts import (
+    _current_forecasts,
     _experts,
-    _said_now,
     _seasons_ago,
     forecast,
     refit,
@@ -79,7 +79,7 @@ def test_what_the_experts_say_now_is_the_last_of_what_they_said() -> None:
         for place in np.flatnonzero(np.isfinite(said)):
             weights = np.eye(len(said))[place].tolist()
             ago, seasons_s = _seasons_ago(rates), rates.seasons_s
-            now = _said_now(ago, seasons_s, series.tolist(), step_s, ahead, weights)
+            now = _current_forecasts(ago, seasons_s, series.tolist(), step_s, ahead, weights)
             assert now == pytest.approx(said[place], rel=1e-4)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.journal.far import FarJournal
 from rheostat.journal.folder import read
+from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.model import Record, Rescaling
 from rheostat.spark.journaling import journals
-from rheostat.spark.journaling.journals import fate, journal_of
+from rheostat.spark.journaling.journals import after_death_text, journal_of
 from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
 
@@ -75,7 +75,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_local_journal_in_an_application_master_goes_with_it(
     master: str, mode: str, goes: bool, tmp_path: Path
 ) -> None:
-    said = fate(session(master, mode), Settings(), tmp_path)
+    said = after_death_text(session(master, mode), Settings(), tmp_path)
     assert said.startswith(", which goes with this container") == goes
 
 
@@ -83,12 +83,12 @@ def test_a_journal_on_another_file_system_is_kept_there(tmp_path: Path) -> None:
     settings = settings_of(journal="hdfs://name/journals/one")
     spark = session("yarn", "cluster")
     journal = journal_of(spark, settings)
-    assert isinstance(journal, FarJournal)
+    assert isinstance(journal, RemoteJournal)
     assert journal.kept_at == "hdfs://name/journals/one"
     assert journal.folder == tmp_path / "container" / "rheostat-journal" / "app-1"
     in_client = journal_of(session("yarn", "client"), settings).folder
     assert in_client == tmp_path / "state" / "rheostat" / "journal" / "app-1"
-    assert fate(spark, settings, journal.folder) == ", kept in hdfs://name/journals/one"
+    assert after_death_text(spark, settings, journal.folder) == ", kept in hdfs://name/journals/one"
 
 
 def test_a_journal_that_cannot_be_reached_is_refused() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.spark.journaling.errands import Errands
+from rheostat.spark.journaling.background_tasks import BackgroundTasks
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 
@@ -55,7 +55,7 @@ def test_an_errand_that_fails_is_said_once_and_the_others_are_done(
         if broken[0]:
             raise OSError("connection refused")
 
-    errands = Errands({"the journal": fails, "other": lambda: done.append("other")}, 60.0)
+    errands = BackgroundTasks({"the journal": fails, "other": lambda: done.append("other")}, 60.0)
     with caplog.at_level(logging.WARNING, logger="rheostat"):
         for _ in range(3):
             errands.turn()

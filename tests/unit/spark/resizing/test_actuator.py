@@ -6,7 +6,7 @@ import pytest
 
 from rheostat.model import Capabilities, Decision, Rescaling
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.resizing.actuator import Adviser, SparkActuator
+from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
 from rheostat.spark.resizing.locality.locality_wait import SHORT, LocalityWait
 
 ABLE = Capabilities(can_scale=True)
@@ -126,7 +126,7 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
 
 
 def test_an_adviser_changes_nothing_and_says_what_it_would():
-    adviser = Adviser(Capabilities(can_scale=False, cannot=("shadow mode",)))
+    adviser = NoopActuator(Capabilities(can_scale=False, cannot=("shadow mode",)))
     adviser.resume({}, 0.0)
     adviser.start()
     assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rheostat.spark.resizing.batch_boundaries import FRESH_S, IDLE_S, Rounds
+from rheostat.spark.resizing.batch_boundaries import FRESH_S, IDLE_S, BatchBoundaryTracker
 
 
 def busy(run_id: str, quiet_s: float) -> bool:
@@ -13,7 +13,7 @@ class Watch:
     """Rounds that are looked at often enough for every boundary to be fresh."""
 
     def __init__(self) -> None:
-        self.rounds = Rounds()
+        self.rounds = BatchBoundaryTracker()
         self.now = 0.0
 
     def see(self, idle: Callable[[str, float], bool] = busy, **batches: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rheostat.model import InFlight, Observation
-from rheostat.spark.sensing.queries.progress import batch_of, told_trigger_s
+from rheostat.spark.sensing.queries.progress import batch_of, reported_trigger_s
 from rheostat.spark.sensing.rest.rest_executors import Executor
 from rheostat.spark.sensing.sensor import SparkSensor
 
@@ -448,10 +448,10 @@ def test_executors_are_counted_at_every_tick_where_the_scheduler_is_asked():
 
 def test_the_interval_is_the_distance_of_batches_that_end_early(batch):
     one, two = batch_of(batch(3, 1000.0, 0.5, 0, 1, 1)), batch_of(batch(5, 1002.0, 0.5, 1, 2, 2))
-    assert told_trigger_s(one, two) == 1.0
-    assert told_trigger_s(None, two) is None
-    assert told_trigger_s(two, two) is None
-    assert told_trigger_s(one, batch_of(batch(4, 1001.0, 0.9, 1, 2, 2))) is None
+    assert reported_trigger_s(one, two) == 1.0
+    assert reported_trigger_s(None, two) is None
+    assert reported_trigger_s(two, two) is None
+    assert reported_trigger_s(one, batch_of(batch(4, 1001.0, 0.9, 1, 2, 2))) is None
 
 
 def test_an_interval_that_was_told_across_a_pause_is_corrected(batch):

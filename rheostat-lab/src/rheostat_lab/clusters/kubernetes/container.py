@@ -51,10 +51,12 @@ def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
         "metadata.namespace": pod.metadata.namespace,
     }
     found: dict[str, str] = {}
-    for each in container.env or []:
-        source = each.value_from.field_ref if each.value_from else None
-        value = known.get(source.field_path, "") if source else _expanded(each.value or "", found)
-        found[each.name] = value
+    for variable in container.env or []:
+        source = variable.value_from.field_ref if variable.value_from else None
+        value = (
+            known.get(source.field_path, "") if source else _expanded(variable.value or "", found)
+        )
+        found[variable.name] = value
     return found
 
 

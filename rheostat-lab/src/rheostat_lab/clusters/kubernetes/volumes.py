@@ -76,7 +76,7 @@ def _data(api: ConfigMaps, wanted: Any, namespace: str, wait_s: float) -> Mappin
 def _chosen(given: Mapping[str, str], wanted: Any) -> dict[str, str]:
     if not wanted.items:
         return dict(given)
-    return {each.path: given[each.key] for each in wanted.items if each.key in given}
+    return {item.path: given[item.key] for item in wanted.items if item.key in given}
 
 
 def _fill(folder: Path, files: Mapping[str, str]) -> None:

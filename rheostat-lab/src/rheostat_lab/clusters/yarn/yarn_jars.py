@@ -70,7 +70,7 @@ def _dependencies(home: SparkHome) -> str:
     hadoop = _hadoop(home)
     xml = _XML if hadoop.startswith("3.4.") else ()
     modules = (("org.apache.hadoop", "hadoop-client-minicluster", hadoop), *_MODULES, *xml)
-    return "".join(_dependency(*each) for each in modules)
+    return "".join(_dependency(*module) for module in modules)
 
 
 def _hadoop(home: SparkHome) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
 
 
 class Files:
@@ -28,7 +28,7 @@ class Files:
             path = self._path(folder)
             self._file_system(path).listStatus(path)
         except RAISED as fault:
-            raise BadInput(f"{folder} cannot be read: {said_by_java(fault)}") from None
+            raise BadInput(f"{folder} cannot be read: {java_message(fault)}") from None
 
     def listing(self, folder: str) -> list[str]:
         """Return the names in a folder; none if it is not there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from rheostat.journal.far import NEW
+from rheostat.journal.remote_journal import NEW
 from rheostat.spark.internals.gateway import as_os_error
 
 _HFLUSH = "hflush"
@@ -49,12 +49,12 @@ class HadoopFolder:
             if not system.exists(path):
                 return {}
             return {
-                str(each.getPath().getName()): (
-                    int(each.getLen()),
-                    int(each.getModificationTime()) / 1000,
+                str(status.getPath().getName()): (
+                    int(status.getLen()),
+                    int(status.getModificationTime()) / 1000,
                 )
-                for each in system.listStatus(path)
-                if each.isFile()
+                for status in system.listStatus(path)
+                if status.isFile()
             }
 
     def exists(self, name: str) -> bool:

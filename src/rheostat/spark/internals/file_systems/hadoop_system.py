@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rheostat.errors import RheostatError
-from rheostat.spark.internals.gateway import RAISED, Gateway, as_os_error, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, as_os_error, java_message
 
 
 class HadoopSystem:
@@ -23,7 +23,7 @@ class HadoopSystem:
         self._hadoop = self._gateway.jvm.org.apache.hadoop.fs
         conf = spark._jsparkSession.sessionState().newHadoopConf()
         path = self._hadoop.Path(location)
-        with _told(location):
+        with _file_errors(location):
             self.files = path.getFileSystem(conf)
             self._context = self._hadoop.FileContext.getFileContext(path.toUri(), conf)
             self.root = str(self.files.makeQualified(path).toString())
@@ -42,7 +42,7 @@ class HadoopSystem:
         """Return the names in a folder; raises OSError."""
         with as_os_error():
             return [
-                str(each.getPath().getName()) for each in self.files.listStatus(self.path(name))
+                str(status.getPath().getName()) for status in self.files.listStatus(self.path(name))
             ]
 
     def written_below(self, name: object) -> dict[str, float]:
@@ -73,7 +73,7 @@ class HadoopSystem:
 
     def write(self, name: object, text: str) -> None:
         """Write a file, over one that is there; whoever reads it meanwhile may see a half."""
-        with _told(name):
+        with _file_errors(name):
             stream = self.files.create(self.path(name), True)
             stream.write(bytearray(text, "utf-8"))
             stream.close()
@@ -84,7 +84,7 @@ class HadoopSystem:
         """
         kinds = getattr(self._hadoop, "Options$Rename")
         how = self._gateway.array(kinds, [kinds.OVERWRITE if over else kinds.NONE])
-        with _told(target):
+        with _file_errors(target):
             self.files.mkdirs(self.path(target).getParent())
             try:
                 self._context.rename(self.path(source), self.path(target), how)
@@ -96,29 +96,29 @@ class HadoopSystem:
 
     def delete(self, name: object) -> None:
         """Delete a file, or a folder with all that is in it; nothing where there is none."""
-        with _told(name):
+        with _file_errors(name):
             self.files.delete(self.path(name), True)
 
     def touch(self, name: object, now_s: float) -> None:
         """Set when a file was changed last."""
-        with _told(name):
+        with _file_errors(name):
             self.files.setTimes(self.path(name), int(now_s * 1000), -1)
 
     def download(self, name: object, target: str) -> None:
         """Copy a folder with all that is in it to this computer."""
-        with _told(name):
+        with _file_errors(name):
             self.files.copyToLocalFile(False, self.path(name), self.path(f"file:{target}"), True)
 
     def upload(self, source: str, name: object) -> None:
         """Copy a file of this computer, over one that is there."""
-        with _told(name):
+        with _file_errors(name):
             self.files.mkdirs(self.path(name).getParent())
             self.files.copyFromLocalFile(False, True, self.path(f"file:{source}"), self.path(name))
 
 
 @contextmanager
-def _told(name: object) -> Iterator[None]:
+def _file_errors(name: object) -> Iterator[None]:
     try:
         yield
     except RAISED as fault:
-        raise RheostatError(f"{name} cannot be changed: {said_by_java(fault)}") from None
+        raise RheostatError(f"{name} cannot be changed: {java_message(fault)}") from None

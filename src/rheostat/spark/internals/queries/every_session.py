@@ -38,7 +38,7 @@ class EverySession:
         try:
             running = self._spark._jsparkSession.sharedState().activeStreamingQueries().values()
             executions = [*jvm.java.util.ArrayList(running)]
-            return [StreamingQuery(_wrapped(jvm, each)) for each in executions]
+            return [StreamingQuery(_wrapped(jvm, execution)) for execution in executions]
         except ABSENT:
             return list(self._spark.streams.active)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheostat.errors import RheostatError
-from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
 
 _JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 
@@ -70,7 +70,7 @@ class StateStores:
             java = self._described(stores, opened, batch, rocksdb, settings)
         except (*RAISED, TypeError, AttributeError) as fault:
             raise RheostatError(
-                f"this Spark cannot read the state: {said_by_java(fault)}"
+                f"this Spark cannot read the state: {java_message(fault)}"
             ) from None
         return OpenStores(
             stores=tuple(stores),

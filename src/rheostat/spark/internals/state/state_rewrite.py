@@ -12,7 +12,7 @@ from typing import Any
 
 from rheostat.errors import RheostatError
 from rheostat.spark.internals.compiled_classes import CompiledClasses
-from rheostat.spark.internals.gateway import RAISED, Gateway, said_by_java
+from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
 from rheostat.spark.internals.state.opened_stores import OpenStores, StateStores
 
 JOB = "rheostat rewrites state"
@@ -38,7 +38,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PartitionReport:
     """What a task tells of a partition: ``kind`` is counted, read or written."""
 
     kind: str
@@ -82,7 +82,7 @@ class StateRewrite:
         parts: Sequence[tuple[int, int]],
         partitions: int,
         progress: Progress | None,
-    ) -> list[Told]:
+    ) -> list[PartitionReport]:
         """Count partitions of stores (number of the store, partition)."""
         task = self._made("MeasureState", stores.java, partitions)
         return self._told(self._rows(parts).mapPartitions(task), progress)
@@ -94,7 +94,7 @@ class StateRewrite:
         batch: int,
         notes: str,
         progress: Progress | None,
-    ) -> list[Told]:
+    ) -> list[PartitionReport]:
         """Rewrite groups (store, old and new number of partitions, residue, divisor, slice of how
         many), each slice in one task, which notes in the folder ``notes`` that it is done, if there
         is such a folder.
@@ -109,7 +109,7 @@ class StateRewrite:
         partitions: int,
         batch: int,
         progress: Progress | None,
-    ) -> list[Told]:
+    ) -> list[PartitionReport]:
         """Rewrite all stores: old partitions (store, old and new number, partition) are split, and
         the pieces go to the new ones by a shuffle.
         """
@@ -122,7 +122,7 @@ class StateRewrite:
 
     def read_otherwise(
         self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
-    ) -> list[Told]:
+    ) -> list[PartitionReport]:
         """Read in the ways that are not taken, to measure them (``ReadWays``)."""
         return self._told(
             self._rows(parts).mapPartitions(self._made("ReadWays", stores.java)), None
@@ -137,7 +137,7 @@ class StateRewrite:
         made = [self._gateway.array(self._jvm.int, row) for row in rows]
         return self._gateway.context._jsc.parallelize(self._gateway.listed(made), len(made))
 
-    def _told(self, job: Any, progress: Progress | None) -> list[Told]:
+    def _told(self, job: Any, progress: Progress | None) -> list[PartitionReport]:
         self._gateway.context.setJobGroup(JOB, JOB, interruptOnCancel=True)
         running = job.collectAsync()
         while not running.isDone():
@@ -147,7 +147,7 @@ class StateRewrite:
         try:
             return [parsed_line(str(line)) for line in running.get()]
         except RAISED as fault:
-            raise RheostatError(f"a task failed: {said_by_java(fault)}") from None
+            raise RheostatError(f"a task failed: {java_message(fault)}") from None
 
     def _look(self, running: Any, progress: Progress) -> None:
         """Tell how many tasks of a job are done."""
@@ -164,11 +164,11 @@ class StateRewrite:
         return self._classes.all_on_executors(_CLASSES)
 
 
-def parsed_line(line: str) -> Told:
+def parsed_line(line: str) -> PartitionReport:
     """Return what a task tells in a line."""
     kind, operator, name, *numbers, store_id = line.split("\t")
     partition, rows, checksum, size, misplaced = map(int, numbers)
-    return Told(
+    return PartitionReport(
         kind=kind,
         operator=int(operator),
         name=name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request, WarmUp
-from rheostat.spark.resizing.resize_terms import Terms
-from rheostat.spark.resizing.steward_ports import BlockManagers, Executors, Warmth
+from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.rescale_ports import BlockManagers, Executors, Warmth
 
 
 class ExecutorOrders:
@@ -19,7 +19,7 @@ class ExecutorOrders:
         executors: Executors,
         block_managers: BlockManagers,
         warmth: Warmth | None,
-        terms: Terms,
+        terms: RescaleConfig,
     ) -> None:
         self._executors = executors
         self._block_managers = block_managers

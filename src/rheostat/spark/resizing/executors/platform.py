@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from rheostat.rescaling.asking import BEARS, asked_for
+from rheostat.rescaling.request_limits import BEARS, total_to_request
 from rheostat.spark.sensing import executor_ends
 from rheostat.spark.sensing.kubernetes import pod_rights
 from rheostat.spark.sensing.kubernetes.pods import (
@@ -122,7 +122,7 @@ class Platform:
         if not self._pods.available or self._there is None:
             return wanted
         refused = self._refusal is not None
-        asked = asked_for(wanted, self._there, refused=refused, bears=self._bears)
+        asked = total_to_request(wanted, self._there, refused=refused, bears=self._bears)
         return asked + len(self._ghosts)
 
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rheostat.spark.resizing.steward_ports import BlockManagers
+from rheostat.spark.resizing.rescale_ports import BlockManagers
 
 
 class SourceHiding:

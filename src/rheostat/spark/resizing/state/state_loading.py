@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from rheostat.spark.resizing.rescale_ports import Preloading, Queries
 from rheostat.spark.resizing.state.batch_slack import Loads
-from rheostat.spark.resizing.steward_ports import Preloading, Queries
 from rheostat.state.units import Unit
 
 

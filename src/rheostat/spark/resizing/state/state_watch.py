@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from rheostat.spark.resizing.rescale_ports import Queries
 from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.resizing.steward_ports import Queries
 from rheostat.state.units import Unit
 
 

@@ -80,7 +80,9 @@ def taken_of(told: Mapping[str, Any]) -> dict[str, str]:
         if executor is None or not metadata.get("deletionTimestamp"):
             continue
         conditions = (item.get("status") or {}).get("conditions") or []
-        reasons = [each.get("reason") for each in conditions if each.get("type") == _TAKEN]
+        reasons = [
+            condition.get("reason") for condition in conditions if condition.get("type") == _TAKEN
+        ]
         found[str(executor)] = str((reasons or [""])[0] or "")
     return found
 
@@ -129,9 +131,9 @@ def driver_of(told: Mapping[str, Any]) -> str:
     """
     newest = max(told.get("items") or [{}], key=_made)
     for container in (newest.get("spec") or {}).get("containers") or []:
-        for each in container.get("env") or []:
-            if each.get("name") == _DRIVER_URL:
-                return str(each.get("value")).rpartition("@")[2]
+        for variable in container.get("env") or []:
+            if variable.get("name") == _DRIVER_URL:
+                return str(variable.get("value")).rpartition("@")[2]
     return ""
 
 
@@ -171,10 +173,10 @@ def unreachable(
 
 
 def _waits(status: Mapping[str, Any]) -> str | None:
-    for each in status.get("conditions") or []:
+    for condition in status.get("conditions") or []:
         # Scheduling first: a pod without a node has no containers yet that could say anything.
-        if each.get("type") == "PodScheduled" and each.get("status") == "False":
-            return str(each.get("message") or each.get("reason") or "it is not scheduled")
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return str(condition.get("message") or condition.get("reason") or "it is not scheduled")
     for each in status.get("containerStatuses") or []:
         waiting = (each.get("state") or {}).get("waiting")
         if waiting:

@@ -152,7 +152,7 @@ def _sum(operators: Any, field: str) -> int | None:
     return sum(values) if values and min(values) >= 0 else None
 
 
-def told_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:
+def reported_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:
     """Tell the trigger interval from two batches: their mean distance, if the batch was over well
     before the next; else None.
     """

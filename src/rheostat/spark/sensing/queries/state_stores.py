@@ -52,14 +52,14 @@ def operators(files: Files, state_folder: str, progress: Mapping[str, Any]) -> t
     """Return the stateful operators of a query, from its checkpoint's metadata where there are
     some, else from its progress.
     """
-    told = told_operators(progress)
+    told = reported_operators(progress)
     return tuple(
         _described(files, f"{state_folder}/{operator.number}/_metadata") or operator
         for operator in told
     )
 
 
-def told_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
+def reported_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
     """Return the stateful operators as the progress tells them: Spark numbers them from the sink
     upwards, and lists them so.
     """

@@ -6,7 +6,7 @@ import pytest
 
 from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
-from rheostat.spark.resizing.resize_terms import Terms
+from rheostat.spark.resizing.rescale_config import RescaleConfig
 
 
 class Cluster:
@@ -37,7 +37,7 @@ class Warmth:
 
 
 def orders(cluster: Any, warmth: Any = None, **terms: Any) -> ExecutorOrders:
-    return ExecutorOrders(cluster, cluster, warmth, Terms(**terms))
+    return ExecutorOrders(cluster, cluster, warmth, RescaleConfig(**terms))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from rheostat.spark.sensing.queries.state_stores import (
     Operator,
     operators,
     read_metadata,
-    told_operators,
+    reported_operators,
 )
 
 JOIN = (
@@ -51,10 +51,10 @@ def metadata(number: int, partitions: int, *stores: str) -> str:
 
 
 def test_the_progress_tells_the_operators_from_the_sink_upwards():
-    told = told_operators(progress("stateStoreSave", "dedupeWithinWatermark"))
+    told = reported_operators(progress("stateStoreSave", "dedupeWithinWatermark"))
     assert told == (Operator(0, 8, ("default",)), Operator(1, 8, ("default",)))
-    assert told_operators(progress("symmetricHashJoin")) == (Operator(0, 8, JOIN),)
-    assert told_operators(progress()) == ()
+    assert reported_operators(progress("symmetricHashJoin")) == (Operator(0, 8, JOIN),)
+    assert reported_operators(progress()) == ()
 
 
 def test_the_checkpoint_knows_better_where_it_says_anything():

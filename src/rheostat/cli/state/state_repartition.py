@@ -1,0 +1,127 @@
+"""``rheostat state rescale``: another number of state partitions for a stopped query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.output import AsJson, Out, emit
+
+if TYPE_CHECKING:
+    from rheostat.repartition.protocol.repartition_log import RepartitionState
+
+StoppedCheckpoint = Annotated[
+    str,
+    typer.Argument(
+        help="The checkpointLocation of a stopped query: a folder of this computer, or of HDFS.",
+        metavar="CHECKPOINT",
+    ),
+]
+
+Sink = Annotated[
+    str,
+    typer.Option(
+        help="The folder that the query writes files to, if its sink is one of files (parquet,"
+        " json, csv, orc, text): its log gets an entry for the repartition.",
+        metavar="FOLDER",
+        show_default=False,
+    ),
+]
+
+WORDS = {
+    "begun": "writing the new state",
+    "written": "comparing both states",
+    "verified": "the states are equal",
+    "locked": "putting the files in their places",
+    "placed": "the files are in their places",
+    "committed": "the new number is in force",
+    "withdrawing": "taking it back",
+    "unlocked": "the old number is in force",
+}
+"""What is shown of each phase."""
+
+
+def rescale(
+    checkpoint: StoppedCheckpoint,
+    partitions: Annotated[int, typer.Option("--partitions", help="The new number of partitions.")],
+    sink: Sink = "",
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Give a stopped query another number of state partitions, with every row verified.
+
+    Killed at any moment it loses nothing: the same command goes on, rheostat state undo goes back.
+    A query whose sink is one of files needs --sink: without it Spark refuses its next compaction.
+
+    Example: rheostat state rescale /data/checkpoints/orders --partitions 48
+    """
+    from rheostat.repartition.spark_repartition import rescale_here
+
+    with shown_phases() as told:
+        story = rescale_here(checkpoint, partitions, told, sink)
+    emit(state_json(story), as_json, out, lambda: _show(story, checkpoint))
+
+
+@contextmanager
+def shown_phases() -> Iterator[Callable[[str, int, int], None]]:
+    """Show on a terminal which phase a repartition is in and how far: hand out what is told it."""
+    from rich.console import Console
+
+    from rheostat.repartition.protocol.repartition_runner import quiet
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield quiet
+        return
+    with console.status("looking at the checkpoint") as status:
+        yield lambda phase, done, total: status.update(
+            WORDS.get(phase, phase) + (f": {done} of {total}" if total else "")
+        )
+
+
+def state_json(story: RepartitionState) -> dict[str, Any]:
+    """Return a repartition's story as JSON has it."""
+    plan, written = story.plan, story.written
+    stores = (
+        [
+            {
+                "operator": store.operator,
+                "store": store.name,
+                "rows": count.rows,
+                "bytes": count.bytes,
+                "checksum": f"{count.checksum & (2**64 - 1):016x}",
+            }
+            for store, count in sorted(written.after.items())
+        ]
+        if written
+        else []
+    )
+    return {
+        "phase": story.phase,
+        "batch": plan.new_batch,
+        "partitions_before": plan.partitions_before,
+        "partitions": plan.partitions,
+        "reason": story.reason,
+        "stores": stores,
+        "files": len(written.files) if written else 0,
+        "file_bytes": sum(file.bytes for file in written.files) if written else 0,
+        "seconds": round(max(story.times_s.values()) - min(story.times_s.values()), 3),
+    }
+
+
+def _show(story: RepartitionState, checkpoint: str) -> None:
+    told = state_json(story)
+    rows = sum(store["rows"] for store in told["stores"])
+    typer.echo(
+        f"{Path(checkpoint)} has {told['partitions']} state partitions (it had"
+        f" {told['partitions_before']}): {rows:,} rows in {len(told['stores'])}"
+        f" {'store' if len(told['stores']) == 1 else 'stores'}, each verified, in"
+        f" {told['seconds']:.1f} s."
+    )
+    typer.echo("Start the query as before. Until its next batch, rheostat state undo goes back.")
+    if not story.plan.sink:
+        typer.echo("If it writes files: rheostat state undo, then again with --sink FOLDER.")

@@ -1,0 +1,282 @@
+"""Keeps every application as its resource says: what events and a slow round bring is handed to
+``reconcile``, and its outcome carried out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from rheostat.agent.agent_report import Report
+from rheostat.errors import BadInput
+from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
+from rheostat.operator.driver_pod import driver_of, driver_pod
+from rheostat.operator.observed import Condition, Driver, Observed, Status
+from rheostat.operator.operator_ports import Agents, Cluster, Silent
+from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
+from rheostat.operator.since import Since
+from rheostat.operator.status_json import status_json, status_of
+from rheostat.operator.streaming_application import Application, application_of
+from rheostat.operator.unapplied_sizes import UnreadSizes
+
+_log = logging.getLogger("rheostat")
+_SOON_S = 1.0
+_FRESH_S = 1.0
+Body = Mapping[str, Any]
+
+
+class Controller:
+    """Knows the resources and the drivers' pods as they were seen last; all else is asked for.
+
+    A resource is looked at when it or a driver's pod changes, every ``round_s`` seconds, and every
+    second while something is on its way.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        agents: Agents,
+        round_s: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._cluster = cluster
+        self._agents = agents
+        self._round_s = round_s
+        self._sizes, self._runs = Since(clock), Since(clock)
+        self._unread = UnreadSizes(clock)
+        self._bodies: dict[str, Body] = {}
+        self._wanted: dict[str, Application | BadInput] = {}
+        self._pods: dict[str, Body] = {}
+        self._written: dict[str, Status] = {}
+        self._reports: dict[str, tuple[float, Report]] = {}
+        self._wakes: dict[str, asyncio.Event] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def see(self, body: Body, gone: bool = False) -> None:
+        """Take a resource as it is now."""
+        uid = body["metadata"]["uid"]
+        if gone or body["metadata"].get("deletionTimestamp"):
+            self._forget(uid)
+            return
+        known, self._bodies[uid] = self._bodies.get(uid), body
+        if known is None or known.get("spec") != body.get("spec"):
+            self._wanted[uid] = wanted = _read(body)
+            if isinstance(wanted, Application):
+                self._sizes.see(uid, wanted.sizing.size)
+                self._unread.see(uid, wanted.sizing.mode, (body.get("spec") or {}).get("replicas"))
+        if uid not in self._tasks:
+            self._wakes[uid] = asyncio.Event()
+            self._tasks[uid] = asyncio.create_task(self._keep(uid))
+        elif known is None or known.get("spec") != body.get("spec"):
+            self._wakes[uid].set()  # our own writes of the status wake nobody
+
+    def see_pod(self, pod: Body, gone: bool = False) -> None:
+        """Take a driver's pod as it is now."""
+        uid = pod["metadata"]["uid"]
+        before = self._pods.pop(uid, None)
+        if not gone:
+            self._pods[uid] = pod
+        if gone or before is None or driver_of(before) != driver_of(pod):
+            labels = pod["metadata"].get("labels") or {}
+            for item, wanted in self._wanted.items():
+                if isinstance(wanted, Application) and _has(labels, pod, wanted):
+                    self._wakes[item].set()
+
+    def close(self) -> None:
+        """Keep nothing any more; every job goes on."""
+        for uid in list(self._tasks):
+            self._forget(uid)
+
+    async def report(self, namespace: str, name: str) -> Report | None:
+        """Return what an application's agent reports now; None where it cannot be had."""
+        for uid, body in self._bodies.items():
+            meta = body["metadata"]
+            if (meta["namespace"], meta["name"]) == (namespace, name):
+                at_s, known = self._reports.get(uid, (0.0, None))
+                if known and time.monotonic() - at_s < _FRESH_S:
+                    return known
+                wanted = self._wanted[uid]
+                if isinstance(wanted, BadInput):
+                    return None
+                observed = await self._observe(uid, wanted)
+                return None if observed.rival else observed.report
+        return None
+
+    def _forget(self, uid: str) -> None:
+        for kept in (self._bodies, self._wanted, self._written, self._reports, self._wakes):
+            kept.pop(uid, None)
+        self._sizes.forget(uid)
+        self._runs.forget(uid)
+        self._unread.forget(uid)
+        task = self._tasks.pop(uid, None)
+        if task:
+            task.cancel()
+
+    async def _keep(self, uid: str) -> None:
+        """Look, again and again; a fault is said and tried again at the next round."""
+        while uid in self._bodies:
+            wait_s = self._round_s
+            self._wakes[uid].clear()
+            try:
+                if await self._look(uid):
+                    wait_s = min(_SOON_S, self._round_s)
+            except asyncio.CancelledError:
+                raise
+            except Exception as fault:
+                _log.warning("rheostat: %s: %s", uid, " ".join(str(fault).split())[:300])
+            wake = self._wakes.get(uid)
+            if wake is None:
+                return
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(wake.wait(), wait_s)
+
+    async def _look(self, uid: str) -> bool:
+        """Do one reconciliation; tell whether something is on its way."""
+        body = self._bodies[uid]
+        status = self._written.get(uid) or status_of(body.get("status") or {})
+        wanted = self._wanted[uid]
+        if isinstance(wanted, BadInput):
+            generation = body["metadata"].get("generation", 1)
+            await self._write(uid, body, status, invalid(status, generation, str(wanted)))
+            return False
+        outcome = reconcile(wanted, status, await self._observe(uid, wanted))
+        await self._write(uid, body, status, outcome)
+        replicas = (body.get("spec") or {}).get("replicas")
+        actions = (*outcome.actions, *mirrored(wanted.sizing.mode, replicas, outcome.status))
+        for action in actions:
+            await self._do(wanted, body, action)
+        calm = outcome.status.phase in ("steady", "advised", "idle", "halted")
+        return bool(actions) or not calm
+
+    async def _write(self, uid: str, body: Body, before: Status, outcome: Outcome) -> None:
+        if outcome.status == before and uid in self._written:
+            return
+        known = body.get("status") or {}
+        said = status_json(outcome.status, known, _now())
+        if outcome.status != status_of(known):
+            meta = body["metadata"]
+            await self._cluster.write_status(meta["namespace"], meta["name"], said)
+        self._written[uid] = outcome.status
+        ready = next(
+            (condition for condition in outcome.status.conditions if condition.type == "Ready"),
+            None,
+        )
+        old = next(
+            (condition for condition in before.conditions if condition.type == "Ready"), None
+        )
+        if ready and (old is None or (old.true, old.reason) != (ready.true, ready.reason)):
+            kind = "Normal" if ready.true else "Warning"
+            await self._cluster.tell(body, kind, ready.reason, ready.message)
+
+    async def _observe(self, uid: str, wanted: Application) -> Observed:
+        drivers = self._drivers(wanted)
+        rival = self._rival(uid, wanted, drivers)
+        running = [driver for driver in drivers if driver.running and not driver.leaving]
+        if rival or len(running) != 1:
+            return Observed(drivers=drivers, rival=rival)
+        seen = Observed(
+            drivers=drivers,
+            stood_s=self._sizes.see(uid, wanted.sizing.size),
+            ran_s=self._runs.see(uid, running[0].uid),
+            unread=self._unread.size(uid),
+        )
+        try:
+            report = await self._agents.ask(f"{running[0].ip}:{wanted.agent_port}")
+        except Silent as silent:
+            return replace(seen, silence=str(silent), silence_reason=silent.reason)
+        self._reports[uid] = (time.monotonic(), report)
+        return replace(seen, report=report)
+
+    def _drivers(self, wanted: Application) -> tuple[Driver, ...]:
+        found = [
+            driver_of(pod)
+            for pod in self._pods.values()
+            if _has(pod["metadata"].get("labels") or {}, pod, wanted)
+        ]
+        return tuple(sorted(found, key=lambda each: each.name))
+
+    def _rival(self, uid: str, wanted: Application, drivers: tuple[Driver, ...]) -> str | None:
+        """Return an older resource, by its time and then its id, that has one of these drivers."""
+        own = _age(self._bodies[uid])
+        pods = [self._pods[driver.uid] for driver in drivers]
+        for other, theirs in self._wanted.items():
+            if other == uid or isinstance(theirs, BadInput):
+                continue
+            shared = any(_has(pod["metadata"].get("labels") or {}, pod, theirs) for pod in pods)
+            if shared and _age(self._bodies[other]) < own:
+                return theirs.name
+        return None
+
+    async def _do(self, wanted: Application, body: Body, action: Action) -> None:
+        namespace, name = wanted.namespace, wanted.name
+        if isinstance(action, Adopt):
+            self._unread.writes(body["metadata"]["uid"], action.replicas)
+            await self._cluster.write_scale(namespace, name, action.replicas)
+        elif isinstance(action, Start):
+            await self._cluster.start(driver_pod(wanted, action.incarnation, action.size))
+            await self._cluster.tell(body, "Normal", "Started", f"{action.size} executors")
+        elif isinstance(action, Stop):
+            await self._cluster.stop(namespace, action.name, action.uid)
+        elif isinstance(action, Clear):
+            await self._cluster.stop(namespace, action.name, action.uid)
+            said = (
+                f"the pod of {action.name} is deleted, its successor runs; it ended: {action.end}"
+            )
+            await self._cluster.tell(body, "Normal", "Cleared", said)
+        else:
+            await self._ask(wanted, body, action)
+
+    async def _ask(self, wanted: Application, body: Body, action: Tell | Drain) -> None:
+        drivers = [
+            driver for driver in self._drivers(wanted) if driver.running and not driver.leaving
+        ]
+        if len(drivers) != 1:
+            return
+        address = f"{drivers[0].ip}:{wanted.agent_port}"
+        try:
+            if isinstance(action, Drain):
+                await self._agents.drain(address)
+            else:
+                await self._agents.direct(address, action.sizing)
+        except Silent as silent:
+            await self._refused(body, silent)
+
+    async def _refused(self, body: Body, silent: Silent) -> None:
+        """Say in the condition why the driver was not told; the next round tries again."""
+        uid = body["metadata"]["uid"]
+        status = self._written[uid]
+        outcome = _not_ready(status, silent)
+        await self._write(uid, {**body, "status": status_json(status, {}, _now())}, status, outcome)
+
+
+def _not_ready(status: Status, silent: Silent) -> Outcome:
+    said = Condition(type="Ready", true=False, reason=silent.reason, message=str(silent))
+    others = tuple(condition for condition in status.conditions if condition.type != "Ready")
+    return Outcome(replace(status, conditions=(said, *others)))
+
+
+def _read(body: Body) -> Application | BadInput:
+    """Return the application of a resource, or what is wrong with it."""
+    try:
+        return application_of(body)
+    except BadInput as wrong:
+        return wrong
+
+
+def _has(labels: Mapping[str, str], pod: Body, wanted: Application) -> bool:
+    same = pod["metadata"].get("namespace") == wanted.namespace
+    return same and wanted.labels.items() <= labels.items()
+
+
+def _age(body: Body) -> tuple[str, str]:
+    return body["metadata"].get("creationTimestamp", ""), body["metadata"]["uid"]
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,175 @@
+"""What a repartition has done so far: JSON lines beside the checkpoint, each on the disk before the
+next step.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.state_engine import StoreCount, StoreId
+
+SCHEMA = 1
+
+OWN_FOLDER = "_rheostat"
+"""The folder of ours in a checkpoint; Spark looks at no folder that it does not know."""
+
+JOURNAL = f"{OWN_FOLDER}/journal.jsonl"
+"""The journal, below a checkpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A repartition as it was asked for, with all that its way back needs.
+
+    ``batch`` is the last committed batch; the repartition's is the next. ``lock`` and ``guard`` are
+    entries of the offset log. ``sink`` is the folder that the query writes files to; empty for
+    none.
+    """
+
+    batch: int
+    partitions_before: int
+    partitions: int
+    lock: str
+    guard: str
+    sink: str = ""
+
+    @property
+    def new_batch(self) -> int:
+        """The number of the repartition's own batch."""
+        return self.batch + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedFile:
+    """A file of the new state: its name below the checkpoint, and what it is known by."""
+
+    name: str
+    bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The new state: its files, what both states hold, and the entry of the commit log."""
+
+    files: tuple[StagedFile, ...]
+    before: Mapping[StoreId, StoreCount]
+    after: Mapping[StoreId, StoreCount]
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepartitionState:
+    """How far the newest repartition of a checkpoint has come, and why it went back if it did."""
+
+    plan: Plan
+    phase: str
+    written: Written | None = None
+    reason: str = ""
+    times_s: Mapping[str, float] = field(default_factory=dict)
+    """When each phase began, in seconds since 1970."""
+
+
+class RepartitionLog:
+    """Keeps the story of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
+
+    def __init__(self, checkpoint: Path, disk: Disk) -> None:
+        self.path = checkpoint / JOURNAL
+        self._disk = disk
+
+    def begin(self, plan: Plan, now: float) -> RepartitionState:
+        """Keep a plan, and return its story."""
+        self._add({"phase": "begun", "t_s": now, "schema": SCHEMA, "plan": asdict(plan)})
+        return RepartitionState(plan=plan, phase="begun", times_s={"begun": now})
+
+    def note(
+        self, phase: str, now: float, written: Written | None = None, reason: str = ""
+    ) -> None:
+        """Keep that a phase has begun."""
+        line: dict[str, Any] = {"phase": phase, "t_s": now}
+        if reason:
+            line["reason"] = reason
+        if written is not None:
+            line["written"] = _written_json(written)
+        self._add(line)
+
+    def read(self) -> RepartitionState | None:
+        """Return the newest story; None where no repartition was ever begun."""
+        if not self.path.is_file():
+            return None
+        return repartition_state(self.path.read_text(encoding="utf-8", errors="replace"))
+
+    def _add(self, line: Mapping[str, Any]) -> None:
+        self._disk.append(self.path, json.dumps(line, separators=(",", ":")))
+
+
+def repartition_state(journal: str) -> RepartitionState | None:
+    """Return the newest story in a journal's text; None where there is none. A line that a crash
+    has torn is left out. Raises BadInput for a line that this Rheostat has not written.
+    """
+    story: RepartitionState | None = None
+    for line in journal.splitlines():
+        try:
+            told = json.loads(line)
+        except ValueError:
+            continue
+        try:
+            story = _after(story, told)
+        except (ValueError, TypeError, KeyError):
+            raise BadInput(
+                f"{JOURNAL} has a line that this Rheostat cannot read ({line[:60]}): use the one"
+                " that has begun the repartition"
+            ) from None
+    return story
+
+
+def _after(story: RepartitionState | None, line: dict[str, Any]) -> RepartitionState | None:
+    phase, now = str(line["phase"]), float(line["t_s"])
+    if "plan" in line:
+        return RepartitionState(plan=Plan(**line["plan"]), phase=phase, times_s={phase: now})
+    if story is None:
+        return None
+    return RepartitionState(
+        plan=story.plan,
+        phase=phase,
+        written=_read(line["written"]) if "written" in line else story.written,
+        reason=line.get("reason", story.reason),
+        times_s={**story.times_s, phase: now},
+    )
+
+
+def _written_json(written: Written) -> dict[str, Any]:
+    return {
+        "files": [[file.name, file.bytes, file.mtime_ns] for file in written.files],
+        "before": _counts(written.before),
+        "after": _counts(written.after),
+        "commit": written.commit,
+    }
+
+
+def _read(told: dict[str, Any]) -> Written:
+    return Written(
+        files=tuple(
+            StagedFile(name=name, bytes=size, mtime_ns=mtime) for name, size, mtime in told["files"]
+        ),
+        before=_read_counts(told["before"]),
+        after=_read_counts(told["after"]),
+        commit=told["commit"],
+    )
+
+
+def _counts(counts: Mapping[StoreId, StoreCount]) -> list[dict[str, Any]]:
+    return [{**asdict(store), **asdict(count)} for store, count in sorted(counts.items())]
+
+
+def _read_counts(told: list[dict[str, Any]]) -> dict[StoreId, StoreCount]:
+    return {
+        StoreId(each.pop("operator"), each.pop("name")): StoreCount(**each)
+        for each in map(dict, told)
+    }

@@ -1,0 +1,286 @@
+"""Takes a repartition through the table: looks, takes the step whose event holds, writes it down.
+
+Nothing is remembered but the journal, so a course that was interrupted is taken up by a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from rheostat.errors import RheostatError
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
+from rheostat.repartition.protocol.repartition_facts import ABSENT, OTHERS, OURS, Facts, events
+from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState, Written
+from rheostat.repartition.protocol.repartition_protocol import OPEN_NEW, OPEN_OLD, REPARTITION
+from rheostat.repartition.protocol.sink_log import SinkLog
+from rheostat.repartition.protocol.staging import Staging
+from rheostat.repartition.protocol.verification import differences
+from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
+from rheostat.rescaling.transition_table import Transition
+
+TRIES = 3
+"""An order that has changed nothing is given so often: somebody else changes the same files."""
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with a phase, the tasks that are done and the number of tasks."""
+
+
+def quiet(phase: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+class RepartitionRunner:
+    """One repartition of a checkpoint, from where its journal says that it stands.
+
+    ``clock`` gives seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Path,
+        story: RepartitionState,
+        *,
+        disk: Disk,
+        clock: Callable[[], float],
+        told: ProgressCallback = quiet,
+    ) -> None:
+        self.story = story
+        self._checkpoint = checkpoint
+        self._disk = disk
+        self._clock = clock
+        self._told = told
+        self._journal = RepartitionLog(checkpoint, disk)
+        self._staging = Staging(checkpoint, disk)
+
+    def forth(self, rewriter: Rewriter, source: StateVersion) -> RepartitionState:
+        """Go on until the checkpoint has its new number, or is as it was before; ``source`` is the
+        state that is rewritten.
+
+        An error of the work itself sends the repartition back, and is raised when that is done.
+        """
+        try:
+            return self._run(back=False, write=lambda: self.write(rewriter, source))
+        except RheostatError as failed:
+            self.back(str(failed))
+            raise
+
+    def back(self, reason: str) -> RepartitionState:
+        """Go back to the old number, from any phase; stays where it is when the query has gone on
+        with the new one.
+        """
+        self.story = replace(self.story, reason=reason)
+        return self._run(back=True, write=_unwanted)
+
+    @property
+    def staged(self) -> Path:
+        """Where the new state is written."""
+        return self._staging.folder
+
+    def look(self, back: bool) -> Facts:
+        """Return what the checkpoint shows at this moment."""
+        plan, written = self.story.plan, self.story.written
+        offsets = self._checkpoint / "offsets"
+        files = written.files if written else ()
+        in_place = len(self._staging.in_place(files))
+        guard = _whose_guard(offsets, plan.new_batch, plan.guard)
+        lock = self._whose_number(offsets, guard)
+        # Two entries of the commit log may be the same text; whose it is, the offset log says.
+        commit = self._whose_commit() if lock == OURS else ABSENT
+        return Facts(
+            back=back,
+            equal=written is not None and not differences(written.before, written.after),
+            lock=lock,
+            guard=guard,
+            commit=commit,
+            in_place=in_place,
+            unplaced=len(files) - in_place,
+        )
+
+    def _whose_number(self, offsets: Path, guard: str) -> str:
+        """Tell whose batch has the repartition's number. Spark deletes old entries: where that one
+        is gone and later ones are there, who went on with the old number had taken it.
+        """
+        plan, phase = self.story.plan, self.story.phase
+        whose = _whose(offsets / str(plan.new_batch), plan.lock)
+        if whose != ABSENT or guard != OTHERS or phase in OPEN_NEW:
+            return whose
+        oldest = offsets / str(min(_batches_after(offsets, plan.new_batch)))
+        with_old = phase in OPEN_OLD or entry_partitions(oldest) == plan.partitions_before
+        return OTHERS if with_old else whose
+
+    def _run(self, back: bool, write: Callable[[], Written]) -> RepartitionState:
+        orders: dict[str, Callable[[], None]] = {
+            "Lock": self._lock,
+            "Place": self._place,
+            "Commit": self._commit_batch,
+            "Reopen": self._reopen,
+            "Withdraw": self._withdraw,
+            "Unlock": self._unlock,
+            "Tidy": self._tidy,
+        }
+        repeated: list[Transition] = []
+        while True:
+            step = REPARTITION.after(self.story.phase, events(self.look(back)))
+            if step is None:
+                return self.story
+            repeated = [*repeated, step] if step in repeated else [step]
+            if len(repeated) > TRIES:
+                raise RheostatError(
+                    f"{self._checkpoint} is changed by somebody else: {step.order} did not help"
+                )
+            if step.order == "Write":
+                self._enter(step.to, write())
+                continue
+            if step.order:
+                orders[step.order]()
+            if step.to != self.story.phase:
+                self._enter(step.to)
+            if step.to == REPARTITION.end:
+                return self.story
+
+    def _enter(self, phase: str, written: Written | None = None) -> None:
+        now, reason = self._clock(), self.story.reason
+        if phase == "withdrawing" and not reason:
+            reason = self._why()
+        self._journal.note(phase, now, written, reason)
+        self.story = replace(
+            self.story,
+            phase=phase,
+            written=written or self.story.written,
+            reason=reason,
+            times_s={**self.story.times_s, phase: now},
+        )
+        self._told(phase, 0, 0)
+
+    def _why(self) -> str:
+        """Say why a repartition goes back that nobody has called back."""
+        written = self.story.written
+        wrong = differences(written.before, written.after) if written else ()
+        return "; ".join(wrong) or "the query has planned a batch meanwhile"
+
+    def write(self, rewriter: Rewriter, source: StateVersion) -> Written:
+        """Write the new state where no query looks, and count it."""
+        plan, location = self.story.plan, str(self._staging.folder)
+        self._staging.prepare()
+        source = replace(source, checkpoint=location)
+        wanted = Rewrite(
+            source=source,
+            batch=plan.new_batch,
+            partitions=plan.partitions,
+            notes=str(self._staging.notes),
+        )
+        done = rewriter.rewrite(wanted, self._progress)
+        commit = commit_entry(
+            (self._checkpoint / "commits" / str(plan.batch)).read_text("utf-8"), done.ids
+        )
+        self._staging.write_entries(plan.new_batch, plan.lock, commit)
+        settled = StateVersion(
+            checkpoint=location,
+            batch=plan.new_batch,
+            partitions=plan.partitions,
+            settings=source.settings,
+            ids=done.ids,
+        )
+        return Written(
+            files=self._staging.new_files(),
+            before=done.before,
+            after=rewriter.measure(settled),
+            commit=commit,
+        )
+
+    @property
+    def _progress(self) -> Progress:
+        return lambda done, total: self._told("begun", done, total)
+
+    def _whose_commit(self) -> str:
+        entry = self._entry("commits", self.story.plan.new_batch)
+        return _whose(entry, self.story.written.commit if self.story.written else "")
+
+    def _entry(self, log: str, batch: int) -> Path:
+        return self._checkpoint / log / str(batch)
+
+    def _lock(self) -> None:
+        self._disk.flush()
+        self._disk.write_entry(
+            self._entry("offsets", self.story.plan.new_batch), self.story.plan.lock
+        )
+
+    def _place(self) -> None:
+        files = self.story.written.files if self.story.written else ()
+        for number, file in enumerate(self._staging.unplaced(files), 1):
+            self._staging.place(file)
+            self._told("locked", number, len(files))
+        self._disk.flush()
+
+    def _commit_batch(self) -> None:
+        if self.story.written:
+            self._disk.write_entry(
+                self._entry("commits", self.story.plan.new_batch), self.story.written.commit
+            )
+
+    def _reopen(self) -> None:
+        plan = self.story.plan
+        if self._disk.write_entry(self._entry("offsets", plan.new_batch + 1), plan.guard) or (
+            self.look(back=True).guard == OURS
+        ):
+            self._disk.remove(self._entry("commits", plan.new_batch))
+
+    def _withdraw(self) -> None:
+        files = self.story.written.files if self.story.written else ()
+        placed = self._staging.in_place(files)
+        for number, file in enumerate(placed, 1):
+            self._staging.withdraw(file)
+            self._told("withdrawing", number, len(placed))
+        self._disk.flush()
+
+    def _tidy(self) -> None:
+        """Before the staged files go: a sink's log learns of a batch that the query has not run."""
+        plan = self.story.plan
+        if plan.sink and self.story.phase != "unlocked":
+            SinkLog(self._output(plan.sink), self._disk).add_empty(plan.new_batch)
+        self._staging.clear()
+
+    def _output(self, sink: str) -> Path:
+        """Return the folder of a sink on the file system of the checkpoint."""
+        return Path(sink)
+
+    def _unlock(self) -> None:
+        """The guard first: with the batch before it gone, Spark could not even say what it is. The
+        lock last: a query that finds the number free, and its sink's log with it, writes nothing.
+        """
+        plan, facts = self.story.plan, self.look(back=True)
+        if facts.guard == OURS:
+            self._disk.remove(self._entry("offsets", plan.new_batch + 1))
+        if facts.lock == OURS:
+            if plan.sink:
+                SinkLog(self._output(plan.sink), self._disk).take_out(plan.new_batch)
+            self._disk.remove(self._entry("offsets", plan.new_batch))
+
+
+def _unwanted() -> Written:
+    raise AssertionError("on its way back a repartition writes no state")
+
+
+def _whose(entry: Path, ours: str) -> str:
+    if not entry.is_file():
+        return ABSENT
+    return OURS if entry.read_text(encoding="utf-8", errors="replace") == ours else OTHERS
+
+
+def _whose_guard(offsets: Path, batch: int, guard: str) -> str:
+    """Tell whose the entries after the repartition's batch are."""
+    later = _batches_after(offsets, batch)
+    if not later:
+        return ABSENT
+    return _whose(offsets / str(batch + 1), guard) if later == [batch + 1] else OTHERS
+
+
+def _batches_after(offsets: Path, batch: int) -> list[int]:
+    return [
+        int(path.name)
+        for path in offsets.glob("*")
+        if path.name.isdecimal() and int(path.name) > batch
+    ]

@@ -1,0 +1,97 @@
+"""One step of the change of size: what is remembered and what is so -> what to remember, what to
+order, what to say.
+
+Pure, level-triggered, restart-safe: the target is asserted in every step, a step that was never
+carried out is seen as such in the next facts, and the memory is plain JSON values (without it the
+facts tell nearly all: executors that were there are taken as they are).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from rheostat.model import Rescaling
+from rheostat.rescaling.executors.arrival import arrive
+from rheostat.rescaling.executors.conditions import CHOICES, PLACEMENT, READINESS
+from rheostat.rescaling.executors.executor_choice import choice_of, need_of, request_total
+from rheostat.rescaling.executors.executor_lifecycle import LIFE
+from rheostat.rescaling.executors.executor_states import ExecutorStates, walk
+from rheostat.rescaling.executors.facts import Facts
+from rheostat.rescaling.executors.memory import Memory
+from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.rescaling.executors.state_plan import StatePlan, plan_of, sent
+from rheostat.rescaling.executors.status_text import describe
+from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+
+__all__ = ["Memory", "Step", "advance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step leaves behind."""
+
+    memory: Memory
+    orders: tuple[Order, ...]
+    rescaling: Rescaling
+
+
+def advance(
+    memory: Memory,
+    facts: Facts,
+    target: int,
+    replace: Collection[str] = (),
+    standby: int = 0,
+    waits: Waits = Waits(),  # noqa: B008
+) -> Step:
+    """Take one step towards ``target`` executors and ``standby`` more without state, with those in
+    ``replace`` exchanged for others.
+
+    Every step asks for the total again. State is assigned only in steps right after a batch
+    boundary, that of lost executors at once. ``replace`` need be said once: it is remembered until
+    the executor is gone or is given up.
+    """
+    arrived = arrive(memory, facts, target, replace, standby, waits)
+    # Who goes is settled before anybody is given state, or state would be sent to a victim.
+    chosen = walk(arrived, CHOICES, choice_of(arrived))
+    need = need_of(chosen)
+    # Readiness before the plan: whoever became warm in this step shares the state at once.
+    ready = walk(chosen, READINESS, need)
+    plan = plan_of(ready, need.spare, memory)
+    placed = walk(ready, PLACEMENT, plan)
+    return Step(_remembered(placed, plan, memory), _orders(placed, plan), describe(placed, plan))
+
+
+def _orders(roster: ExecutorStates, plan: StatePlan) -> tuple[Order, ...]:
+    """Return the total, and what the transitions of this step order, together for all executors."""
+    receiving = roster.ordered("Assign")
+    # The plan names all; only those whose transition has ordered it are sent anything.
+    units = {unit: executor for unit, executor in plan.sending.items() if executor in receiving}
+    several = (
+        order(executors)
+        for order in (Hide, Decommission, Kill)
+        if (executors := roster.ordered(order.__name__))
+    )
+    return (
+        # First of all orders: an executor that is let go while the total is higher is replaced by
+        # Spark.
+        Request(request_total(roster)),
+        *([Assign(units)] if units else []),
+        *map(WarmUp, roster.ordered("WarmUp")),
+        *several,
+    )
+
+
+def _remembered(roster: ExecutorStates, plan: StatePlan, memory: Memory) -> Memory:
+    facts = roster.facts
+    since_s = None if roster.boundary else memory.boundary_s
+    return Memory(
+        lives={executor: life for executor, life in roster.lives.items() if life.phase != LIFE.end},
+        batch=facts.batch,
+        # min: a clock that was put back must not make the next boundary wait for its old time.
+        boundary_s=facts.now_s if since_s is None else min(since_s, facts.now_s),
+        wanted=plan.wanted,
+        takers=plan.takers,
+        sent=sent(roster, plan, memory),
+        replacing=roster.replacing,
+    )

@@ -1,0 +1,54 @@
+"""Keeps a supervisor's story: a line of JSON for each step, on the disk before the next one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from rheostat.repartition.protocol.disk import Disk
+from rheostat.restart.restart_state import RestartState
+
+FILE = "story.jsonl"
+
+
+class RestartLog:
+    """The file ``story.jsonl`` in the folder of the mail."""
+
+    def __init__(self, folder: Path, disk: Disk | None = None) -> None:
+        self.path = folder / FILE
+        self._disk = disk or Disk()
+
+    def note(self, story: RestartState) -> None:
+        """Keep where the job stands now."""
+        self._disk.append(self.path, json.dumps(asdict(story), separators=(",", ":")))
+
+    def steps(self) -> Iterator[RestartState]:
+        """Yield all steps; a line that a crash has torn is left out."""
+        if not self.path.is_file():
+            return
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            if (step := _read(line)) is not None:
+                yield step
+
+    def last(self) -> RestartState | None:
+        """Return where the job stands; None where nothing was kept."""
+        found = None
+        for found in self.steps():  # noqa: B007
+            pass
+        return found
+
+    def restarts(self) -> list[RestartState]:
+        """Return every restart as it stood last, in their order."""
+        by_number = {step.number: step for step in self.steps() if step.number}
+        return [by_number[number] for number in sorted(by_number)]
+
+
+def _read(line: str) -> RestartState | None:
+    known = {option.name for option in fields(RestartState)}
+    try:
+        told = {name: value for name, value in json.loads(line).items() if name in known}
+        return RestartState(**{**told, "checkpoints": tuple(told["checkpoints"])})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None

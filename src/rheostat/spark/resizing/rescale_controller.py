@@ -1,0 +1,294 @@
+"""The steward runs the protocol of a change of size: it counts executors, sees batch boundaries,
+sends what waits for one, goes a step of the protocol, and carries it out.
+
+``rescaling.saga`` decides everything; here are only its facts and its orders. While something is
+under way it looks for a boundary many times a second; while nothing is, once a second.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
+
+from rheostat.model import Memory as Kept
+from rheostat.model import Rescaling
+from rheostat.rescaling.executors.awaited import awaits_boundary, has_rested, standing_by
+from rheostat.rescaling.executors.facts import Facts
+from rheostat.rescaling.executors.transition import Memory, advance
+from rheostat.rescaling.executors.undecided import harmless, undecided_size
+from rheostat.rescaling.orders import Assign, Order
+from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
+from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
+from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry
+from rheostat.spark.resizing.locality.source_hiding import SourceHiding
+from rheostat.spark.resizing.locality.task_hold import TaskHold
+from rheostat.spark.resizing.look_pace import Pace
+from rheostat.spark.resizing.look_thread import LookThread
+from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.rescale_ports import (
+    BlockManagers,
+    Executors,
+    Preloading,
+    Queries,
+    Warmth,
+)
+from rheostat.spark.resizing.state.pending_moves import PendingMoves
+from rheostat.spark.resizing.state.state_loading import LoadRoom, StateLoading
+from rheostat.spark.resizing.state.state_placement import Placement
+from rheostat.spark.resizing.state.state_watch import StateWatch
+from rheostat.state.units import Unit
+
+ASSERT_S = 1.0
+"""The protocol goes a step at least so often while it waits for boundaries."""
+
+RECONCILE_S = 10.0
+"""So often the places are looked at while nothing is under way."""
+
+
+class RescaleRequest(NamedTuple):
+    """What was asked for last: the target in force, the executors to be replaced, and whether
+    anybody has decided that target.
+    """
+
+    target: int
+    replace: tuple[str, ...]
+    decided: bool
+
+
+class RescaleController:
+    """Brings an application to the size that was asked for last.
+
+    ``placement`` is None where state is not to be placed (or cannot be): executors then count as
+    settled and empty at once. ``warmth`` is None where executors cannot be warmed, ``preload``
+    where batches load the state that moves.
+    """
+
+    def __init__(
+        self,
+        executors: Executors,
+        block_managers: BlockManagers,
+        queries: Queries,
+        placement: Placement | None,
+        warmth: Warmth | None,
+        terms: RescaleConfig,
+        preload: Preloading | None = None,
+    ) -> None:
+        self._queries = queries
+        self._terms = terms
+        self._lock = threading.Lock()
+        self._thread = LookThread(self.look, self.pause_s, terms.ended)
+        self._census = ExecutorRegistry(executors)
+        self._rounds = BatchBoundaryTracker()
+        self._pace = Pace()
+        self._state = StateWatch(placement)
+        self._moves = PendingMoves()
+        self._loading = StateLoading(queries, preload, terms.slo_s)
+        self._hiding = SourceHiding(block_managers, terms.hides)
+        self._hold = TaskHold(terms.hold)
+        self._orders = ExecutorOrders(executors, block_managers, warmth, terms)
+        self._asked: RescaleRequest | None = None
+        self._memory = Memory()
+        self._rescaling = Rescaling(phase="steady")
+        self._alert = True
+        """Whether something is not as it was left, whatever the protocol thinks."""
+        self._advanced_s = self._glanced_s = float("-inf")
+
+    def resume(self, kept: Kept, now: float) -> None:
+        """Go on where the one before has stood, from ``memory`` of what it returned last; before
+        anything is asked for.
+        """
+        self._memory = Memory.from_json(kept).resumed(now)
+
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Look from now on, in a thread that never keeps the application from ending; ``tick`` is
+        called there now and then.
+        """
+        self._terms.at_start()
+        self._thread.start(tick)
+
+    def stop(self) -> None:
+        """Look no more, for good; what is under way stays as it is."""
+        self.hold()
+        self._orders.end()
+
+    def hold(self) -> None:
+        """Look no more until the next ``start``; what is under way stays as it is."""
+        # The thread first: a look that is under way would hide or hold executors again.
+        self._thread.stop()
+        self._hold.end()
+        self._hiding.end()
+        self._terms.at_end()
+        with self._lock:
+            # Of another time: the size may be another one when somebody asks again.
+            self._asked, self._moves, self._alert = None, PendingMoves(), True
+
+    def pause_s(self, now: float) -> float:
+        """Return how long to wait until the next look."""
+        coming = self._census.coming
+        next_end_s = None if coming else self._loading.next_end_s()
+        return self._pace.pause_s(self._busy or coming, self._rescaling.phase, now, next_end_s)
+
+    def ask(
+        self, target: int, replace: Collection[str], now: float, decided: bool = True
+    ) -> Rescaling:
+        """Take the target in force and the executors to be replaced, go a step, and tell where the
+        change stands.
+
+        A target that nobody has ``decided`` is not asserted: nobody is asked for, nobody leaves.
+        """
+        # The loop asks in its own thread while another looks: two steps at once would give orders
+        # twice.
+        with self._lock:
+            self._learn()
+            asked = RescaleRequest(target, tuple(replace), decided)
+            if asked != self._asked:
+                # Weighing lists folders of the checkpoint: only where a change is to begin.
+                self._state.weigh()
+            self._asked = asked
+            self._look(asked, now, due=True)
+            return dataclasses.replace(self._rescaling, memory=self._memory.to_json())
+
+    def look(self, now: float) -> None:
+        """Look for a boundary and for executors that came or went, and go a step if there is a
+        reason to.
+        """
+        with self._lock:
+            # Before anybody has asked there is no target, so nothing may be touched.
+            if self._asked is None:
+                return
+            if not self._busy and now - self._glanced_s >= RECONCILE_S:
+                self._glance(now)
+            self._look(self._asked, now, due=False)
+
+    @property
+    def _busy(self) -> bool:
+        """Whether a batch boundary is waited for."""
+        return self._alert or bool(self._moves) or awaits_boundary(self._memory)
+
+    def _look(self, asked: RescaleRequest, now: float, due: bool) -> None:
+        phase, rounds = self._rescaling.phase, self._rounds.number
+        due |= self._census.count(rounds, phase, self._busy, now)
+        if not (self._busy or due):
+            return
+        if due:
+            self._hide_from_sources()  # the next batch may be planned while the step is taken
+        passed, over = self._see_boundaries(now)
+        # Sent before the step is taken: Spark may plan the next batch within milliseconds, and a
+        # step asks it many things first.
+        self._send(self._moves.take(passed))
+        if due or over or now - self._advanced_s >= ASSERT_S:
+            self._carry_out(self._advance(asked, over, now), passed)
+        changing = self._pace.changes(self._rescaling.phase, now)
+        # Without state there is nothing that a task could carry off.
+        self._hold.follow(changing and bool(self._state.units))
+        # Once more: the step may have changed who counts as on the way in.
+        self._hide_from_sources()
+
+    def _see_boundaries(self, now: float) -> tuple[Collection[str], bool]:
+        """Return the queries that are at a boundary now, and whether a round is over."""
+        before = self._rounds.number
+        passed = self._rounds.see(self._queries.batches(), self._queries.idle, now)
+        if self._state.places:
+            self._loading.note(passed)
+        return passed, self._rounds.number != before
+
+    def _send(self, units: Mapping[Unit, str]) -> None:
+        if units:
+            self._state.send(units, self._census.hosts)
+            self._loading.begin(units, self._census.seasoned)
+
+    def _advance(self, asked: RescaleRequest, over: bool, now: float) -> tuple[Order, ...]:
+        """Go a step of the protocol and return its orders; ``over``: a round has just ended."""
+        # A look asks for every store, so it is left out while nothing is under way.
+        if over or self._busy:
+            self._state.look()
+            self._census.note_holders(self._state.holders.values())
+        # A whole round without a finding ends the alert; without queries there is no round to wait
+        # for.
+        self._alert &= not over and self._rounds.number is not None
+        target, standby = asked.target, self._terms.standby_above(asked.target)
+        if not asked.decided:
+            # The size that is there becomes the target, so that state is placed but nobody comes or
+            # goes.
+            target, standby = max(target, undecided_size(self._memory, self._census.hosts)), 0
+        step = advance(self._memory, self._facts(now), target, asked.replace, standby)
+        self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
+        self._pace.note((asked, tuple(self._census.hosts), step.rescaling), now)
+        return step.orders if asked.decided else harmless(step.orders)
+
+    def _facts(self, now: float) -> Facts:
+        hosts, room = self._census.hosts, self._room()
+        cold = self._orders.cold(self._census.fresh)
+        unready = cold | self._census.newcomers(self._rounds.number)
+        return Facts(
+            now_s=now,
+            registered=tuple(hosts),
+            holders=self._state.holders,
+            weights=self._state.weights,
+            ranges=self._state.ranges,
+            nodes=self._terms.nodes(hosts) if self._terms.frees_nodes else {},
+            warm=frozenset(hosts.keys() - unready),
+            warmable=self._state.places,
+            batch=self._rounds.number,
+            slack_s=room.slack_s,
+            load_s=room.load_s,
+            in_pause=room.in_pause,
+            placing=bool(self._state.units),
+            slots_per_executor=self._terms.slots_per_executor,
+        )
+
+    def _room(self) -> LoadRoom:
+        return self._loading.room(
+            self._state.runs,
+            growing=self._rescaling.phase == "growing",
+            cold=bool(self._census.fresh - standing_by(self._memory)),
+        )
+
+    def _carry_out(self, orders: Collection[Order], passed: Collection[str]) -> None:
+        for order in orders:
+            if isinstance(order, Assign):
+                self._assign(order.units, passed)
+            else:
+                self._orders.carry_out(order, self._census.hosts)
+
+    def _assign(self, units: Mapping[Unit, str], passed: Collection[str]) -> None:
+        """Send units now if their query is at a boundary or their executor is lost, else at the
+        query's next boundary.
+        """
+        self._moves.add(units)
+        # None is not lost: a running batch may be about to open those stores where they are.
+        holders, known = self._state.holders, (None, *self._census.hosts)
+        lost = {unit for unit in units if holders.get(unit) not in known}
+        self._send(self._moves.take(passed, lost))
+        for run_id in self._moves.runs:
+            self._rounds.postpone(run_id)
+
+    def _hide_from_sources(self) -> None:
+        """Hide executors from a Kafka source, from the first arrival on: those first that are not
+        warm yet.
+        """
+        # Without state the locality wait is shortened instead, and that can be taken back.
+        if not (self._hiding.works and self._state.units):
+            return
+        self._hiding.hide_newcomers()
+        arriving = self._census.arriving(self._memory.lives)
+        if arriving:
+            cold = arriving & self._orders.cold(self._census.fresh)
+            self._hiding.hide(cold, self._census.hosts.keys())
+
+    def _learn(self) -> None:
+        """Find new queries and their stores, and forget those that have ended."""
+        running = self._queries.refresh()
+        self._loading.keep(running)
+        self._moves.keep(running)
+        # State of a new query lies where Spark has put it: looked at although no size changes.
+        self._alert |= self._state.learn(self._queries, running)
+
+    def _glance(self, now: float) -> None:
+        """Look whether state has wandered while nothing was under way, and whether an assignment
+        has rested long enough.
+        """
+        self._glanced_s = now
+        self._alert |= self._state.look() or has_rested(self._memory, now)

@@ -1,0 +1,72 @@
+"""What may be done to the size of an application: told from its session and from what was asked
+for, before anything is done.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.spark.announcement import beyond_ceiling
+from rheostat.spark.internals.internals import Internals
+from rheostat.spark.internals.state.coordinator import Coordinator
+from rheostat.spark.resizing.state.placement_soaks import Verdict, verdict
+from rheostat.spark.sensing.capabilities.capabilities import Obstacles
+from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
+from rheostat.spark.settings.sizing_settings import Settings
+
+_log = logging.getLogger("rheostat")
+_DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
+_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingCapabilities:
+    """What may be done to the size of an application, and in one line each, what not."""
+
+    graceful: bool
+    placement: Verdict
+    standby: int
+    cannot: tuple[str, ...]
+
+
+def means_of(
+    spark: Any, settings: Settings, internals: Internals, found: Obstacles
+) -> ScalingCapabilities:
+    """Tell what this session lets be done, and what of it was asked for in vain."""
+    state = settings.state
+    placement = placement_verdict(spark, internals.coordinator, state.placement)
+    cannot = [*found.degrading]
+    if spark.sparkContext.uiWebUrl is None and not internals.status.answers:
+        cannot.append(
+            "spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen"
+        )
+    if not placement.places and state.placement != "off":
+        cannot.append(placement.why)
+    else:
+        _log.info("rheostat: %s", placement.why)
+    too_many = beyond_ceiling(settings, internals.executors.registered())
+    cannot += [too_many] if too_many else []
+    if state.standby and not placement.places:
+        cannot.append("no executor stands by: that would bring nothing where state is not placed")
+    return ScalingCapabilities(
+        graceful=internals.executors.can_decommission and found.can_decommission,
+        placement=placement,
+        standby=state.standby if placement.places else 0,
+        cannot=tuple(cannot),
+    )
+
+
+def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
+    """Tell whether state is placed in this session in the mode ``auto``, ``force`` or ``off``, and
+    why.
+    """
+    provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
+    said = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
+    missing = coordinator.cannot_place() if said.places else None
+    return (
+        said
+        if missing is None
+        else Verdict(False, f"state stays where Spark has put it: {missing}")
+    )

@@ -1,0 +1,207 @@
+# mypy: disallow-untyped-calls=False
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rheostat.agent.agent_service import AgentService, Refused
+from rheostat.agent.external_size_policy import ExternalSizePolicy, Held
+from rheostat.agent.flap_guard import FlapGuard
+from rheostat.agent.sizing import Sizing
+from rheostat.config import GuardOptions, LoopOptions, MetricOptions
+from rheostat.errors import BadInput
+from rheostat.guards import Bounds, ReceiverRoom, guards_of
+from rheostat.journal.folder import MemoryJournal
+from rheostat.loop import Loop
+from rheostat.model import Capabilities, Limits, Observation
+from rheostat.policies.rules.fixed import Fixed
+from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
+
+
+class App:
+    """The loop of an application without an engine, as a handle has it."""
+
+    def __init__(self, script, mode=None):
+        self.actuator, self.journal = RecordingActuator(), MemoryJournal()
+        self.capabilities = Capabilities(can_scale=True)
+        self.drains = 0
+        self.directed: Any = ()
+        self.loop = Loop(
+            sensor=ScriptedSensor(script),
+            policy=Fixed(3),
+            guards=self.guards(Sizing()),
+            actuator=self.actuator,
+            journal=self.journal,
+        )
+        self.desk = AgentService(self, self.made_of, self._drain, clock=lambda: 100.0)
+        if mode:
+            self.desk.direct(Sizing(mode=mode))
+
+    def made_of(self, sizing):
+        return Fixed(3), self.guards(sizing)
+
+    def guards(self, sizing):
+        limits = sizing.limits or Limits(max_executors=6)
+        return guards_of(limits, sizing.guards or GuardOptions(), LoopOptions())
+
+    def direct(self, policy, guards):
+        self.directed = (policy, guards)
+        self.loop.direct(policy, guards)
+
+    @property
+    def halted(self):
+        return self.loop.halted()
+
+    def halt(self):
+        self.journal.stopped = True
+
+    def resume(self):
+        self.journal.stopped = False
+
+    def pause(self, cause):
+        self.loop.paused = cause
+
+    def _drain(self):
+        self.drains += 1
+
+    def tick(self, now=0.0):
+        record = self.loop.step(now)
+        self.desk.see(record)
+        return record
+
+
+def at(t_s, **signals):
+    return Observation(t_s=t_s, executors=2, target=2, **signals)
+
+
+def test_a_size_from_outside_is_decided_at_the_next_tick_within_the_limits():
+    app = App([at(0), at(1)], mode="external")
+    app.desk.resize(5)
+    app.tick(0)
+    app.desk.resize(9)
+    app.tick(1)
+    assert app.actuator.targets == [5, 6]
+
+
+def test_a_size_from_outside_waits_for_no_cooldown():
+    app = App([at(0), at(1)], mode="external")
+    app.desk.resize(5)
+    assert [type(rule) for rule in app.directed[1]] == [FlapGuard, ReceiverRoom, Bounds]
+
+
+def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten_after_a_minute():
+    now = [0.0]
+    app = App([replace(at(t), target=4 - 2 * (t % 2)) for t in range(10)])
+    app.desk = AgentService(app, app.made_of, app._drain, clock=lambda: now[0])
+    app.desk.direct(Sizing(mode="external"))
+    for tick in range(10):
+        assert app.desk.report().contested == "" or tick > 6
+        app.desk.resize(2 if tick % 2 == 0 else 4)
+        now[0] = float(tick)
+        app.tick(now[0])
+    assert "does somebody else write the size" in app.desk.report().contested
+    now[0] += 61.0
+    assert app.desk.report().contested == ""
+
+
+def test_nothing_asked_for_keeps_the_size():
+    app = App([at(0)], mode="external")
+    app.tick()
+    assert app.actuator.targets == [2]
+
+
+def test_the_policy_decides_in_the_mode_policy_and_only_advises_in_the_mode_shadow():
+    policy, shadow = App([at(100)]), App([at(100)], mode="shadow")
+    policy.tick(100.0)
+    record = shadow.tick(100.0)
+    assert (policy.actuator.targets, shadow.actuator.targets) == ([3], [2])
+    assert [change.guard for change in record.guards] == ["shadow"]
+
+
+def test_a_size_is_refused_where_the_policy_decides():
+    with pytest.raises(Refused, match="mode is policy"):
+        App([]).desk.resize(3)
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, "3", None, True])
+def test_what_is_no_size_is_refused(size):
+    with pytest.raises(BadInput, match="whole number"):
+        App([], mode="external").desk.resize(size)
+
+
+def test_the_same_sizing_again_directs_nothing():
+    app = App([], mode="external")
+    app.directed = ()
+    app.desk.direct(Sizing(mode="external"))
+    assert app.directed == ()
+
+
+def test_while_halted_no_size_is_taken_and_after_it_one_is():
+    app = App([at(0), at(1)], mode="external")
+    assert app.desk.halt().halted
+    app.tick()
+    assert app.desk.report().halted
+    with pytest.raises(Refused, match="PUT /resume first"):
+        app.desk.resize(3)
+    assert not app.desk.resume().halted
+    app.desk.resize(3)
+    app.tick(1)
+    assert app.actuator.targets == [3]
+
+
+def test_a_sizing_that_is_paused_decides_nothing_until_it_is_not():
+    app = App([at(0), at(1), at(2)])
+    app.desk.direct(Sizing(paused=True))
+    app.tick(0)
+    assert "(paused by the control API)" in app.desk.report().detail
+    assert app.desk.resume().halted  # what the resource says is not for /resume to change
+    app.desk.direct(Sizing(mode="policy"))
+    app.tick(1)
+    assert app.actuator.targets == [3]
+
+
+def test_the_end_of_a_pause_does_not_end_a_halt():
+    app = App([at(0)])
+    app.desk.halt()
+    app.desk.direct(Sizing(paused=True))
+    app.desk.direct(Sizing())
+    app.tick(0)
+    assert app.desk.report().halted
+
+
+def test_the_queries_are_drained_once():
+    app = App([])
+    app.desk.drain()
+    assert app.desk.drain().draining
+    assert app.drains == 1
+
+
+def test_the_report_tells_the_metrics_of_the_last_tick_and_no_absent_one():
+    app = App([at(0, busy=0.5, lag_rows=10.0)])
+    app.tick()
+    metrics = app.desk.report().metrics
+    assert metrics["rheostat_utilization"] == 0.5
+    assert metrics["rheostat_lag_rows"] == 10.0
+    assert "rheostat_gated_lag_change" not in metrics
+
+
+def test_the_seeds_metrics_of_growing_lag():
+    """100 rows a second arrive, 50 are consumed: eq. 3 says 2, gated by the threshold."""
+    script = [
+        at(t, busy=1.0, lag_rows=50.0 * t, processed_rows_per_s=50.0, input_rows_per_s=100.0)
+        for t in range(0, 65, 5)
+    ]
+    above, below = App(script), App(script)
+    above.desk.direct(Sizing(metrics=MetricOptions(lag_threshold_rows=100.0)))
+    for app in (above, below):
+        for t in range(0, 65, 5):
+            app.tick(float(t))
+    found = above.desk.report().metrics
+    assert found["rheostat_gated_lag_change"] == pytest.approx(2.0)
+    assert below.desk.report().metrics["rheostat_gated_lag_change"] == pytest.approx(-2.0)
+    assert below.desk.report().metrics["rheostat_relative_lag_change"] == pytest.approx(2.0)
+
+
+def test_the_parts_of_a_sizing_are_values():
+    assert ExternalSizePolicy(3) == ExternalSizePolicy(3)
+    assert Held() == Held()

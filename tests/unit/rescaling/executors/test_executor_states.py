@@ -1,0 +1,70 @@
+"""Every look of a step returns a new roster; what it was given stays as it was."""
+
+from __future__ import annotations
+
+import copy
+
+from rheostat.rescaling.executors.arrival import arrive
+from rheostat.rescaling.executors.conditions import CHOICES, READINESS
+from rheostat.rescaling.executors.executor_choice import choice_of, need_of
+from rheostat.rescaling.executors.executor_lifecycle import LIFE
+from rheostat.rescaling.executors.executor_states import ExecutorStates, walk
+from rheostat.rescaling.executors.facts import Facts
+from rheostat.rescaling.executors.memory import Life, Memory
+from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.rescaling.executors.state_plan import plan_of
+
+
+def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) -> ExecutorStates:
+    """Executors a, b, ... in given phases; each holds the partition of its place, at a boundary."""
+    lives = {executor: Life(phase, 10.0) for executor, phase in phases.items()}
+    memory = Memory(lives=lives, batch=0, boundary_s=10.0)
+    holders = {("q", n): executor for n, executor in enumerate(phases)}
+    facts = Facts(now_s=20.0, registered=tuple(phases), holders=holders, batch=batch)
+    return arrive(memory, facts, target, (), standby, Waits())
+
+
+def test_a_transition_is_taken_in_a_new_roster():
+    before = arrived(a="settled", b="settled")
+    after = before.take("b", next(each for each in LIFE.of("settled") if each.event == "chosen"))
+    assert (before.phase("b"), after.phase("b")) == ("settled", "victim")
+    assert after.lives["b"] == Life("victim", 20.0, units=1, left=1)
+    assert (before.took("b", "chosen"), after.took("b", "chosen")) == (False, True)
+
+
+def test_an_executor_takes_one_transition_in_a_look_and_its_order_is_known():
+    facts = Facts(now_s=20.0, registered=("a", "b"), warmable=True, warm=frozenset("b"))
+    came = arrive(Memory(lives={"a": Life("settled", 10.0)}), facts, 1, (), 1, Waits())
+    ready = walk(came, READINESS, need_of(came))
+    assert (came.phase("b"), ready.phase("b")) == ("registered", "warming")
+    assert (came.ordered("WarmUp"), ready.ordered("WarmUp")) == ((), ("b",))
+
+
+def test_each_look_leaves_what_it_was_given_as_it_was():
+    came = arrived(1, a="settled", b="settled", c="emptying")
+    before = copy.deepcopy(came)
+    chosen = walk(came, CHOICES, choice_of(came))
+    plan_of(walk(chosen, READINESS, need_of(chosen)), (), Memory())
+    assert came == before
+    assert chosen != came
+
+
+def test_a_leaving_executor_that_holds_less_than_before_is_waited_for_anew():
+    lives = {"a": Life("settled", 10.0), "b": Life("emptying", 10.0, units=4, left=2)}
+    facts = Facts(now_s=20.0, registered=("a", "b"), holders={("q", 0): "b"})
+    came = arrive(Memory(lives=lives), facts, 1, (), 0, Waits())
+    assert came.lives["b"] == Life("emptying", 20.0, units=4, left=1)
+
+
+def test_what_was_sent_is_verified_at_a_boundary_only():
+    memory = Memory(
+        lives={"a": Life("assigned", 10.0, tries=1)},
+        batch=0,
+        boundary_s=10.0,
+        sent={("q", 0): "a"},
+    )
+    tries = []
+    for holder, batch in ((None, 0), (None, 1), ("a", 1)):
+        facts = Facts(now_s=20.0, registered=("a",), holders={("q", 0): holder}, batch=batch)
+        tries.append(arrive(memory, facts, 1, (), 0, Waits()).lives["a"].tries)
+    assert tries == [1, 2, 0]

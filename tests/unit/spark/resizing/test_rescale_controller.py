@@ -1,0 +1,593 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from rheostat.signals.rhythm import BatchTime, Rhythm
+from rheostat.spark.resizing.batch_boundaries import FRESH_S
+from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, EAGER_S, POLL_S, SLOW_S, Pace
+from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.rescale_controller import RECONCILE_S, RescaleController
+from rheostat.spark.resizing.state.state_placement import Placement
+from rheostat.spark.sensing.queries.state_stores import Operator
+
+BATCH_S, TRIGGER_S = 1.0, 3.0
+
+
+class World:
+    """An application in memory: executors, queries that run batches, and a coordinator; time passes
+    in ``run``.
+
+    A batch lasts a second. In its middle every state task opens its stores where the coordinator
+    says, or on the first executor if that one is gone, and reports them there."""
+
+    def __init__(
+        self,
+        executors: int = 2,
+        partitions: int = 8,
+        queries: tuple[str, ...] = ("q",),
+        warmth: Warmth | None = None,
+    ) -> None:
+        self.hosts_of = {str(n): f"host-{n % 3}" for n in range(executors)}
+        self.total, self.born, self.capacity = executors, executors, 99
+        self.partitions = partitions
+        self.numbers = dict.fromkeys(queries, 0)
+        self.rhythms: dict[str, Rhythm] = {}
+        self.moving: set[str] = set()
+        self.where: dict[tuple[str, int], str] = {}
+        self.reports: list[tuple[float, tuple[str, int], str]] = []
+        self.hidden: list[str] = []
+        self.hides_newcomers: bool | None = None
+        self.left: list[str] = []
+        self.unreachable = 0
+        self.at_leaving: dict[str, int] = {}
+        self.calls: Counter[str] = Counter()
+        self.said: list[str] = []
+        self.now = 0.0
+        self.stubborn: set[tuple[str, int]] = set()
+        self.sizes: list[int] = []
+        self.loads_in_pauses: tuple[float, float] | None = None
+        self.steward = self.hire(warmth)
+        self.open_all()
+
+    def hire(
+        self, warmth: Warmth | None = None, places: bool = True, ranges: bool = False, **terms: Any
+    ) -> RescaleController:
+        placement = (
+            Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
+        )
+        self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
+        self.steward = RescaleController(
+            self, self, self, placement, warmth, RescaleConfig(**terms), self
+        )
+        return self.steward
+
+    def begin(self, sent: Mapping[tuple[str, int], str]) -> None:
+        self.preloaded.append((self.now, dict(sent)))
+
+    def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
+        assert all(pause_s == pytest.approx(TRIGGER_S - BATCH_S) for pause_s in pauses_s.values())
+        return self.loads_in_pauses
+
+    # executors
+    def hosts(self):
+        self.calls["hosts"] += 1
+        return dict(self.hosts_of)
+
+    def registered(self) -> int:
+        return len(self.hosts_of) + self.unreachable
+
+    def preferred(self) -> list[str]:
+        return [executor for executor in self.hosts_of if executor not in self.hidden]
+
+    def request_total(self, executors):
+        self.total = executors
+        return True
+
+    def hide(self, executors):
+        self.said.append(f"hide {','.join(executors)}")
+        self.hidden += executors
+        return True
+
+    def hide_newcomers(self, hides):
+        self.hides_newcomers = hides
+        return True
+
+    def decommission(self, executors):
+        self.said.append(f"decommission {','.join(executors)}")
+        for executor in executors:
+            self.at_leaving[executor] = list(self.where.values()).count(executor)
+        self.left += executors
+
+    def kill_idle(self, executors):
+        self.said.append(f"kill idle {','.join(executors)}")
+        self.left += executors
+
+    def kill(self, executors):
+        self.said.append(f"kill {','.join(executors)}")
+        self.left += executors
+
+    # queries
+    def refresh(self):
+        return self.numbers.keys()
+
+    def batches(self):
+        self.calls["batches"] += 1
+        return dict(self.numbers)
+
+    def idle(self, run_id, quiet_s):
+        return False
+
+    def rhythm(self, run_id):
+        known, number = self.rhythms.get(run_id, Rhythm(trigger_s=TRIGGER_S)), self.numbers[run_id]
+        if known.last is None or known.last.number != number:
+            known = known.after(BatchTime(number, 0.0, BATCH_S), run_id in self.moving)
+            self.moving.discard(run_id)
+        self.rhythms[run_id] = known
+        return known
+
+    def moves(self, run_id):
+        self.moving.add(run_id)
+
+    def state(self, run_id):
+        return f"{run_id}/state", (Operator(0, self.partitions, ("default",)),)
+
+    # the coordinator
+    def store(self, state_folder, run_id, operator, partition, name):
+        return run_id, partition
+
+    def locations(self, stores):
+        self.calls["locations"] += 1
+        return [self.where.get(store) for store in stores]
+
+    def report(self, store, host, executor):
+        assert host == self.hosts_of[executor]
+        self.reports.append((self.now, store, executor))
+        self.where[store] = executor
+
+    # the checkpoint
+    def bytes_in(self, folder):
+        self.calls["bytes_in"] += 1
+        return self.sizes[int(folder.rpartition("/")[2])]
+
+    # time
+    def open_all(self) -> None:
+        living = list(self.hosts_of)
+        for run_id in self.numbers:
+            for partition in range(self.partitions):
+                holder = self.where.get((run_id, partition))
+                if holder not in living or (run_id, partition) in self.stubborn:
+                    self.where[run_id, partition] = living[partition % min(2, len(living))]
+
+    def run(self, seconds: float, target: int | None = None, replace: tuple[str, ...] = ()) -> None:
+        """Let time pass; batches end at full seconds, executors come at halves and go at full ones,
+        a decision falls every two seconds."""
+        end = self.now + seconds
+        while self.now < end - 1e-9:
+            before, self.now = self.now, round(self.now + POLL_S, 3)
+            if int(self.now) > int(before):
+                self.numbers = {run_id: number + 1 for run_id, number in self.numbers.items()}
+                self.hosts_of = {
+                    executor: host
+                    for executor, host in self.hosts_of.items()
+                    if executor not in self.left
+                }
+                if target is not None and int(self.now) % 2 == 0:
+                    self.steward.ask(target, replace, self.now)
+            if int(self.now + 0.5) > int(before + 0.5):
+                self.open_all()
+                while len(set(self.hosts_of) - set(self.left)) < self.total and self.capacity:
+                    self.hosts_of[str(self.born)] = f"host-{self.born % 3}"
+                    self.born, self.capacity = self.born + 1, self.capacity - 1
+            self.steward.look(self.now)
+
+    def shares(self) -> list[int]:
+        return sorted(Counter(self.where.values()).values())
+
+
+class Warmth:
+    """Warms what it is told to, until it is let go."""
+
+    available = True
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, str]] = []
+        self.done: set[str] = set()
+        self.closed = False
+
+    def begin(self, executor, host):
+        self.begun.append((executor, host))
+
+    def ready(self):
+        return frozenset(self.done)
+
+    def close(self):
+        self.closed = True
+
+
+def test_state_spreads_over_new_executors_and_the_first_partition_of_each_has_a_batch_to_itself():
+    world = World(executors=2, partitions=12)
+    world.run(4, target=2)
+    assert world.reports == []
+    world.run(20, target=4)
+    assert world.shares() == [3, 3, 3, 3]
+    assert world.steward.ask(4, (), world.now).phase == "steady"
+    first = min(when for when, _, _ in world.reports)
+    assert sorted(executor for when, _, executor in world.reports if when == first) == ["2", "3"]
+
+
+def test_a_new_executor_sees_a_whole_batch_before_it_gets_state():
+    world = World(executors=2)
+    world.run(4, target=2)
+    world.run(12, target=3)
+    registered_s = 4.5
+    assert [registered_s + 1 < when < registered_s + 3 for when, _, _ in world.reports[:1]] == [
+        True
+    ]
+
+
+def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
+    world = World(executors=2, partitions=12)
+    world.run(4, target=2)
+    world.run(20, target=4)
+    assert world.reports
+    assert sorted(
+        (when, unit, to) for when, sent in world.preloaded for unit, to in sent.items()
+    ) == sorted(world.reports)
+
+
+def test_state_that_is_loaded_in_pauses_moves_in_fewer_steps():
+    steps = {}
+    for loads_in_pauses in (None, (2.0, 0.1)):
+        world = World(executors=2, partitions=24)
+        world.run(4, target=2)
+        world.loads_in_pauses = loads_in_pauses
+        before = len(world.preloaded)
+        world.run(20, target=3)
+        steps[loads_in_pauses is not None] = [len(sent) for _, sent in world.preloaded[before:]]
+        assert world.shares() == [8, 8, 8]
+    assert steps[True] == [1, 3, 2, 1, 1]
+    assert len(steps[False]) > 3
+
+
+def test_state_is_sent_right_after_a_batch_has_ended():
+    world = World()
+    world.run(4, target=2)
+    world.run(12, target=4)
+    assert world.reports
+    assert all(when % 1 < 0.1 for when, _, _ in world.reports)
+
+
+def test_an_executor_that_leaves_holds_nothing_when_it_is_asked_to():
+    world = World(executors=4)
+    world.run(10, target=4)
+    world.run(20, target=2)
+    assert len(world.hosts_of) == 2
+    assert list(world.at_leaving.values()) == [0, 0]
+    assert world.shares() == [4, 4]
+
+
+def test_partitions_of_a_lost_executor_are_sent_elsewhere_at_once():
+    world = World(executors=4)
+    world.run(10, target=4)
+    world.run(0.2, target=4)
+    lost = [unit for unit, holder in world.where.items() if holder == "3"]
+    assert lost
+    del world.hosts_of["3"]
+    world.capacity = 0
+    before = len(world.reports)
+    world.run(2 * CALM_S - 0.9, target=4)
+    assert {unit for _, unit, _ in world.reports[before:]} >= set(lost)
+    assert "3" not in world.where.values()
+
+
+def test_a_query_that_is_started_again_is_spread_again():
+    world = World(executors=4)
+    world.run(10, target=4)
+    world.numbers, world.where = {"again": 0}, {}
+    world.open_all()
+    assert world.shares() == [4, 4]
+    world.run(15, target=4)
+    assert world.shares() == [2, 2, 2, 2]
+    assert {run_id for run_id, _ in world.steward._facts(world.now).holders} == {"again"}
+
+
+def test_several_queries_are_balanced_together():
+    world = World(executors=2, partitions=7, queries=("a", "b"))
+    world.run(4, target=2)
+    world.run(25, target=4)
+    assert world.shares() == [3, 3, 4, 4]
+
+
+def test_skewed_state_is_shared_out_by_its_bytes_which_are_read_when_the_target_changes():
+    world = World(executors=1, partitions=6)
+    world.sizes = [50, 10, 10, 10, 10, 10]
+    world.hire()
+    world.run(10, target=1)
+    assert world.calls["bytes_in"] == 6
+    world.run(20, target=2)
+    assert world.shares() == [1, 5]
+    assert world.calls["bytes_in"] == 2 * 6
+
+
+def test_ranges_are_contiguous_as_flink_assigns_them():
+    world = World(executors=2, partitions=6)
+    world.hire(ranges=True)
+    world.run(4, target=2)
+    world.run(25, target=3)
+    assert [world.where["q", partition] for partition in range(6)] == ["0", "0", "1", "1", "2", "2"]
+    assert world.steward.ask(3, (), world.now).phase == "steady"
+
+
+def test_state_that_wanders_is_brought_back():
+    world = World(executors=4)
+    world.run(12, target=4)
+    assert world.shares() == [2, 2, 2, 2]
+    for unit in world.where:
+        world.where[unit] = "0"
+    world.run(RECONCILE_S + 10, target=4)
+    assert world.shares() == [2, 2, 2, 2]
+
+
+def test_while_nothing_is_under_way_it_hardly_looks():
+    world = World(executors=2)
+    world.run(10, target=2)
+    world.calls.clear()
+    world.run(20, target=2)
+    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.calls["batches"] <= 20 / 2 + 2
+    assert world.calls["locations"] <= 3
+
+
+@pytest.mark.parametrize(("graceful", "word"), [(True, "decommission"), (False, "kill idle")])
+def test_without_placement_executors_go_a_boundary_after_they_were_hidden(graceful, word):
+    world = World(executors=4)
+    world.hire(places=False, graceful=graceful)
+    world.run(20, target=2)
+    assert world.said[:2] == ["hide 2,3", f"{word} 2,3"] or world.said[:2] == [
+        "hide 3,2",
+        f"{word} 3,2",
+    ]
+    assert len(world.hosts_of) == 2
+    assert world.reports == []
+
+
+def test_an_executor_gets_state_when_it_is_warm():
+    warmth = Warmth()
+    world = World(executors=2, warmth=warmth)
+    world.run(4, target=2)
+    world.run(8, target=3)
+    assert warmth.begun == [("2", "host-2")]
+    assert "2" not in world.where.values()
+    warmth.done.add("2")
+    world.run(10, target=3)
+    assert world.shares() == [2, 3, 3]
+
+
+def test_executors_are_hidden_from_sources_before_they_are_warm_and_the_others_after():
+    warmth = Warmth()
+    world = World(executors=2, warmth=warmth)
+    warmth.done |= {"0", "1"}
+    world.run(4, target=2)
+    world.run(6, target=3)
+    assert world.preferred() == ["0", "1"]
+    warmth.done.add("2")
+    world.run(6, target=3)
+    assert world.preferred() == []
+
+
+def test_executors_are_hidden_as_they_come_while_state_is_placed_and_not_after_the_end():
+    world = World(executors=2)
+    world.run(2, target=2)
+    assert world.hides_newcomers is True
+    world.steward.stop()
+    assert world.hides_newcomers is False
+
+
+@pytest.mark.parametrize("terms", [{"places": False}, {"hides": False}])
+def test_executors_are_not_hidden_as_they_come_where_none_may_be_hidden_or_no_state_is_placed(
+    terms,
+):
+    world = World(executors=2)
+    world.hire(**terms)
+    world.run(2, target=2)
+    world.steward.stop()
+    assert world.hides_newcomers is None
+
+
+def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
+    warmth = Warmth()
+    world = World(executors=2, warmth=warmth)
+    warmth.done |= {"0", "1"}
+    world.run(4, target=2)
+    world.capacity = 0
+    world.run(4.25, target=3)
+    assert world.steward.pause_s(world.now) == COUNT_S
+    world.unreachable = 1
+    world.steward.look(world.now + COUNT_S)
+    assert world.steward.pause_s(world.now + COUNT_S) == POLL_S
+    world.unreachable, world.hosts_of = 0, {**world.hosts_of, "2": "host-2"}
+    world.steward.look(world.now + COUNT_S + POLL_S)
+    assert world.preferred() == ["0", "1"]
+
+
+def test_an_executor_is_replaced_when_another_has_its_state():
+    world = World(executors=2)
+    world.run(4, target=2)
+    world.run(30, target=2, replace=("0",))
+    assert sorted(world.hosts_of) == ["1", "2"]
+    assert world.at_leaving == {"0": 0}
+
+
+def test_it_waits_for_what_the_cluster_does_not_have():
+    world = World(executors=2)
+    world.capacity = 1
+    world.run(12, target=8)
+    assert world.steward.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
+
+
+def test_tasks_wait_longer_for_their_state_while_the_size_changes():
+    world = World()
+    held: list[bool] = []
+    world.hire(hold=held.append)
+    world.run(6, target=2)
+    held.clear()
+    world.run(20, target=3)
+    assert held == [True, False]
+    world.run(10, target=3)
+    assert held == [True, False]
+
+
+def test_for_executors_that_do_not_come_no_task_waits_longer_for_ever():
+    world = World()
+    held: list[bool] = []
+    world.hire(hold=held.append)
+    world.capacity = 0
+    world.run(EAGER_S + 6, target=4)
+    assert held == [True, False]
+
+
+def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
+    world = World()
+    held: list[bool] = []
+    world.hire(hold=held.append)
+    world.run(3, target=4)
+    world.steward.stop()
+    assert held == [True, False]
+
+
+def test_in_the_middle_of_a_scale_in_a_held_steward_lets_nobody_go_until_it_is_asked_again():
+    world = World(executors=4, partitions=32)
+    world.run(10, target=4)
+    world.run(2, target=2)
+    kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
+    world.steward.hold()
+    there = sorted(world.hosts_of)
+    for _ in range(400):
+        world.now += 0.25
+        world.steward.look(world.now)
+    assert sorted(world.hosts_of) == there
+    world.steward.resume(kept, world.now)
+    world.run(40, target=2)
+    assert world.shares() == [16, 16]
+
+
+def test_without_placement_no_task_waits_longer():
+    world = World()
+    held: list[bool] = []
+    world.hire(places=False, hold=held.append)
+    world.run(10, target=4)
+    assert held == []
+
+
+def test_executors_that_do_not_come_are_waited_for_at_leisure():
+    world = World(executors=2)
+    world.capacity = 0
+    world.run(EAGER_S + 4, target=3)
+    world.calls.clear()
+    world.run(20, target=3)
+    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.calls["batches"] <= 20 / 2 + 2
+
+
+def test_stopping_ends_the_warming_too():
+    warmth = Warmth()
+    World(warmth=warmth).steward.stop()
+    assert warmth.closed
+
+
+@pytest.mark.parametrize(("ceiling", "total"), [(8, 4), (3, 3)])
+def test_executors_stand_by_above_the_target_and_below_the_ceiling(ceiling, total):
+    world = World(executors=2)
+    world.hire(standby=2, max_executors=ceiling)
+    world.run(20, target=2)
+    assert len(world.hosts_of) == total
+    assert world.shares() == [4, 4]
+    assert world.steward.ask(2, (), world.now).phase == "steady"
+    assert world.steward.pause_s(world.now) == CALM_S
+
+
+def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
+    world = World(executors=2)
+    world.hire(standby=1, max_executors=8)
+    world.run(20, target=2)
+    world.capacity = 0
+    world.run(20, target=3)
+    assert world.shares() == [2, 3, 3]
+    assert world.total == 4
+
+
+def test_an_executor_in_standby_does_not_make_moves_slower():
+    world = World(executors=4, partitions=32)
+    world.hire(standby=1, max_executors=8)
+    world.run(30, target=4)
+    assert "4" in world.hosts_of
+    facts = world.steward._facts(world.now)
+    assert facts.load_s is not None
+    assert facts.slack_s is not None
+    assert facts.load_s < facts.slack_s
+
+
+def test_a_new_steward_goes_on_in_the_middle_of_a_scale_in():
+    world = World(executors=4, partitions=32)
+    world.run(10, target=4)
+    world.run(4, target=2)
+    kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
+    leaving = {
+        executor for executor, life in kept["lives"].items() if life[0] in ("victim", "emptying")
+    }
+    assert len(leaving) == 2
+    world.hire()
+    world.steward.resume(kept, world.now)
+    world.run(40, target=2)
+    assert world.at_leaving == dict.fromkeys(leaving, 0)
+    assert world.shares() == [16, 16]
+
+
+def test_what_did_not_stay_is_tried_again_after_its_rest_and_hardly_looked_for_meanwhile():
+    world = World(executors=4)
+    world.run(10, target=4)
+    stray = next(unit for unit, holder in world.where.items() if holder == "3")
+    world.stubborn = {stray}
+    world.run(40, target=4)
+    assert world.steward.ask(4, (), world.now).phase == "blocked"
+    assert world.steward.pause_s(world.now) == CALM_S
+    before = len(world.reports)
+    world.run(80, target=4)
+    assert [unit for _, unit, _ in world.reports[before:]] == [stray]
+    world.stubborn = set()
+    world.run(80, target=4)
+    assert world.steward.ask(4, (), world.now).phase == "steady"
+
+
+def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_same():
+    pace = Pace()
+    pace.note("as it is", 0.0)
+    assert [pace.pause_s(True, "growing", now) for now in (1.0, EAGER_S)] == [POLL_S, SLOW_S]
+    pace.note("as it is", EAGER_S)
+    assert pace.pause_s(True, "growing", EAGER_S) == SLOW_S
+    pace.note("otherwise", EAGER_S)
+    assert pace.pause_s(True, "growing", EAGER_S) == POLL_S
+    assert SLOW_S < FRESH_S
+
+
+def test_before_a_batch_is_likely_to_end_it_is_looked_at_more_seldom_and_when_it_is_overdue():
+    pace = Pace()
+    pace.note("as it is", 10.0)
+    pauses_s = [pace.pause_s(True, "growing", now, 11.0) for now in (10.0, 10.9, 11.1, 12.0, 20.0)]
+    assert pauses_s == [SLOW_S, pytest.approx(0.1), POLL_S, pytest.approx(0.05), COUNT_S]
+
+
+def test_executors_are_counted_eagerly_for_a_minute_only():
+    pace = Pace()
+    pace.note("as it is", 0.0)
+    assert [pace.pause_s(False, phase, 1.0) for phase in ("growing", "blocked", "steady")] == [
+        COUNT_S,
+        CALM_S,
+        CALM_S,
+    ]
+    assert pace.pause_s(False, "growing", EAGER_S) == CALM_S
