@@ -17,8 +17,8 @@ UNABLE = Capabilities(can_scale=False, cannot=("one thing", "another"))
 SAYS = """
 import logging, sys
 {configured}
-from rheostat.spark.announcement import say
-say([(logging.INFO, "what it does"), (logging.WARNING, "what it cannot")])
+from rheostat.spark.announcement import log_lines
+log_lines([(logging.INFO, "what it does"), (logging.WARNING, "what it cannot")])
 """
 
 
