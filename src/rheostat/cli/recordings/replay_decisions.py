@@ -49,8 +49,8 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
         f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
     )
     console.print(
-        f"{counted(len(decided), 'decision')}, {sum(map(_changes_size, decided))} of them change the"  # noqa: E501
-        " size"
+        f"{counted(len(decided), 'decision')}, {sum(map(_changes_size, decided))} of them for"
+        " another size"
         f" than the one that stood; {spread}"
     )
 
