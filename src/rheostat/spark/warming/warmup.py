@@ -2,14 +2,14 @@
 a young JVM does for the first time.
 
 The JVM of an executor arrives with its classes loaded (``spark/warming/warm_start.py``); two things
-cannot be done before Spark is there. A Python worker is started where a running query needs one. And tasks
-of each query's last batch are *rehearsed*: run again on the new executor, what they compute
-dropped; those that read its source in the pause between two batches, then one that reads state in
-the next pause, so that the executor's first partition is loaded before a batch waits for it. Each
-holds the executor's slot for about a second, so the steward keeps the Kafka source from preferring
-it meanwhile. Where the pause that an executor comes in is too short, its slots are held through the
-next batch, so that no task of that batch is its first; again, a few times, where the next pause is
-as short.
+require Spark. A Python worker is started where a running query needs one. And tasks of each query's
+last batch run again on the new executor, and their results are dropped: first those that read the
+source, in the pause between two batches, then one that reads state in the next pause, so that the
+executor's first partition is loaded before a batch waits for it. Each occupies the executor's slot
+for about a second, so the rescale controller keeps the Kafka source from preferring it meanwhile.
+Where the pause in which an executor arrives is too short, its slots are held through the next
+batch, so that no task of that batch is its first; this is repeated a few times while the pauses
+remain too short.
 """
 
 from __future__ import annotations
