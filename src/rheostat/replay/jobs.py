@@ -88,8 +88,8 @@ def refusal(failed: Exception) -> str | None:
     """Return what BadInput said in a Spark task that failed; None where it failed otherwise."""
     # Only the text of an exception crosses from the worker to the driver.
     mark = f"{BadInput.__module__}.{BadInput.__name__}: "
-    said = [line.partition(mark)[2] for line in str(failed).splitlines() if mark in line]
-    return said[-1].strip() if said else None
+    messages = [line.partition(mark)[2] for line in str(failed).splitlines() if mark in line]
+    return messages[-1].strip() if messages else None
 
 
 def _recording(columns: list[str], rows: Iterable[Mapping[Any, Any]], name: str) -> Recording:

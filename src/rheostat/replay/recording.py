@@ -112,21 +112,21 @@ def by_application(moments: Iterable[Moment]) -> Recording:
     """Return the moments of every application, its queries' rows of the same time as one; raises
     BadInput for times that do not rise.
     """
-    found: dict[str | None, list[Moment]] = {}
+    moments_by_application: dict[str | None, list[Moment]] = {}
     for moment in moments:
-        found.setdefault(moment.observation.application, []).append(moment)
-    for those in found.values():
+        moments_by_application.setdefault(moment.observation.application, []).append(moment)
+    for own in moments_by_application.values():
         # In each application by itself: those of a recording may overlap or lie years apart.
-        check_times(those)
+        check_times(own)
     return {
-        application: [_together(list(tick)) for _, tick in groupby(those, _time)]
-        for application, those in found.items()
+        application: [_together(list(tick)) for _, tick in groupby(own, _time)]
+        for application, own in moments_by_application.items()
     }
 
 
 def _together(tick: Sequence[Moment]) -> Moment:
-    whole = combine([moment.observation for moment in tick])
-    return tick[0] if whole is None or len(tick) == 1 else Moment(tick[0].where, whole)
+    combined = combine([moment.observation for moment in tick])
+    return tick[0] if combined is None or len(tick) == 1 else Moment(tick[0].where, combined)
 
 
 def _time(moment: Moment) -> float:

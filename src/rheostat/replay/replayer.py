@@ -96,13 +96,15 @@ def replay_one(
     kept: Mapping[str, Memory] = {}
     size = request.initial
     for now, moment in _ticks(moments, request.interval_s):
-        seen = _sized(moment.observation, size, forced=request.initial is not None)
-        raw, memory = _decide(policy, seen, memory, moment.where)
-        guarded = guard(guards, raw, seen, kept, now)
+        observation = _sized(moment.observation, size, forced=request.initial is not None)
+        raw, memory = _decide(policy, observation, memory, moment.where)
+        guarded = guard(guards, raw, observation, kept, now)
         kept = guarded.memory
-        yield Decided(t_s=now, application=application, size=seen.size, decision=guarded.decision)
+        yield Decided(
+            t_s=now, application=application, size=observation.size, decision=guarded.decision
+        )
         # Fed back only where that was asked for; else the recorded size stands, whatever was said.
-        size = seen.size if request.initial is None else guarded.decision.target
+        size = observation.size if request.initial is None else guarded.decision.target
 
 
 def as_line(decided: Decided, several: bool = False) -> str:
@@ -142,19 +144,19 @@ def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tupl
         yield now, moments[newest]
 
 
-def _sized(seen: Observation, size: int | None, forced: bool) -> Observation:
+def _sized(observation: Observation, size: int | None, forced: bool) -> Observation:
     """Return the observation at the size that was fed back; where none was recorded, the last known
     one is the target that stands.
     """
     if forced:
-        return replace(seen, executors=size, target=size)
-    return replace(seen, target=size) if not seen.size and size else seen
+        return replace(observation, executors=size, target=size)
+    return replace(observation, target=size) if not observation.size and size else observation
 
 
 def _decide(
-    policy: Policy, seen: Observation, memory: Memory, where: str
+    policy: Policy, observation: Observation, memory: Memory, where: str
 ) -> tuple[Decision, Memory]:
     try:
-        return policy.decide(seen, memory)
+        return policy.decide(observation, memory)
     except BadInput as wrong:
         raise BadInput(f"{where}: {wrong}") from None

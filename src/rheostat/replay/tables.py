@@ -35,11 +35,11 @@ def read_parquet(path: Path) -> Table:
     from pyarrow import ArrowException, dataset
 
     try:
-        found = dataset.dataset(str(path), format="parquet")
-        columns = [name for name in found.schema.names if not is_index(name)]
+        table = dataset.dataset(str(path), format="parquet")
+        columns = [name for name in table.schema.names if not is_index(name)]
     except (ArrowException, OSError, ValueError) as error:
         raise BadInput(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    return Table(columns, _rows_of_batches(path, found))
+    return Table(columns, _rows_of_batches(path, table))
 
 
 def is_index(column: str) -> bool:
@@ -75,9 +75,9 @@ def _rows_of(
         yield where, dict(zip(header, cells, strict=True))
 
 
-def _rows_of_batches(path: Path, found: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows_of_batches(path: Path, table: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     number = 0
-    for batch in found.to_batches():
+    for batch in table.to_batches():
         for cells in batch.to_pylist():
             number += 1
             yield f"{path.name}, row {number}", cells

@@ -42,11 +42,11 @@ def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
     its name has no rate of reading.
     """
     known = {column: COLUMNS.get(column, (column,)) for column in columns if column not in IGNORED}
-    found = {field: column for column, fields in known.items() for field in fields}
+    translated = {field: column for column, fields in known.items() for field in fields}
     # Only the name tells the query: the columns are the same in all recordings.
     if "query-3" in recording:
-        found.pop("processed_rows_per_s", None)
-    return found
+        translated.pop("processed_rows_per_s", None)
+    return translated
 
 
 def amend(cells: dict[str, Any]) -> dict[str, Any]:

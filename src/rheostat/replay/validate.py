@@ -57,17 +57,17 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
     """Raise BadInput for a number that is negative or infinite, a share above 1, a CPU share in
     percent, and a graph without an order.
     """
-    seen = moment.observation
-    for field in fields(seen):
+    observation = moment.observation
+    for field in fields(observation):
         _check_numbers(
             names.get(field.name, field.name),
-            getattr(seen, field.name),
+            getattr(observation, field.name),
             moment.where,
             signed=field.name == "t_s",
         )
     for names_of, most, unit in ((_SHARES, 1.0, "of time"), (_CPU, _MOST_CPU, "of a slot")):
         for name in names_of:
-            value = getattr(seen, name)
+            value = getattr(observation, name)
             # Shares that were computed may end a hair above 1.
             if value is not None and value > most * (1 + 1e-9):
                 message = (
@@ -76,7 +76,7 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
                 )
                 raise BadInput(f"{message}; divide percent by 100, ms/s by 1000")
     try:
-        check_graph(seen)
+        check_graph(observation)
     except BadInput as wrong:
         raise BadInput(f"{moment.where}: {wrong}") from None
 
@@ -101,20 +101,24 @@ def check_times(moments: Iterable[Moment]) -> None:
     before: Moment | None = None
     at_once: set[str | None] = set()
     for moment in moments:
-        seen = moment.observation
+        observation = moment.observation
         earlier = before.observation.t_s if before else -math.inf
-        if seen.t_s < earlier:
+        if observation.t_s < earlier:
             raise BadInput(
-                f"{moment.where}: times must rise, but {seen.t_s:.15g} s comes after"
+                f"{moment.where}: times must rise, but {observation.t_s:.15g} s comes after"
                 f" {earlier:.15g} s"
             )
-        if seen.t_s == earlier and (seen.query is None or None in at_once or seen.query in at_once):
+        if observation.t_s == earlier and (
+            observation.query is None or None in at_once or observation.query in at_once
+        ):
             raise BadInput(
-                f"{moment.where}: the time {seen.t_s:.15g} s is there twice (before in"
+                f"{moment.where}: the time {observation.t_s:.15g} s is there twice (before in"
                 f" {before.where if before else ''})"
             )
         # Queries of one tick may come in any order, but each once.
-        at_once = {seen.query} if seen.t_s > earlier else at_once | {seen.query}
+        at_once = (
+            {observation.query} if observation.t_s > earlier else at_once | {observation.query}
+        )
         before = moment
 
 

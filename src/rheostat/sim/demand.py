@@ -77,7 +77,7 @@ def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
     """Return the demand at each load of curves of the same loads, one curve a seed; of two middle
     seeds the median is the larger.
     """
-    found = []
+    summaries = []
     for place, rate in enumerate(curves[0].rates):
         # Infinity sorts above every size, so that "more than were tried" can be the median.
         sizes = [float(curve.executors[place]) if curve.held[place] else np.inf for curve in curves]
@@ -85,8 +85,8 @@ def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
             int(size) if np.isfinite(size) else None
             for size in (statistics.median_high(sizes), min(sizes), max(sizes))
         )
-        found.append(Demand(rate_per_s=rate, executors=median, low=low, high=high))
-    return tuple(found)
+        summaries.append(Demand(rate_per_s=rate, executors=median, low=low, high=high))
+    return tuple(summaries)
 
 
 def demand_curve(

@@ -200,7 +200,7 @@ def _elasticity(ledger: Ledger, demand: Steps, start_s: float, step_s: float = 1
     share = np.maximum(needed, 1.0)
     moments = np.arange(start_s, ledger.end_s, _MINUTE_S)
     # Only the direction counts in SPEC's instability, not by how much.
-    moves = [np.sign(np.diff(each.at(moments))) for each in (ledger.registered, demand)]
+    moves = [np.sign(np.diff(steps.at(moments))) for steps in (ledger.registered, demand)]
     adaptations, hours = _sampled_changes(ledger, start_s), max(ledger.end_s - start_s, 1e-9) / 3600
     return Elasticity(
         accuracy_under=100 * float((missing / share).mean()),

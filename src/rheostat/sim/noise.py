@@ -14,7 +14,7 @@ def streams(seed: int, count: int) -> list[np.random.Generator]:
     """Return independent generators of one seed: the first for arrivals, so that all policies on a
     seed meet the same.
     """
-    return [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(count)]
+    return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]
 
 
 class Noise:

@@ -103,3 +103,32 @@ class Ledger:
     downtime_s: float
     """Seconds in which nothing was processed because of a change of size (0 where changes are
     live)."""
+
+
+class PlantWrapper:
+    """Forwards everything to another plant; subclasses inject faults or change the pace."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return the observations of the wrapped plant at ``now``."""
+        self.advance(now)
+        return self._plant.observe(now)
+
+    def capabilities(self) -> Capabilities:
+        """Return the capabilities of the wrapped plant."""
+        return self._plant.capabilities()
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Forward the target."""
+        self.advance(now)
+        return self._plant.rescale(decision, now)
+
+    def advance(self, now: float) -> None:
+        """Advance the wrapped plant to ``now``."""
+        self._plant.advance(now)
+
+    def ledger(self) -> Ledger:
+        """Return the ledger of the wrapped plant."""
+        return self._plant.ledger()

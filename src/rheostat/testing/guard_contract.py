@@ -26,7 +26,7 @@ def check_bounds(guards: tuple[Guard, ...], limits: Limits) -> None:
     """Assert that no decision passes a row of guards beyond the limits, whatever was asked and
     whatever stands.
     """
-    for asked in (
+    for target in (
         -5,
         0,
         1,
@@ -36,13 +36,13 @@ def check_bounds(guards: tuple[Guard, ...], limits: Limits) -> None:
         10**9,
     ):
         for size in (None, 0, 1, limits.max_executors, limits.max_executors + 5):
-            seen = Observation(t_s=100.0, executors=size)
+            observation = Observation(t_s=100.0, executors=size)
             for now in (100.0, 10_000.0):
-                target = guard(
-                    guards, Decision(target=asked, reason="asked"), seen, {}, now
+                guarded = guard(
+                    guards, Decision(target=target, reason="asked"), observation, {}, now
                 ).decision.target
-                assert limits.min_executors <= target <= limits.max_executors, (
-                    f"{asked} at {size} came out as {target}"
+                assert limits.min_executors <= guarded <= limits.max_executors, (
+                    f"{target} at {size} came out as {guarded}"
                 )
 
 
@@ -66,40 +66,40 @@ def _guarded(make: Callable[[], Guard]) -> list[tuple[int, int, Decision]]:
     rule = make()
     memory: Memory = {}
     now = 0.0
-    found: list[tuple[int, int, Decision]] = []
-    for size, asked in [(3, 5), (5, 2), (5, 5), (5, 8), (3, 1), (1, 4)] * 4:
+    decisions: list[tuple[int, int, Decision]] = []
+    for size, requested in [(3, 5), (5, 2), (5, 5), (5, 8), (3, 1), (1, 4)] * 4:
         now += 17.0
         decision, memory = rule(
-            Decision(target=asked, reason="asked"),
+            Decision(target=requested, reason="asked"),
             Observation(t_s=now - 1, executors=size, target=size),
             memory,
             now,
         )
-        found.append((size, asked, decision))
-    return found
+        decisions.append((size, requested, decision))
+    return decisions
 
 
 def _stays_between(make: Callable[[], Guard]) -> None:
-    for size, asked, decision in _guarded(make):
-        assert min(size, asked) <= decision.target <= max(size, asked), (
-            f"from {size}, asked {asked}, a guard made {decision.target}"
+    for size, requested, decision in _guarded(make):
+        assert min(size, requested) <= decision.target <= max(size, requested), (
+            f"from {size}, asked {requested}, a guard made {decision.target}"
         )
 
 
 def _gives_a_reason(make: Callable[[], Guard]) -> None:
-    for size, asked, decision in _guarded(make):
-        assert decision.target == asked or decision.reason != "asked", (
-            f"a guard changed {asked} at {size} without a reason"
+    for size, requested, decision in _guarded(make):
+        assert decision.target == requested or decision.reason != "asked", (
+            f"a guard changed {requested} at {size} without a reason"
         )
 
 
 def _guard_remembers_in_json(make: Callable[[], Guard]) -> None:
     rule = make()
     memory: Memory = {}
-    for n, asked in enumerate((5, 2, 2, 8)):
-        seen = Observation(t_s=5.0 * n, executors=3, target=3)
+    for n, requested in enumerate((5, 2, 2, 8)):
+        observation = Observation(t_s=5.0 * n, executors=3, target=3)
         live, restored = (
-            rule(Decision(target=asked, reason=""), seen, kept, 5.0 * n)
+            rule(Decision(target=requested, reason=""), observation, kept, 5.0 * n)
             for kept in (memory, plain(memory))
         )
         assert live == restored, "a guard decided otherwise when its memory went through JSON"
@@ -109,10 +109,10 @@ def _guard_remembers_in_json(make: Callable[[], Guard]) -> None:
 def _guard_changes_no_memory(make: Callable[[], Guard]) -> None:
     rule = make()
     memory: Memory = {}
-    for n, asked in enumerate((5, 2, 2, 8)):
+    for n, requested in enumerate((5, 2, 2, 8)):
         before = copy.deepcopy(memory)
         _, after = rule(
-            Decision(target=asked, reason=""),
+            Decision(target=requested, reason=""),
             Observation(t_s=90.0 * n, executors=3, target=3),
             memory,
             90.0 * n,

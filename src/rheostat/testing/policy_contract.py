@@ -36,7 +36,7 @@ def policy_checks() -> Checks[Policy]:
         ("is deterministic", _is_deterministic),
         ("remembers in JSON", _remembers_in_json),
         ("changes no memory in place", _changes_no_memory),
-        ("asks for a whole number and says why", _requests_a_whole_number),
+        ("requests an integer and gives a reason", _requests_an_integer),
         ("keeps the size when nothing is known", _keeps_the_size_when_blind),
         ("keeps the size when its signals go away", _keeps_the_size_when_going_blind),
         ("bears any absent signal", _bears_absent_signals),
@@ -82,7 +82,7 @@ def _changes_no_memory(make: Callable[[], Policy]) -> None:
         memory = after
 
 
-def _requests_a_whole_number(make: Callable[[], Policy]) -> None:
+def _requests_an_integer(make: Callable[[], Policy]) -> None:
     for decision in follow(make(), minutes())[0]:
         assert type(decision.target) is int, f"the target {decision.target!r} is no int"
         assert decision.target >= 0, f"the target {decision.target} is below 0"
@@ -103,15 +103,15 @@ def _keeps_the_size_when_blind(make: Callable[[], Policy]) -> None:
 
 def _keeps_the_size_when_going_blind(make: Callable[[], Policy]) -> None:
     script = minutes()
-    for seen in (len(script) // 4, len(script) // 2, len(script)):
+    for known in (len(script) // 4, len(script) // 2, len(script)):
         policy = make()
-        _, memory = follow(policy, script[:seen])
+        _, memory = follow(policy, script[:known])
         blind = [
-            Observation(t_s=script[seen - 1].t_s + 5.0 * n, executors=3, target=3)
+            Observation(t_s=script[known - 1].t_s + 5.0 * n, executors=3, target=3)
             for n in range(1, 40)
         ]
         assert {decision.target for decision in follow(policy, blind, memory)[0]} == {3}, (
-            f"blind after {seen} ticks, the size was changed"
+            f"blind after {known} ticks, the size was changed"
         )
 
 

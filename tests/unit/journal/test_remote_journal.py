@@ -17,7 +17,7 @@ from rheostat.journal.starts import read_events
 from rheostat.journal.summary import summarize
 from rheostat.model import Record, Rescaling
 from rheostat.ports import Journal
-from rheostat.testing.journal_contract import journal_checks
+from rheostat.testing.contracts import journal_checks
 
 
 class Elsewhere:

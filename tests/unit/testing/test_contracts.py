@@ -161,7 +161,7 @@ BROKEN: dict[str, list[type[Any]]] = {
     "is deterministic": [Moody],
     "remembers in JSON": [RemembersASet, RemembersByNumber],
     "changes no memory in place": [Scribbles],
-    "asks for a whole number and says why": [Halves, Silent],
+    "requests an integer and gives a reason": [Halves, Silent],
     "keeps the size when nothing is known": [TakesAbsentForZero],
     "keeps the size when its signals go away": [ActsOnOldNumbers],
     "bears any absent signal": [NeedsABatch],

@@ -13,8 +13,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation
-from rheostat.sim.plant import Plant
-from rheostat.sim.plant_wrapper import Around
+from rheostat.sim.plant import Plant, PlantWrapper
 
 _KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
 """What the driver itself knows: never late and never missing."""
@@ -36,7 +35,7 @@ class Breakable(Plant, Protocol):
         ...
 
 
-class _Failing(Around):
+class _Failing(PlantWrapper):
     """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds
     apart.
     """
@@ -107,7 +106,7 @@ class Stragglers(_Failing):
         self.slow_executor(self._factor, now + self._lasting_s, now)
 
 
-class LateMetrics(Around):
+class LateMetrics(PlantWrapper):
     """Shows the signals as they were ``delay_s`` ago, with the time they are from; sizes are known
     at once.
 
@@ -138,7 +137,7 @@ class LateMetrics(Around):
         )
 
 
-class MissingMetrics(Around):
+class MissingMetrics(PlantWrapper):
     """Leaves out each signal with probability ``share`` at each tick; sizes are always known."""
 
     def __init__(self, plant: Plant, share: float, generator: np.random.Generator) -> None:

@@ -89,12 +89,12 @@ def fit(run: Recorded, batches: Sequence[RecordedBatch]) -> Fit:
     ]
     # From two beginnings: fixed cost and task time trade against each other, so there are two
     # valleys.
-    best = min(solved, key=lambda each: float(each.cost))
+    best = min(solved, key=lambda solution: float(solution.cost))
     # The median of the absolute errors over 0.6745 is the deviation of a normal law, whatever the
     # few stragglers are.
     spread = min(2.0, float(np.median(np.abs(left(best.x)[: len(batches)]))) / 0.6745)
-    found = search.fit_of(best.x)
-    return Fit(replace(found.parameters, batch_noise=spread, task_noise=spread), found.pace)
+    best_fit = search.fit_of(best.x)
+    return Fit(replace(best_fit.parameters, batch_noise=spread, task_noise=spread), best_fit.pace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +150,19 @@ class _Search:
 
     def residuals(self, x: Floats) -> Floats:
         """Return how far each batch is off, as a logarithm, and what holds the numbers back."""
-        found = self.fit_of(x)
-        off = np.log(_predicted_s(found.parameters, found.pace, self.data) / self.data.batch_s)
+        candidate = self.fit_of(x)
+        off = np.log(
+            _predicted_s(candidate.parameters, candidate.pace, self.data) / self.data.batch_s
+        )
         steps = np.diff(np.append(x[_PLAIN:], 0.0))
         held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
         new = (x[6:7], x[4:5] / self.floor_s)
         return np.concatenate(
-            (off, *(_STIFFNESS * each for each in held), *(_STIFFNESS_NEW * each for each in new))
+            (
+                off,
+                *(_STIFFNESS * penalty for penalty in held),
+                *(_STIFFNESS_NEW * penalty for penalty in new),
+            )
         )
 
 
@@ -171,26 +177,30 @@ def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
     factor = (
         pace.at(data.middle_s) * (1 + pace.per_start * data.starting) * (1 + pace.new * newness)
     )
-    found: Floats = factor * warm_s + p.cold_s * (data.new > 0)
-    return found
+    predicted_s: Floats = factor * warm_s + p.cold_s * (data.new > 0)
+    return predicted_s
 
 
 def start_s(run: Recorded) -> float:
     """Return the median time from a larger target to its registered executors; the plant's default
     where none was seen.
     """
-    waited: list[float] = []
-    asked: tuple[float, int] | None = None
-    before: int | None = None
-    for observation in run.seen:
-        if observation.target is not None and before is not None and observation.target > before:
-            asked = (observation.t_s, observation.target)
+    waits_s: list[float] = []
+    request: tuple[float, int] | None = None
+    previous_target: int | None = None
+    for observation in run.observations:
+        if (
+            observation.target is not None
+            and previous_target is not None
+            and observation.target > previous_target
+        ):
+            request = (observation.t_s, observation.target)
         # All of them: the wait of a change is that of its last executor.
-        if asked and observation.executors and observation.executors >= asked[1]:
-            waited.append(max(0.0, observation.t_s - asked[0]))
-            asked = None
-        before = observation.target if observation.target is not None else before
-    return float(np.median(waited)) if waited else SparkParameters().start_s
+        if request and observation.executors and observation.executors >= request[1]:
+            waits_s.append(max(0.0, observation.t_s - request[0]))
+            request = None
+        previous_target = observation.target if observation.target is not None else previous_target
+    return float(np.median(waits_s)) if waits_s else SparkParameters().start_s
 
 
 _LIMITS = (
@@ -219,8 +229,8 @@ def _partitions(run: Recorded) -> tuple[int, int]:
     """Return the tasks of the source stage and the state partitions: state as recorded, the source
     what is left of all tasks.
     """
-    state = max((observation.state_partitions or 0 for observation in run.seen), default=0)
-    flights = [observation.in_flight for observation in run.seen if observation.in_flight]
+    state = max((observation.state_partitions or 0 for observation in run.observations), default=0)
+    flights = [observation.in_flight for observation in run.observations if observation.in_flight]
     tasks = max(
         ((flight.tasks_done or 0) + (flight.tasks_left or 0) for flight in flights), default=0
     )

@@ -82,19 +82,19 @@ def calibrate(run: Recorded) -> Calibration:
     Raises BadInput where a part has fewer than 5 batches.
     """
     # By blocks of time, not every third batch: neighbours are alike, and would tell the answer.
-    ours = [batch for batch in run.batches if _block(run, batch.end_s) not in HELD_OUT]
-    others = [batch for batch in run.batches if _block(run, batch.end_s) in HELD_OUT]
-    if min(len(ours), len(others)) < _FEWEST:
-        said = f"{len(ours)} batches to fit and {len(others)} held out"
-        raise BadInput(f"the recording is too short: {said}, but {_FEWEST} of each are needed")
-    found = fit(run, ours)
-    simulated = forced(found, run).shown
+    training = [batch for batch in run.batches if _block(run, batch.end_s) not in HELD_OUT]
+    held_out = [batch for batch in run.batches if _block(run, batch.end_s) in HELD_OUT]
+    if min(len(training), len(held_out)) < _FEWEST:
+        counts = f"{len(training)} batches to fit and {len(held_out)} held out"
+        raise BadInput(f"the recording is too short: {counts}, but {_FEWEST} of each are needed")
+    fitted = fit(run, training)
+    simulated = forced(fitted, run).shown
     sizes = tuple(sorted({size for _, size in run.sizes}))
     return Calibration(
-        parameters=found.parameters,
-        pace=found.pace,
-        held_out=_errors(found, run, simulated, others, held_out=True),
-        fitted=_errors(found, run, simulated, ours, held_out=False),
+        parameters=fitted.parameters,
+        pace=fitted.pace,
+        held_out=_errors(fitted, run, simulated, held_out, held_out=True),
+        fitted=_errors(fitted, run, simulated, training, held_out=False),
         sizes=sizes,
         notes=tuple(_notes(run, sizes)),
     )
@@ -114,16 +114,18 @@ class Forced:
         return self.plant.ledger()
 
 
-def forced(found: Fit, run: Recorded, seed: int | None = None) -> Forced:
+def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
     """Lead the plant through the recorded arrivals and the recorded sizes; without a seed it has no
     noise.
     """
     # Executors come as recorded, so the plant must not make them wait once more.
-    p = replace(found.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
+    p = replace(fitted.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
-    plant = PacedPlant(SparkPlant(quiet, load_of(run), seed=seed or 0), found.pace, run.starting_at)
+    plant = PacedPlant(
+        SparkPlant(quiet, load_of(run), seed=seed or 0), fitted.pace, run.starting_at
+    )
     shown: list[Observation] = []
-    for observation in run.seen:
+    for observation in run.observations:
         # The size before the look: the plant shows what held at that moment in the recording.
         plant.rescale(
             Decision(target=run.executors_at(observation.t_s), reason="recorded"), observation.t_s
@@ -137,7 +139,7 @@ def _block(run: Recorded, t_s: float) -> int:
 
 
 def _errors(
-    found: Fit,
+    fitted: Fit,
     run: Recorded,
     simulated: Sequence[Observation],
     batches: Sequence[RecordedBatch],
@@ -145,11 +147,11 @@ def _errors(
     held_out: bool,
 ) -> Errors:
     # Relative: half a second is much of one batch and nothing of another.
-    off = np.abs(found.predicted_s(batches) / np.array([batch.batch_s for batch in batches]) - 1)
+    off = np.abs(fitted.predicted_s(batches) / np.array([batch.batch_s for batch in batches]) - 1)
     pairs = [
-        (said, was)
-        for said, was in zip(simulated, run.seen, strict=True)
-        if (_block(run, was.t_s) in HELD_OUT) == held_out
+        (simulated_at, recorded_at)
+        for simulated_at, recorded_at in zip(simulated, run.observations, strict=True)
+        if (_block(run, recorded_at.t_s) in HELD_OUT) == held_out
     ]
     lag_off, peak, ratio = _lag(pairs)
     return Errors(
@@ -166,9 +168,9 @@ def _errors(
 def _lag(pairs: Sequence[tuple[Observation, Observation]]) -> tuple[Floats, float, float]:
     both = np.array(
         [
-            (said.lag_rows, was.lag_rows)
-            for said, was in pairs
-            if said.lag_rows is not None and was.lag_rows is not None
+            (simulated.lag_rows, recorded.lag_rows)
+            for simulated, recorded in pairs
+            if simulated.lag_rows is not None and recorded.lag_rows is not None
         ]
     )
     peak = max(1.0, float(both[:, 1].max()))
@@ -177,9 +179,9 @@ def _lag(pairs: Sequence[tuple[Observation, Observation]]) -> tuple[Floats, floa
 
 def _latency(pairs: Sequence[tuple[Observation, Observation]]) -> float | None:
     off = [
-        abs(said.latency_s / was.latency_s - 1)
-        for said, was in pairs
-        if said.latency_s and was.latency_s
+        abs(simulated.latency_s / recorded.latency_s - 1)
+        for simulated, recorded in pairs
+        if simulated.latency_s and recorded.latency_s
     ]
     return float(np.median(off)) if off else None
 
@@ -192,7 +194,7 @@ def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
             f"only {sizes[0]} executors were recorded: how slots share the work is assumed, not"
             " measured (no contention)"
         )
-    if all(observation.in_flight is None for observation in run.seen):
+    if all(observation.in_flight is None for observation in run.observations):
         notes.append(
             "the number of tasks was not recorded: the source is taken to have 24 partitions"
         )
@@ -200,7 +202,7 @@ def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
         observation.target is not None
         and observation.executors is not None
         and observation.target > observation.executors
-        for observation in run.seen
+        for observation in run.observations
     ):
         notes.append("no executor was seen starting: its start time is the default")
     return notes

@@ -154,41 +154,41 @@ def whatif(run: Recorded, question: Question) -> Answer:
     policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
     # Two fits: one that leaves a part out tells the error, one of all of it gives the answer.
     judged = calibrate(run)
-    found = fit(run, run.batches)
-    done = _closed(found, run, question, policy)
-    demand = _demand(found, run, question)
-    was, said, ours = (
+    fitted = fit(run, run.batches)
+    policy_run = _closed(fitted, run, question, policy)
+    demand = _demand(fitted, run, question)
+    recorded, as_recorded, with_policy = (
         _outcome(ledger, run, question.slo, demand)
         for ledger in (
             recorded_ledger(run),
-            forced(found, run, question.seed).ledger(),
-            done.ledger,
+            forced(fitted, run, question.seed).ledger(),
+            policy_run.ledger,
         )
     )
-    more = ours.slot_hours - was.slot_hours
-    share = more / was.slot_hours if was.slot_hours else 0.0
+    more = with_policy.slot_hours - recorded.slot_hours
+    share = more / recorded.slot_hours if recorded.slot_hours else 0.0
     return Answer(
         policy=question.policy,
         slo=question.slo,
         duration_s=run.duration_s,
-        recorded=was,
-        simulated_as_recorded=said,
-        simulated_with_policy=ours,
-        deviation=_deviation(said, was),
+        recorded=recorded,
+        simulated_as_recorded=as_recorded,
+        simulated_with_policy=with_policy,
+        deviation=_deviation(as_recorded, recorded),
         more_slot_hours=more,
         more_slot_hours_share=share,
         # A policy that is late has saved nothing.
-        saved_share=-share if ours.attained else None,
-        decisions=_changes(done.records),
+        saved_share=-share if with_policy.attained else None,
+        decisions=_changes(policy_run.records),
         error=judged.held_out,
-        notes=_notes(judged, done.records),
+        notes=_notes(judged, policy_run.records),
     )
 
 
-def _closed(found: Fit, run: Recorded, question: Question, policy: Policy) -> Run:
+def _closed(fitted: Fit, run: Recorded, question: Question, policy: Policy) -> Run:
     """Return the run of the policy on the plant, with the recorded arrivals."""
     plant = PacedPlant(
-        SparkPlant(_within(found, question.limits), load_of(run), seed=question.seed), found.pace
+        SparkPlant(_within(fitted, question.limits), load_of(run), seed=question.seed), fitted.pace
     )
     guards = question.guards if question.guards is not None else standard_guards(question.limits)
     return simulate(
@@ -200,29 +200,29 @@ def _closed(found: Fit, run: Recorded, question: Question, policy: Policy) -> Ru
     )
 
 
-def _deviation(said: Outcome, was: Outcome) -> Deviation:
+def _deviation(simulated: Outcome, recorded: Outcome) -> Deviation:
     return Deviation(
         late_share=(
             None
-            if said.late_share is None or was.late_share is None
-            else said.late_share - was.late_share
+            if simulated.late_share is None or recorded.late_share is None
+            else simulated.late_share - recorded.late_share
         ),
-        latency_mean=_off(said.latency_mean_s, was.latency_mean_s),
-        latency_p99=_off(said.latency_p99_s, was.latency_p99_s),
+        latency_mean=_off(simulated.latency_mean_s, recorded.latency_mean_s),
+        latency_p99=_off(simulated.latency_p99_s, recorded.latency_p99_s),
     )
 
 
-def _off(said: float | None, was: float | None) -> float | None:
-    return said / was - 1 if said is not None and was else None
+def _off(simulated: float | None, recorded: float | None) -> float | None:
+    return simulated / recorded - 1 if simulated is not None and recorded else None
 
 
-def _within(found: Fit, limits: Limits) -> SparkParameters:
+def _within(fitted: Fit, limits: Limits) -> SparkParameters:
     # The recorded size may lie outside the limits that are asked about.
-    start = min(max(found.parameters.executors, limits.min_executors), limits.max_executors)
-    return replace(found.parameters, executors=start)
+    start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
+    return replace(fitted.parameters, executors=start)
 
 
-def _demand(found: Fit, run: Recorded, question: Question) -> Steps:
+def _demand(fitted: Fit, run: Recorded, question: Question) -> Steps:
     """The plant is searched at its own pace, without what neighbours and new executors took in the
     recording.
     """
@@ -231,7 +231,7 @@ def _demand(found: Fit, run: Recorded, question: Question) -> Steps:
     rates = tuple(most * step / _LOADS for step in range(1, _LOADS + 1)) if most > 0 else (1.0,)
 
     def plant(rate: float, executors: int) -> SparkPlant:
-        parameters = replace(found.parameters, executors=executors)
+        parameters = replace(fitted.parameters, executors=executors)
         return SparkPlant(parameters, Constant(rate), seed=question.seed)
 
     curve = demand_curve(plant, rates, question.slo, question.limits.max_executors)
@@ -239,22 +239,22 @@ def _demand(found: Fit, run: Recorded, question: Question) -> Steps:
 
 
 def _outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps) -> Outcome:
-    told: Measures = measures(ledger, slo, demand=demand)
+    measured: Measures = measures(ledger, slo, demand=demand)
     return Outcome(
-        slot_hours=told.executor_hours * run.slots_per_executor,
-        late_share=None if told.within is None else 1 - told.within,
-        latency_mean_s=told.latency_mean_s,
-        latency_p99_s=told.latency_p99_s,
-        executors_mean=told.executors_mean,
-        rescalings=told.rescalings,
-        lag_max_rows=told.lag_max_rows,
-        attained=told.attained,
-        elasticity=told.elasticity,
+        slot_hours=measured.executor_hours * run.slots_per_executor,
+        late_share=None if measured.within is None else 1 - measured.within,
+        latency_mean_s=measured.latency_mean_s,
+        latency_p99_s=measured.latency_p99_s,
+        executors_mean=measured.executors_mean,
+        rescalings=measured.rescalings,
+        lag_max_rows=measured.lag_max_rows,
+        attained=measured.attained,
+        elasticity=measured.elasticity,
     )
 
 
 def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
-    found: list[Change] = []
+    changes: list[Change] = []
     before = next(
         (
             record.observation.size
@@ -273,16 +273,18 @@ def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
                 if record.raw
                 else ""
             )
-            found.append(Change(t_s=record.t_s, before=before, after=record.target, reason=reason))
+            changes.append(
+                Change(t_s=record.t_s, before=before, after=record.target, reason=reason)
+            )
             before = record.target
-    return tuple(found)
+    return tuple(changes)
 
 
 def _notes(judged: Calibration, records: tuple[Record, ...]) -> tuple[str, ...]:
-    asked = sorted(
+    unrecorded = sorted(
         {record.target for record in records if record.target is not None} - set(judged.sizes)
     )
-    far = [size for size in asked if not min(judged.sizes) <= size <= max(judged.sizes)]
+    far = [size for size in unrecorded if not min(judged.sizes) <= size <= max(judged.sizes)]
     more = (
         (f"sizes {', '.join(map(str, far))} were never recorded: what they do is extrapolated",)
         if far

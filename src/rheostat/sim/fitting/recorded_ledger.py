@@ -22,7 +22,7 @@ def recorded_ledger(run: Recorded) -> Ledger:
     arrivals = Arrivals(load_of(run))
     book = Book(arrivals, 0.0, run.executors_at(0.0), batches=True)
     done = 0.0
-    for early, late in pairwise(run.seen):
+    for early, late in pairwise(run.observations):
         _note_sizes(book, late)
         if late.lag_rows is None or not ended(early, late):
             continue
@@ -51,9 +51,9 @@ def _committed_s(
     return min(late.t_s, max(early.t_s, arrivals.mean_time(first, rows) + late.latency_s))
 
 
-def _note_sizes(book: Book, seen: Observation) -> None:
-    if seen.executors:
-        book.registered(seen.t_s, seen.executors)
-        book.paid(seen.t_s, max(seen.executors, seen.target or 0))
-    if seen.size:
-        book.target(seen.t_s, seen.size)
+def _note_sizes(book: Book, observation: Observation) -> None:
+    if observation.executors:
+        book.registered(observation.t_s, observation.executors)
+        book.paid(observation.t_s, max(observation.executors, observation.target or 0))
+    if observation.size:
+        book.target(observation.t_s, observation.size)

@@ -61,7 +61,7 @@ class RecordedBatch:
 class Recorded:
     """A run: its observations with ``t_s`` from 0, and what can be read off them."""
 
-    seen: tuple[Observation, ...]
+    observations: tuple[Observation, ...]
     start_s: float
     """The first time of the recording, in its own epoch."""
 
@@ -70,7 +70,7 @@ class Recorded:
     @property
     def duration_s(self) -> float:
         """Seconds from the first observation to the last."""
-        return self.seen[-1].t_s
+        return self.observations[-1].t_s
 
     @property
     def slots_per_executor(self) -> int:
@@ -78,7 +78,7 @@ class Recorded:
         return next(
             (
                 observation.slots_per_executor
-                for observation in self.seen
+                for observation in self.observations
                 if observation.slots_per_executor
             ),
             1,
@@ -87,7 +87,9 @@ class Recorded:
     @property
     def interval_s(self) -> float:
         """The usual distance between two observations."""
-        return statistics.median(late.t_s - early.t_s for early, late in pairwise(self.seen))
+        return statistics.median(
+            late.t_s - early.t_s for early, late in pairwise(self.observations)
+        )
 
     @property
     def trigger_s(self) -> float:
@@ -95,7 +97,7 @@ class Recorded:
         return next(
             (
                 observation.trigger_s
-                for observation in self.seen
+                for observation in self.observations
                 if observation.trigger_s is not None
             ),
             0.0,
@@ -106,11 +108,11 @@ class Recorded:
         """The registered executors over time: (second, executors) of every change, the first
         included.
         """
-        found: list[tuple[float, int]] = []
-        for observation in self.seen:
-            if observation.executors and (not found or found[-1][1] != observation.executors):
-                found.append((observation.t_s, observation.executors))
-        return tuple(found)
+        changes: list[tuple[float, int]] = []
+        for observation in self.observations:
+            if observation.executors and (not changes or changes[-1][1] != observation.executors):
+                changes.append((observation.t_s, observation.executors))
+        return tuple(changes)
 
     def arrivals(self) -> Trace:
         """Return the recorded arrival rates, each held over the time up to its observation; where
@@ -119,20 +121,20 @@ class Recorded:
         rates: list[float] = []
         rate = 0.0
         # From the end, because an absent rate takes that of the next observation.
-        for observation in reversed(self.seen[1:]):
+        for observation in reversed(self.observations[1:]):
             rate = (
                 observation.input_rows_per_s if observation.input_rows_per_s is not None else rate
             )
             rates.append(rate)
         return Trace(
-            tuple(observation.t_s for observation in self.seen[:-1]), tuple(reversed(rates))
+            tuple(observation.t_s for observation in self.observations[:-1]), tuple(reversed(rates))
         )
 
     def starting_at(self, t_s: float) -> float:
         """Return the executors that were missing from the target at a time."""
         newest = next(
-            (observation for observation in reversed(self.seen) if observation.t_s <= t_s),
-            self.seen[0],
+            (observation for observation in reversed(self.observations) if observation.t_s <= t_s),
+            self.observations[0],
         )
         return starting(newest) or 0.0
 
@@ -154,47 +156,47 @@ def recorded(recording: Recording) -> Recorded:
     if len(moments) < 2:
         raise BadInput("a recording that is to be fitted needs two rows or more")
     origin_s = moments[0].observation.t_s
-    seen = tuple(
+    observations = tuple(
         replace(moment.observation, t_s=moment.observation.t_s - origin_s) for moment in moments
     )
     for name in ("executors", "input_rows_per_s", "lag_rows", "batch_s", "batch_rows"):
-        if all(getattr(observation, name) is None for observation in seen):
+        if all(getattr(observation, name) is None for observation in observations):
             raise BadInput(
                 f"the recording has no {name}; a Spark plant is fitted to executors, arrival rate,"
                 " lag and batches"
             )
-    usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(seen))
-    for moment, (early, late) in zip(moments[1:], pairwise(seen), strict=True):
+    usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(observations))
+    for moment, (early, late) in zip(moments[1:], pairwise(observations), strict=True):
         # In a gap batches, sizes and arrivals are unknown: a fit over it would invent them.
         if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
-            said = (
+            gap = (
                 f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s"
                 " apart"
             )
-            raise BadInput(f"{said}; what happened in it cannot be fitted: cut the recording there")
-    batches = _batches(seen)
+            raise BadInput(f"{gap}; what happened in it cannot be fitted: cut the recording there")
+    batches = _batches(observations)
     if len(batches) < _FEWEST_BATCHES:
         raise BadInput(
             f"the recording shows {len(batches)} batches with rows; a fit needs {_FEWEST_BATCHES}"
             " at least"
         )
-    return Recorded(seen, origin_s, batches)
+    return Recorded(observations, origin_s, batches)
 
 
-def _batches(seen: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
+def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
     """Return the batches with rows; each is seen in the first observation after its end."""
-    found: list[RecordedBatch] = []
-    for early, late in pairwise(seen):
+    batches: list[RecordedBatch] = []
+    for early, late in pairwise(observations):
         if not ended(early, late) or late.batch_s is None or late.batch_rows is None:
             continue
         end_s = end_of_batch_s(early, late)
         begin_s = end_s - late.batch_s
-        executors = _mean(seen, _registered, begin_s, end_s)
+        executors = _mean(observations, _registered, begin_s, end_s)
         if executors is not None:
-            after_s = found[-1].begin_s if found else -math.inf
-            new = _new(seen, after_s, begin_s + _EARLY * late.batch_s)
-            crowd = _mean(seen, starting, begin_s, end_s) or 0.0
-            found.append(
+            after_s = batches[-1].begin_s if batches else -math.inf
+            new = _new(observations, after_s, begin_s + _EARLY * late.batch_s)
+            crowd = _mean(observations, starting, begin_s, end_s) or 0.0
+            batches.append(
                 RecordedBatch(
                     end_s,
                     late.batch_s,
@@ -202,10 +204,10 @@ def _batches(seen: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
                     executors,
                     new,
                     crowd,
-                    *_ages_s(seen, (begin_s + end_s) / 2),
+                    *_ages_s(observations, (begin_s + end_s) / 2),
                 )
             )
-    return tuple(found)
+    return tuple(batches)
 
 
 def ended(early: Observation, late: Observation) -> bool:
@@ -227,29 +229,34 @@ def end_of_batch_s(early: Observation, late: Observation) -> float:
 def load_of(run: Recorded) -> Workload:
     """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
     waiting = next(
-        (observation.lag_rows for observation in run.seen if observation.lag_rows is not None), 0.0
+        (
+            observation.lag_rows
+            for observation in run.observations
+            if observation.lag_rows is not None
+        ),
+        0.0,
     )
     # A plant begins without a backlog, so the one that was found has to arrive.
     return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
 
-def starting(seen: Observation) -> float | None:
+def starting(observation: Observation) -> float | None:
     """Return the executors that are missing from the target; None where one of the two is
     unknown.
     """
     return (
         None
-        if seen.target is None or not seen.executors
-        else float(max(0, seen.target - seen.executors))
+        if observation.target is None or not observation.executors
+        else float(max(0, observation.target - observation.executors))
     )
 
 
-def _registered(seen: Observation) -> float | None:
-    return float(seen.executors) if seen.executors else None
+def _registered(observation: Observation) -> float | None:
+    return float(observation.executors) if observation.executors else None
 
 
 def _mean(
-    seen: Sequence[Observation],
+    observations: Sequence[Observation],
     of: Callable[[Observation], float | None],
     begin_s: float,
     end_s: float,
@@ -258,9 +265,13 @@ def _mean(
     halfway after.
     """
     total = weight = 0.0
-    for number, observation in enumerate(seen):
-        low = (seen[number - 1].t_s + observation.t_s) / 2 if number else -math.inf
-        high = (observation.t_s + seen[number + 1].t_s) / 2 if number + 1 < len(seen) else math.inf
+    for number, observation in enumerate(observations):
+        low = (observations[number - 1].t_s + observation.t_s) / 2 if number else -math.inf
+        high = (
+            (observation.t_s + observations[number + 1].t_s) / 2
+            if number + 1 < len(observations)
+            else math.inf
+        )
         held_s = min(high, end_s) - max(low, begin_s)
         value = of(observation)
         if value is not None and held_s > 0:
@@ -268,11 +279,11 @@ def _mean(
     return total / weight if weight else None
 
 
-def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...], int]:
+def _ages_s(observations: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...], int]:
     """Return the ages of the executors at a time and how many of them were there at first; the
     youngest leave first.
     """
-    known = [observation for observation in seen if observation.executors]
+    known = [observation for observation in observations if observation.executors]
     first = known[0].executors or 0
     born_s = [known[0].t_s] * first
     for early, late in pairwise(known):
@@ -282,14 +293,14 @@ def _ages_s(seen: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...],
         # Cut to the new size from the end: the youngest are those that have left.
         born_s = [*born_s, *[halfway_s] * ((late.executors or 0) - len(born_s))][: late.executors]
         first = min(first, len(born_s))
-    return tuple(max(0.0, t_s - each) for each in born_s), first
+    return tuple(max(0.0, t_s - registered_s) for registered_s in born_s), first
 
 
-def _new(seen: Sequence[Observation], after_s: float, until_s: float) -> int:
+def _new(observations: Sequence[Observation], after_s: float, until_s: float) -> int:
     """Return the executors that registered in a time, each halfway between the observations without
     and with it.
     """
-    known = [observation for observation in seen if observation.executors]
+    known = [observation for observation in observations if observation.executors]
     return sum(
         max(0, (late.executors or 0) - (early.executors or 0))
         for early, late in pairwise(known)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.sim.plant import Floats
-from rheostat.sim.plant_wrapper import Around
+from rheostat.sim.plant import Floats, PlantWrapper
 from rheostat.sim.spark.spark_plant import SparkPlant
 
 
@@ -48,7 +47,7 @@ class Pace:
         )
 
 
-class PacedPlant(Around):
+class PacedPlant(PlantWrapper):
     """A Spark plant whose batches take the pace's factor longer; the factor changes when the plant
     is looked at.
 
@@ -69,8 +68,8 @@ class PacedPlant(Around):
             self._starting(now) if self._starting else max(0, fleet.target - len(fleet.staying))
         )
         # Executors are numbered as they come, so the first ones have the lowest numbers.
-        first = sum(each.number < self._paced.p.executors for each in fleet.executors)
-        newness = pace.newness([now - each.registered_s for each in fleet.executors], first)
+        first = sum(executor.number < self._paced.p.executors for executor in fleet.executors)
+        newness = pace.newness([now - executor.registered_s for executor in fleet.executors], first)
         factor = (
             float(pace.at(np.array([now]))[0])
             * (1 + pace.per_start * starting)

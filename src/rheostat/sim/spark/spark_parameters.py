@@ -202,14 +202,14 @@ class SparkParameters:
             yield "state grows with state_keys or with state_window_s, not with both"
 
 
-def _kind(each: dataclasses.Field[Any]) -> str:
+def _kind(parameter: dataclasses.Field[Any]) -> str:
     return {"int": "a whole number", "int | None": "a whole number", "bool": "true or false"}.get(
-        str(each.type), "a number"
+        str(parameter.type), "a number"
     )
 
 
-def _parsed(each: dataclasses.Field[Any], value: Any) -> Any:
-    kind = str(each.type)
+def _parsed(parameter: dataclasses.Field[Any], value: Any) -> Any:
+    kind = str(parameter.type)
     if value is None and kind.endswith("None"):
         return None
     if kind == "bool":

@@ -110,14 +110,14 @@ class SparkPlant:
         """Rows of state now: the expected number of different keys seen, or the rows of the
         window.
         """
-        seen = self.committed * self.p.selectivity
+        rows = self.committed * self.p.selectivity
         if self.p.state_keys is not None:
-            return self.p.state_keys * -math.expm1(-seen / self.p.state_keys)
+            return self.p.state_keys * -math.expm1(-rows / self.p.state_keys)
         if self.p.state_window_s is not None:
             older = (
                 self.arrivals.rows_at(self.events.now - self.p.state_window_s) * self.p.selectivity
             )
-            return max(0.0, seen - older)
+            return max(0.0, rows - older)
         return 0.0
 
     @property

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rheostat.sim.noise import Noise
 from rheostat.sim.spark.spark_batch import Executor, StageRun, run_anywhere, run_at_home, strays
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.sim.spark.state_homes import NOBODY, adopted, rebalanced, step
+from rheostat.state.assignment import minimal_movement
 
 SOURCE = "kafka"
+NOBODY = -1
+"""Owner of a state partition that no executor has opened yet."""
 
 
 class Stages:
@@ -43,7 +47,7 @@ class Stages:
             if now >= executor.registered_s + self._p.warm_up_s or not executor.state_cold
         ]
         # If none is warm, as at the start, somebody must take the state.
-        homes = tuple(each.number for each in warm or staying)
+        homes = tuple(executor.number for executor in warm or staying)
         if homes == self._placed_for and (self._settled or not self._p.placement):
             return
         self._placed_for, self._settled = homes, True
@@ -141,3 +145,47 @@ def _weights(tasks: int, skew: float) -> list[float]:
     if tasks < 2 or skew == 1:
         return [1 / tasks] * tasks if tasks else []
     return [skew / tasks] + [(1 - skew / tasks) / (tasks - 1)] * (tasks - 1)
+
+
+def rebalanced(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
+    """Return the executor of each partition by the assignment that places live state: even shares,
+    as few moves as possible.
+    """
+    current = {("simulated", place): str(owner) for place, owner in enumerate(owners)}
+    # The product's own assignment: what the simulator shows of moves is what a job would do.
+    wanted = minimal_movement(current, [str(executor) for executor in executors])
+    return [int(wanted["simulated", place]) for place in range(len(owners))]
+
+
+def adopted(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
+    """Return the executor of each partition as Spark's locality has it: only those without one find
+    one, where there are fewest.
+    """
+    held = {executor: owners.count(executor) for executor in executors}
+    homes = []
+    for owner in owners:
+        home = (
+            owner
+            if owner in held
+            else min(executors, key=lambda executor: (held[executor], executor))
+        )
+        held[home] += owner not in held
+        homes.append(home)
+    return homes
+
+
+def step(
+    owners: Sequence[int], wanted: Sequence[int], living: Sequence[int], most: int
+) -> list[int]:
+    """Return the owners after at most ``most`` moves towards what is wanted; partitions of the dead
+    must move and do not count.
+    """
+    moved = list(owners)
+    for place, (owner, home) in enumerate(zip(owners, wanted, strict=True)):
+        # The dead first and beyond the limit: their partitions are loaded anew in any case.
+        if owner not in living:
+            moved[place] = home
+        elif owner != home and most > 0:
+            moved[place] = home
+            most -= 1
+    return moved

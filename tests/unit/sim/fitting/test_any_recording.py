@@ -71,8 +71,8 @@ def test_the_ledger_of_a_recording_loses_no_row_and_pays_for_all_that_are_there(
 @settings(max_examples=20, deadline=None)
 @given(recordings())
 def test_a_batch_that_was_seen_has_what_was_seen_of_it(run: Recorded) -> None:
-    sizes = [each.executors for each in run.seen if each.executors]
-    told = {(each.batch_s, each.batch_rows) for each in run.seen}
+    sizes = [each.executors for each in run.observations if each.executors]
+    told = {(each.batch_s, each.batch_rows) for each in run.observations}
     for batch in run.batches:
         assert (batch.batch_s, batch.rows) in told
         assert min(sizes) <= batch.executors <= max(sizes)
@@ -88,13 +88,13 @@ def test_a_batch_that_was_seen_has_what_was_seen_of_it(run: Recorded) -> None:
 def test_the_oldest_executors_come_first_and_there_are_as_many_as_were_seen(
     run: Recorded, t_s: float
 ) -> None:
-    ages_s, first = _ages_s(run.seen, t_s)
+    ages_s, first = _ages_s(run.observations, t_s)
     assert list(ages_s) == sorted(ages_s, reverse=True)
     assert 0 < first <= len(ages_s)
-    assert len(ages_s) in {each.executors for each in run.seen}
-    known = [each for each in run.seen if each.executors]
-    assert _ages_s(run.seen, 1e4)[0][0] == 1e4 - known[0].t_s
-    assert len(_ages_s(run.seen, 1e4)[0]) == known[-1].executors
+    assert len(ages_s) in {each.executors for each in run.observations}
+    known = [each for each in run.observations if each.executors]
+    assert _ages_s(run.observations, 1e4)[0][0] == 1e4 - known[0].t_s
+    assert len(_ages_s(run.observations, 1e4)[0]) == known[-1].executors
 
 
 @settings(max_examples=20, deadline=None)
@@ -102,19 +102,19 @@ def test_the_oldest_executors_come_first_and_there_are_as_many_as_were_seen(
 def test_a_mean_over_a_time_is_within_what_was_seen_and_whole_times_add_up(
     run: Recorded, begin_s: float, length_s: float
 ) -> None:
-    sizes = [float(each.executors) for each in run.seen if each.executors]
-    found = _mean(run.seen, _registered, begin_s, begin_s + length_s)
+    sizes = [float(each.executors) for each in run.observations if each.executors]
+    found = _mean(run.observations, _registered, begin_s, begin_s + length_s)
     assert found is None or min(sizes) - 1e-9 <= found <= max(sizes) + 1e-9
-    whole = _mean(run.seen, _registered, -1e3, 1e3)
+    whole = _mean(run.observations, _registered, -1e3, 1e3)
     assert whole is not None
-    came = _new(run.seen, -1.0, 1e4)
-    assert came == _new(run.seen, -1.0, begin_s) + _new(run.seen, begin_s, 1e4)
+    came = _new(run.observations, -1.0, 1e4)
+    assert came == _new(run.observations, -1.0, begin_s) + _new(run.observations, begin_s, 1e4)
 
 
 @settings(max_examples=20, deadline=None)
 @given(recordings())
 def test_the_backlog_that_was_found_arrives_in_the_first_second(run: Recorded) -> None:
-    waiting = next((each.lag_rows for each in run.seen if each.lag_rows is not None), 0.0)
+    waiting = next((each.lag_rows for each in run.observations if each.lag_rows is not None), 0.0)
     plain, whole = Arrivals(run.arrivals()), Arrivals(load_of(run))
     for t_s in (1.0, run.duration_s, run.duration_s + 100):
         assert whole.rows_at(t_s) - plain.rows_at(t_s) == pytest.approx(waiting)

@@ -127,7 +127,7 @@ def test_the_start_time_is_from_the_target_to_the_executors(run: Recorded) -> No
         _plain(10, target=4, executors=3),
         _plain(15, target=4, executors=4),
     )
-    assert start_s(replace(run, seen=seen)) == 10
+    assert start_s(replace(run, observations=seen)) == 10
 
 
 def test_arrivals_are_held_over_the_time_up_to_their_observation() -> None:

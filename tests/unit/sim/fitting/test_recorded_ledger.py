@@ -66,7 +66,9 @@ def test_a_recording_shows_what_really_happened(
 
 def test_without_a_recorded_latency_it_is_a_batch_late_at_most() -> None:
     truth, run = _ran("fixed", 8, 2.0)
-    blind = replace(run, seen=tuple(replace(each, latency_s=None) for each in run.seen))
+    blind = replace(
+        run, observations=tuple(replace(each, latency_s=None) for each in run.observations)
+    )
     told = measures(recorded_ledger(blind), SLO)
     assert truth.latency_mean_s is not None
     assert told.latency_mean_s is not None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rheostat.sim.spark.spark_batch import Executor, StageRun, run_anywhere, run_at_home, strays
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.spark.state_homes import NOBODY, adopted, rebalanced, step
+from rheostat.sim.spark.spark_stages import NOBODY, adopted, rebalanced, step
 from rheostat.workloads.steps import Steps
 
 tasks = st.lists(st.floats(0.01, 50), min_size=1, max_size=25)

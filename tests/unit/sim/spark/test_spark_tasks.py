@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.sim.spark.spark_batch import Executor, StageRun, run_anywhere, run_at_home, strays
-from rheostat.sim.spark.state_homes import NOBODY, adopted, rebalanced, step
+from rheostat.sim.spark.spark_stages import NOBODY, adopted, rebalanced, step
 
 owners = st.lists(st.integers(-1, 6), min_size=1, max_size=30)
 executors = st.lists(st.integers(0, 9), min_size=1, max_size=8, unique=True)
