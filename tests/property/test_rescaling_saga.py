@@ -336,7 +336,7 @@ def test_no_rule_is_broken_and_it_ends_steady_and_even(cluster, executors, happe
     )
     assert {
         life.phase for executor, life in rested.memory.lives.items() if executor not in idle
-    } == {"settled"}
+    } == {"ready"}
     if cluster.placing:
         counts = [
             list(cluster.holders.values()).count(executor)

@@ -29,12 +29,12 @@ class UnreadSizes:
             return
         if replicas is None or replicas == self._ours[uid]:
             return
-        self._hands[uid] = self._hands.get(uid, ConflictHistory()).seen(replicas, self._clock())
+        self._hands[uid] = self._hands.get(uid, ConflictHistory()).recorded(replicas, self._clock())
 
     def size(self, uid: str) -> int | None:
         """Return what somebody writes again and again; None where nobody does."""
         hand = self._hands.get(uid)
-        return hand.size if hand and hand.fights(self._clock()) else None
+        return hand.size if hand and hand.is_conflict(self._clock()) else None
 
     def forget(self, uid: str) -> None:
         """Forget a resource."""

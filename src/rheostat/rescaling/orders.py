@@ -1,11 +1,11 @@
-"""What the protocol of a change of size asks for; carried out by the room that knows the engine.
+"""The orders of the rescale protocol; the package of the engine carries them out.
 
-Every order may be given again: it says what should be so, not what should happen.
+Every order is idempotent: it states what should be so, not what should happen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Begin to warm an executor; the facts tell when it is warm."""
+    """Begin to warm an executor; the facts show when it is warm."""
 
     executor: str
 
@@ -55,3 +55,11 @@ class Kill:
 
 
 Order: TypeAlias = Request | WarmUp | Assign | Hide | Decommission | Kill
+
+
+def harmless(orders: Sequence[Order]) -> tuple[Order, ...]:
+    """Return the orders that may be given before a size is decided: those that neither request
+    executors nor let one go.
+    """
+    changes_size = (Request, Hide, Decommission, Kill)
+    return tuple(order for order in orders if not isinstance(order, changes_size))

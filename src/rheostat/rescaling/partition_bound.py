@@ -25,14 +25,14 @@ def partitions_wanted(raw: Decision, allowed: int, observation: Observation) -> 
     They bind where the policy needs more slots than there are partitions, within what the guards
     have ``allowed``, or where it says that they do.
     """
-    have, each = observation.state_partitions, observation.slots_per_executor or 1
+    have, per_executor = observation.state_partitions, observation.slots_per_executor or 1
     if not have:
         return None
-    slots = min(raw.target, allowed) * each
+    slots = min(raw.target, allowed) * per_executor
     if slots > have:
         return proposed_count(have, slots)
-    said = _TASKS_BIND.search(raw.reason)
-    return proposed_count(have, have + 1) if said and int(said[1]) == have else None
+    bound = _TASKS_BIND.search(raw.reason)
+    return proposed_count(have, have + 1) if bound and int(bound[1]) == have else None
 
 
 def with_partitions(
@@ -44,12 +44,12 @@ def with_partitions(
     wanted = partitions_wanted(raw, decision.target, observation)
     if wanted is None:
         return decision
-    said = (
+    action = (
         f"its {observation.state_partitions} state partitions bind, {wanted} would do:"
         f" {command(observation, wanted)}"
     )
     return replace(
         decision,
         evidence={**decision.evidence, WANTED: wanted},
-        actions=(*decision.actions, said),
+        actions=(*decision.actions, action),
     )

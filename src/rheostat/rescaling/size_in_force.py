@@ -35,7 +35,9 @@ class SizeInForce:
         """What was decided last; None as long as nobody has decided anything."""
         return self._decided
 
-    def see(self, registered: int, asked: int | None, now: float) -> tuple[int | None, int | None]:
+    def see(
+        self, registered: int, requested: int | None, now: float
+    ) -> tuple[int | None, int | None]:
         """Return the executors at work and the size in force, for what is registered and what the
         cluster manager was asked for last (None: it does not tell, or was given no number).
 
@@ -50,11 +52,11 @@ class SizeInForce:
         self._note(registered, now)
         self._registered = registered
         # Half of the executors may still be on their way: a decision now would end them on arrival.
-        if not asked and now - self._grew_s < SETTLE_S:
+        if not requested and now - self._grew_s < SETTLE_S:
             self._shown = None
             return None, None
         # The larger of both: what was asked for is coming, and what was there is being replaced.
-        self._shown = max(asked or 0, *(count for _, count in self._recent))
+        self._shown = max(requested or 0, *(count for _, count in self._recent))
         return registered, self._shown
 
     def begin(self, target: int, requested: int | None) -> bool:

@@ -46,18 +46,18 @@ class Table:
                 f"the last phase must be final, but {self.of(self.end)[0].event!r} leads on from"
                 f" {self.end!r}"
             )
-        forth = _closure(
+        reachable = _closure(
             {self.start}, ((transition.phase, transition.to) for transition in self.transitions)
         )
-        back = _closure(
+        ending = _closure(
             {self.end}, ((transition.to, transition.phase) for transition in self.transitions)
         )
         for phase in self.phases:
-            if phase not in forth:
+            if phase not in reachable:
                 raise BadInput(
                     f"every phase must be reachable from {self.start!r}, but {phase!r} is not"
                 )
-            if phase not in back:
+            if phase not in ending:
                 raise BadInput(
                     f"every phase must have a way to {self.end!r}, but {phase!r} has none"
                 )
@@ -95,9 +95,8 @@ class Table:
             if transition.phase in phases and transition.to in phases
         ]
         lines = [
-            f"    {each.phase} --> {each.to}:"
-            f" {each.event}{f' / {each.order}' if each.order else ''}"
-            for each in shown
+            f"    {row.phase} --> {row.to}: {row.event}{f' / {row.order}' if row.order else ''}"
+            for row in shown
         ]
         first = [f"    [*] --> {self.start}"] if self.start in phases else []
         last = [f"    {self.end} --> [*]"] if self.end in phases else []

@@ -4,30 +4,30 @@ from rheostat.rescaling.conflict_history import MOST, WITHIN_S, ConflictHistory
 
 
 def after(*times_s: float) -> ConflictHistory:
-    hand = ConflictHistory()
+    history = ConflictHistory()
     for at_s in times_s:
-        hand = hand.seen(3, at_s)
-    return hand
+        history = history.recorded(3, at_s)
+    return history
 
 
-def test_once_or_twice_is_no_fight_and_three_times_within_two_minutes_is() -> None:
-    assert not ConflictHistory().fights(0.0)
-    assert not after(0.0, 15.0).fights(15.0)
-    assert after(0.0, 15.0, 30.0).fights(30.0)
-    assert not after(0.0, 100.0, 200.0).fights(200.0)
+def test_once_or_twice_is_no_conflict_and_three_times_within_two_minutes_is() -> None:
+    assert not ConflictHistory().is_conflict(0.0)
+    assert not after(0.0, 15.0).is_conflict(15.0)
+    assert after(0.0, 15.0, 30.0).is_conflict(30.0)
+    assert not after(0.0, 100.0, 200.0).is_conflict(200.0)
 
 
-def test_a_fight_is_over_when_the_other_one_stops() -> None:
-    hand = after(*range(100))
-    assert hand.fights(99.0 + WITHIN_S - MOST)
-    assert not hand.fights(99.0 + WITHIN_S)
+def test_a_conflict_ends_when_the_other_program_stops() -> None:
+    history = after(*range(100))
+    assert history.is_conflict(99.0 + WITHIN_S - MOST)
+    assert not history.is_conflict(99.0 + WITHIN_S)
 
 
-def test_no_more_is_kept_than_tells_a_fight() -> None:
+def test_only_the_times_that_decide_are_kept() -> None:
     assert len(after(*range(1000)).times_s) == MOST
 
 
-def test_a_clock_that_is_put_back_makes_no_fight_of_hours() -> None:
-    hand = after(5000.0, 5001.0, 5002.0)
-    assert not hand.fights(10.0)
-    assert hand.seen(4, 10.0).times_s == (10.0,)
+def test_a_clock_set_back_does_not_prolong_a_conflict() -> None:
+    history = after(5000.0, 5001.0, 5002.0)
+    assert not history.is_conflict(10.0)
+    assert history.recorded(4, 10.0).times_s == (10.0,)

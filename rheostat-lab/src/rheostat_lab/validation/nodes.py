@@ -70,7 +70,7 @@ def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[
             target=len(left) - 1,
             standby=0,
             waits=Waits(),
-            lives=dict.fromkeys(left, Life("settled", 0.0)),
+            lives=dict.fromkeys(left, Life("ready", 0.0)),
             boundary=True,
             replacing={},
         )

@@ -1,5 +1,5 @@
-"""The first look of a step: who came and who went since the last, and what came of what was sent
-then.
+"""The first pass of a step: which executors came and went since the last one, and whether what was
+sent then has stayed.
 """
 
 from __future__ import annotations
@@ -17,21 +17,26 @@ from rheostat.state.units import Unit
 
 
 def arrive(
-    memory: Memory, facts: Facts, target: int, asked: Collection[str], standby: int, waits: Waits
+    memory: Memory,
+    facts: Facts,
+    target: int,
+    to_replace: Collection[str],
+    standby: int,
+    waits: Waits,
 ) -> ExecutorStates:
-    """Return where every executor stands after it came, went, or was verified; ``asked`` are those
-    that are to be replaced.
+    """Return the state of every executor after it came, went, or was verified; ``to_replace`` are the
+    executors to replace.
     """
-    roster = ExecutorStates(
+    states = ExecutorStates(
         facts=facts,
         target=target,
         standby=standby,
         waits=waits,
         lives=_lives(memory, facts),
         boundary=_is_boundary(memory, facts, waits),
-        replacing=_replacing(memory, facts, asked, waits),
+        replacing=_replacing(memory, facts, to_replace, waits),
     )
-    came = walk(roster, ARRIVALS, None)
+    came = walk(states, ARRIVALS, None)
     lives = {
         executor: _verified(came, memory.sent, executor, _progressed(came, executor, life))
         for executor, life in came.lives.items()
@@ -65,37 +70,36 @@ def _is_boundary(memory: Memory, facts: Facts, waits: Waits) -> bool:
 
 
 def _replacing(
-    memory: Memory, facts: Facts, asked: Collection[str], waits: Waits
+    memory: Memory, facts: Facts, to_replace: Collection[str], waits: Waits
 ) -> dict[str, float]:
-    """A replacement that was given up is forgotten after as long again, so that it can be asked for
-    anew.
+    """An abandoned replacement is forgotten after the same time again, so that it can be requested
+    once more.
     """
     known = {
         executor: min(since_s, facts.now_s)
         for executor, since_s in memory.replacing.items()
-        # Once the time to replace, in which it is waited for; then as long again, in which it is
-        # given up.
+        # The first ``replace_s`` is the wait for a successor, the second the time of abandonment.
         if executor in facts.registered and facts.now_s - since_s < 2 * waits.replace_s
     }
-    new = [executor for executor in asked if executor in facts.registered]
+    new = [executor for executor in to_replace if executor in facts.registered]
     return {**known, **{executor: facts.now_s for executor in new if executor not in known}}
 
 
-def _progressed(roster: ExecutorStates, executor: str, life: Life) -> Life:
-    """Waiting begins anew for a leaving executor whenever it holds fewer units than before."""
-    # No progress: the clock runs on, so that state which never moves cannot hold a victim for ever.
-    if life.phase not in KEEPABLE or roster.held(executor) >= life.left:
+def _progressed(states: ExecutorStates, executor: str, life: Life) -> Life:
+    """The wait for a leaving executor restarts whenever it holds fewer units than before."""
+    # No progress: the clock runs on, so that state which never moves cannot hold a draining candidate forever.
+    if life.phase not in KEEPABLE or states.held(executor) >= life.left:
         return life
-    return replace(life, since_s=roster.facts.now_s, left=roster.held(executor))
+    return replace(life, since_s=states.facts.now_s, left=states.held(executor))
 
 
-def _verified(roster: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
-    """At a boundary, verify what was sent before it: an executor on which all of it stayed begins
-    to count its tries anew.
+def _verified(states: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
+    """At a boundary, verify what was sent before it: an executor on which all of it stayed counts its
+    tries from 0 again.
     """
-    if not roster.boundary or executor not in sent.values():
+    if not states.boundary or executor not in sent.values():
         return life
-    holders = roster.facts.holders
+    holders = states.facts.holders
     # Units of a query that has ended since are neither kept nor lost.
     theirs = [unit for unit, to in sent.items() if to == executor and unit in holders]
     stayed = all(holders[unit] == executor for unit in theirs)

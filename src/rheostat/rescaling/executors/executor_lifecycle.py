@@ -1,26 +1,26 @@
-"""The life of an executor: scale-out and scale-in as one table, from the request to the end of its
+"""The executor lifecycle: scale-out and scale-in as one table, from the request to the end of the
 process.
 
-The way in: requested, registered, warming, warm, assigned, settled; or standby, warm and without
-state. The way out: victim, emptying, hidden, leaving, gone. The saga takes every step of an
-executor from this table, and the diagrams in the docs are made from it.
+Scale-out: requested, registered, warming, warm, assigned, ready; or standby, warm and without
+state. Scale-in: candidate, emptying, hidden, leaving, gone. ``advance`` takes every transition of an
+executor from this table, and the diagrams in the docs are generated from it.
 """
 
 from __future__ import annotations
 
 from rheostat.rescaling.transition_table import Table, Transition
 
-TAKING = frozenset({"warm", "assigned", "settled", "rebalancing", "stuck"})
+TAKING = frozenset({"warm", "assigned", "ready", "rebalancing", "stuck"})
 """Phases in which an executor may be given state."""
 
 ARRIVING = frozenset({"registered", "warming", "warm", "assigned"})
 STAYING = TAKING | ARRIVING | {"standby"}
 """Phases of executors that count for the target and for the standby executors above it."""
 
-DONE = frozenset({"settled", "stuck"})
+DONE = frozenset({"ready", "stuck"})
 """Phases in which nothing more is going to be done for the executor."""
 
-KEEPABLE = frozenset({"victim", "emptying"})
+KEEPABLE = frozenset({"candidate", "emptying"})
 """Phases of leaving executors that a higher target takes back; one that was hidden from the sources
 cannot be shown again."""
 
@@ -34,15 +34,15 @@ IN = (
     "warm",
     "standby",
     "assigned",
-    "settled",
+    "ready",
     "rebalancing",
     "stuck",
 )
 OUT = (
     "warm",
     "standby",
-    "settled",
-    "victim",
+    "ready",
+    "candidate",
     "emptying",
     "hidden",
     "leaving",
@@ -50,16 +50,16 @@ OUT = (
     "killed",
     "gone",
 )
-"""The two protocols, as they are drawn."""
+"""The two directions, as they are drawn."""
 
 EVENTS = {
     "registered": "the cluster has started it",
-    "lost": "it is no longer registered, and nobody had asked it to leave",
+    "lost": "it is no longer registered, although it was not asked to leave",
     "left": "it is no longer registered, as was asked",
     "chosen": (
         "there are more executors than the target, and of those at work it holds the least state"
         " (the youngest of equals); or there are more in standby than asked for; or it is to be"
-        " replaced and another has settled in its stead"
+        " replaced and another is ready in its place"
     ),
     "kept": "a newer target is higher, and among those that leave it holds the most state",
     "cold": "executors can be warmed before they get state",
@@ -69,14 +69,14 @@ EVENTS = {
         "the target needs it: a newer one is higher, or another executor is lost or to be replaced"
     ),
     "needed": (
-        "nobody else can take state, as when the controller sees the application for the first time"
+        "no other executor can take state, as when the controller first observes the application"
     ),
     "spare": "the target is reached without it",
-    "given": (
+    "assigned": (
         "state partitions are sent to it in this step: after a batch boundary, those of a lost"
         " executor at once"
     ),
-    "whole": (
+    "complete": (
         "after a batch boundary, it holds all that it should; or there is no state to be placed"
     ),
     "spent": (
@@ -90,7 +90,7 @@ EVENTS = {
     ),
     "empty": "after a batch boundary, it holds no state; or state is not placed",
     "unseen": (
-        "after another batch boundary, no batch knows of it any more, and it still holds no state"
+        "after another batch boundary, no batch uses it any more, and it still holds no state"
         " (or state is not placed)"
     ),
     "late": "its phase has lasted too long, without a partition fewer on it",
@@ -104,51 +104,51 @@ LIFE = Table(
         Transition("requested", "registered", "registered"),
         Transition("registered", "lost", "gone"),
         # An executor that is not wanted is never warmed: the choice is the look before readiness.
-        Transition("registered", "chosen", "victim"),
+        Transition("registered", "chosen", "candidate"),
         Transition("registered", "as it is", "warm"),
         Transition("registered", "needed", "warm"),
         Transition("registered", "cold", "warming", "WarmUp"),
         Transition("warming", "lost", "gone"),
-        Transition("warming", "chosen", "victim"),
+        Transition("warming", "chosen", "candidate"),
         Transition("warming", "warmed", "warm"),
         Transition("warming", "as it is", "warm"),
         Transition("warming", "needed", "warm"),
         Transition("warming", "late", "warm"),
         Transition("warm", "lost", "gone"),
-        Transition("warm", "chosen", "victim"),
+        Transition("warm", "chosen", "candidate"),
         Transition("warm", "spare", "standby"),
-        Transition("warm", "given", "assigned", "Assign"),
-        Transition("warm", "whole", "settled"),
+        Transition("warm", "assigned", "assigned", "Assign"),
+        Transition("warm", "complete", "ready"),
         Transition("standby", "lost", "gone"),
-        Transition("standby", "chosen", "victim"),
-        # No "given" in standby: state comes only to executors that the target has called.
+        Transition("standby", "chosen", "candidate"),
+        # No "assigned" in standby: state comes only to executors that the target has called.
         Transition("standby", "called", "warm"),
         Transition("assigned", "lost", "gone"),
-        Transition("assigned", "chosen", "victim"),
+        Transition("assigned", "chosen", "candidate"),
         Transition("assigned", "spent", "stuck"),
-        Transition("assigned", "given", "assigned", "Assign"),
-        Transition("assigned", "whole", "settled"),
-        Transition("settled", "lost", "gone"),
-        Transition("settled", "chosen", "victim"),
-        # A settled executor keeps working meanwhile, so its new state is no growth.
-        Transition("settled", "given", "rebalancing", "Assign"),
+        Transition("assigned", "assigned", "assigned", "Assign"),
+        Transition("assigned", "complete", "ready"),
+        Transition("ready", "lost", "gone"),
+        Transition("ready", "chosen", "candidate"),
+        # A ready executor keeps working meanwhile, so its new state does not count as a scale-out.
+        Transition("ready", "assigned", "rebalancing", "Assign"),
         Transition("rebalancing", "lost", "gone"),
-        Transition("rebalancing", "chosen", "victim"),
+        Transition("rebalancing", "chosen", "candidate"),
         Transition("rebalancing", "spent", "stuck"),
-        Transition("rebalancing", "given", "rebalancing", "Assign"),
-        Transition("rebalancing", "whole", "settled"),
+        Transition("rebalancing", "assigned", "rebalancing", "Assign"),
+        Transition("rebalancing", "complete", "ready"),
         Transition("stuck", "lost", "gone"),
-        Transition("stuck", "chosen", "victim"),
-        # Given again once it has rested: Spark may have stopped pulling the state elsewhere.
-        Transition("stuck", "given", "rebalancing", "Assign"),
-        Transition("stuck", "whole", "settled"),
-        Transition("victim", "lost", "gone"),
-        Transition("victim", "kept", "warm"),
+        Transition("stuck", "chosen", "candidate"),
+        # Assigned again once it has rested: Spark may have stopped pulling the state elsewhere.
+        Transition("stuck", "assigned", "rebalancing", "Assign"),
+        Transition("stuck", "complete", "ready"),
+        Transition("candidate", "lost", "gone"),
+        Transition("candidate", "kept", "warm"),
         # Before "empty": whoever may still stand by is not hidden, which cannot be undone.
-        Transition("victim", "retained", "standby"),
-        Transition("victim", "empty", "hidden", "Hide"),
-        Transition("victim", "late", "hidden", "Hide"),
-        Transition("victim", "handed", "emptying"),
+        Transition("candidate", "retained", "standby"),
+        Transition("candidate", "empty", "hidden", "Hide"),
+        Transition("candidate", "late", "hidden", "Hide"),
+        Transition("candidate", "handed", "emptying"),
         Transition("emptying", "lost", "gone"),
         Transition("emptying", "kept", "warm"),
         Transition("emptying", "retained", "standby"),
@@ -168,4 +168,4 @@ LIFE = Table(
         Transition("killed", "late", "killed", "Kill"),
     ),
 )
-"""Every phase, event and order of an executor's life; checked when it is loaded."""
+"""Every phase, event and order of the executor lifecycle; checked when it is loaded."""

@@ -1,6 +1,4 @@
-"""Where every executor stands in a step of the protocol: a value, which each look of the step
-returns anew.
-"""
+"""The lifecycle states of all executors during a step; each pass of it returns a new value."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ from rheostat.rescaling.executors.phase_limits import Waits
 from rheostat.rescaling.transition_table import Transition
 from rheostat.state.units import Unit
 
-Given = TypeVar("Given")
+Context = TypeVar("Context")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorStates:
-    """The lives of the executors, what is so, and what is asked for."""
+    """The lives of the executors, the facts, and what is requested."""
 
     facts: Facts
     target: int
@@ -39,11 +37,11 @@ class ExecutorStates:
     """Executors and the transitions that they have taken in this step."""
 
     def take(self, executor: str, transition: Transition) -> ExecutorStates:
-        """Return the roster after a transition; an executor that has settled counts its tries anew,
-        a chosen one its units.
+        """Return the states after a transition; a ready executor counts its tries from 0 again, a
+        draining candidate its units.
         """
         life = replace(self.lives[executor], phase=transition.to, since_s=self.facts.now_s)
-        if transition.to == "settled":
+        if transition.to == "ready":
             life = replace(life, tries=0)
         elif transition.event == "chosen":
             life = replace(life, units=self.held(executor), left=self.held(executor))
@@ -80,8 +78,8 @@ class ExecutorStates:
 
     @property
     def replaced(self) -> list[str]:
-        """The staying executors that wait for another in their stead; those for which none came in
-        time are left out.
+        """The staying executors that wait for a replacement; those for which none came in time are
+        left out.
         """
         staying = self.staying
         # Once the others reach the target, the predecessor goes however long its successor took.
@@ -120,21 +118,21 @@ class ExecutorStates:
         return self.facts.now_s - self.lives[executor].since_s
 
 
-Condition: TypeAlias = Callable[[ExecutorStates, Given, str], bool]
-"""Tells whether an event holds for an executor, from the roster and what the look was given."""
+Condition: TypeAlias = Callable[[ExecutorStates, Context, str], bool]
+"""Whether an event holds for an executor, from the states and the context of the pass."""
 
 
 def walk(
-    roster: ExecutorStates, look: Mapping[str, Condition[Given]], given: Given
+    states: ExecutorStates, look: Mapping[str, Condition[Context]], context: Context
 ) -> ExecutorStates:
     """Take for every executor the first transition of its phase, among the events of ``look``,
-    whose condition holds; return the roster after them.
+    whose condition holds; return the states after them.
     """
-    for executor in tuple(roster.lives):
+    for executor in tuple(states.lives):
         # The order of the table decides: one transition an executor and look, the first that holds.
-        for transition in LIFE.of(roster.phase(executor)):
+        for transition in LIFE.of(states.phase(executor)):
             holds = look.get(transition.event)
-            if holds and holds(roster, given, executor):
-                roster = roster.take(executor, transition)
+            if holds and holds(states, context, executor):
+                states = states.take(executor, transition)
                 break
-    return roster
+    return states

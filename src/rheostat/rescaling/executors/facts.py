@@ -1,4 +1,4 @@
-"""What is so at this moment: all that the protocol of a change of size knows of the world."""
+"""The facts of a step: everything that the rescale protocol knows about the application."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Facts:
     None: no batch has been seen; then one second counts as a boundary.
     """
     slack_s: float | None = None
-    """What a batch may take longer without anybody noticing."""
+    """By how much a batch may last longer without missing the SLO."""
     load_s: float | None = None
-    """What the loading of one unit takes."""
+    """How long it takes to load one unit."""
 
     in_pause: bool = False
     """Whether both are of the pauses between batches: state that moves is loaded there, and no
     batch lasts longer for it."""
 
     placing: bool = True
-    """False: state is not placed (mode off, or it cannot be): everybody counts as settled and as
-    empty at once."""
+    """False: state is not placed (mode off, or it cannot be): every executor counts as ready
+    and as empty at once."""
 
     slots_per_executor: int = 1

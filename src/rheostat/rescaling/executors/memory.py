@@ -1,16 +1,24 @@
-"""What the protocol remembers between two steps: plain values, so that a restart of the controller
-continues where it stood.
+"""What the rescale protocol remembers between two steps: plain values, so that a restarted
+controller continues where it stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rheostat.rescaling.executors.executor_lifecycle import DONE, GOING
+from rheostat.rescaling.executors.phase_limits import Waits
 from rheostat.state.units import Unit
 
 _SCHEMA = 1
+
+_FORMER_PHASES = {"settled": "ready", "victim": "candidate"}
+"""Phases by the names that journals of earlier versions contain."""
+
+_RESTING = DONE | {"standby", "leaving", "killed"}
+"""Phases that no batch boundary ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,11 @@ class Memory:
         }
 
     def resumed(self, now_s: float) -> Memory:
-        """Return what a new controller goes on from: every phase begins anew, and so do the batches
-        and what is to be verified.
+        """Return the memory with which a new controller continues: the clocks of all phases
+        restart, and so do the batches and the verification.
 
-        Who was hidden and not asked to leave may still stay: a new controller has decided nothing.
+        A hidden executor that was not asked to leave may stay: a new controller has decided
+        nothing yet.
         """
         lives = {
             executor: replace(
@@ -83,13 +92,16 @@ class Memory:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Memory:
         """Return a memory from its JSON values; an empty one from those of another schema: the
-        facts tell the rest.
+        facts provide the rest.
         """
-        # Rather no memory than one that is misread: the facts tell nearly all of it.
+        # No memory is better than a misread one: the facts contain nearly all of it.
         if kept.get("schema") != _SCHEMA:
             return cls()
         return cls(
-            lives={executor: Life(*life) for executor, life in kept["lives"].items()},
+            lives={
+                executor: Life(_FORMER_PHASES.get(phase, phase), *life)
+                for executor, (phase, *life) in kept["lives"].items()
+            },
             batch=kept["batch"],
             boundary_s=kept["boundary_s"],
             wanted=_units(kept["wanted"]),
@@ -97,6 +109,31 @@ class Memory:
             sent=_units(kept["sent"]),
             replacing=kept["replacing"],
         )
+
+
+def awaits_boundary(memory: Memory) -> bool:
+    """Return whether some executor's next transition waits for a batch boundary."""
+    return any(life.phase not in _RESTING for life in memory.lives.values())
+
+
+def has_rested(memory: Memory, now_s: float, waits: Waits = Waits()) -> bool:  # noqa: B008
+    """Return whether an assignment that did not stay has rested long enough to be tried again."""
+    stuck = (life for life in memory.lives.values() if life.phase == "stuck")
+    return any(now_s - life.since_s >= waits.rest_s for life in stuck)
+
+
+def standing_by(memory: Memory) -> set[str]:
+    """Return the executors that stand by, warm and without state."""
+    return {executor for executor, life in memory.lives.items() if life.phase == "standby"}
+
+
+def undecided_size(memory: Memory, registered: Collection[str]) -> int:
+    """Return the size as long as none is decided: all executors except those that an earlier
+    controller has asked to leave.
+    """
+    # They leave whatever is decided now, so they are no part of the size.
+    going = {executor for executor, life in memory.lives.items() if life.phase in GOING}
+    return len(set(registered) - going)
 
 
 def _rows(assignment: Mapping[Unit, str]) -> list[list[str | int]]:

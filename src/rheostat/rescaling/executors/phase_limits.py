@@ -22,23 +22,24 @@ class Waits:
 
     warm_s: float = _wait(30.0, "an executor whose warm-up has not ended gets state cold")
     empty_s: float = _wait(
-        300.0, "a victim that loses no partition any more goes with what it holds"
+        300.0, "a draining candidate that stops losing partitions leaves with what it holds"
     )
     hidden_s: float = _wait(
         60.0, "a hidden executor is asked to leave, though no boundary came or state came back"
     )
     leave_s: float = _wait(
         90.0,
-        "an executor that was asked to leave is asked again, after as long killed, and killed"
+        "an executor that was asked to leave is asked again, after the same time killed, and killed"
         " again",
     )
-    tries: int = _wait(4, "an assignment that failed so often in a row rests")
+    tries: int = _wait(4, "an assignment that failed this often in a row rests")
     rest_s: float = _wait(60.0, "an assignment that rests is tried once")
     replace_s: float = _wait(
         300.0,
-        "a replacement for which nobody came is given up; it may be asked for again after as long",
+        "a replacement for which no executor came is abandoned; it may be requested again after the"
+        " same time",
     )
-    idle_s: float = _wait(1.0, "where no batch has been seen, so much counts as a batch boundary")
+    idle_s: float = _wait(1.0, "where no batch was observed, this time counts as a batch boundary")
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -53,7 +54,7 @@ class Waits:
         """Return how long a phase may last before it is late."""
         limits = {
             "warming": self.warm_s,
-            "victim": self.empty_s,
+            "candidate": self.empty_s,
             "emptying": self.empty_s,
             "hidden": self.hidden_s,
         }

@@ -34,63 +34,65 @@ class StatePlan:
         )
 
 
-def plan_of(roster: ExecutorStates, idle: Collection[str], memory: Memory) -> StatePlan:
+def plan_of(states: ExecutorStates, idle: Collection[str], memory: Memory) -> StatePlan:
     """Return where every unit is wanted and what is sent now: at a boundary what the slack allows,
     units of lost executors at once.
     """
     known = StatePlan(memory.wanted, memory.takers, idle)
-    takers = _takers(roster, idle)
+    takers = _takers(states, idle)
     # Between boundaries only lost units move: a planned task would undo any other assignment.
-    if not (roster.facts.placing and takers and (roster.boundary or roster.lost)):
+    if not (states.facts.placing and takers and (states.boundary or states.lost)):
         return known
-    # Kept while it holds: a plan that is made anew halfway could want other units moved.
-    plan = known if _still_holds(known, takers, roster) else _anew(takers, idle, roster)
-    units = _at_boundary(roster, plan) if roster.boundary else _lost(roster, plan, memory)
+    # Kept while it holds: a plan that is computed again halfway could want other units moved.
+    plan = known if _still_holds(known, takers, states) else _rebalanced_plan(takers, idle, states)
+    units = _at_boundary(states, plan) if states.boundary else _lost(states, plan, memory)
     return replace(plan, sending={unit: plan.wanted[unit] for unit in units})
 
 
-def sent(roster: ExecutorStates, plan: StatePlan, memory: Memory) -> dict[Unit, str]:
+def sent(states: ExecutorStates, plan: StatePlan, memory: Memory) -> dict[Unit, str]:
     """Return what has been sent since the last boundary."""
     # At a boundary what was sent before it has just been verified.
-    return {**({} if roster.boundary else memory.sent), **plan.sending}
+    return {**({} if states.boundary else memory.sent), **plan.sending}
 
 
-def _still_holds(plan: StatePlan, takers: tuple[str, ...], roster: ExecutorStates) -> bool:
-    return set(takers) == set(plan.takers) and roster.facts.holders.keys() == plan.wanted.keys()
+def _still_holds(plan: StatePlan, takers: tuple[str, ...], states: ExecutorStates) -> bool:
+    return set(takers) == set(plan.takers) and states.facts.holders.keys() == plan.wanted.keys()
 
 
-def _anew(takers: tuple[str, ...], idle: Collection[str], roster: ExecutorStates) -> StatePlan:
-    return StatePlan(_shared_out(roster, takers), takers, idle)
+def _rebalanced_plan(
+    takers: tuple[str, ...], idle: Collection[str], states: ExecutorStates
+) -> StatePlan:
+    return StatePlan(_shared_out(states, takers), takers, idle)
 
 
-def _takers(roster: ExecutorStates, idle: Collection[str]) -> tuple[str, ...]:
+def _takers(states: ExecutorStates, idle: Collection[str]) -> tuple[str, ...]:
     """Return who shares the state: executors to be replaced only as long as the others are fewer
     than the target.
     """
-    replaced, able = roster.replaced, taking(roster, idle)
+    replaced, able = states.replaced, taking(states, idle)
     others = sum(executor not in replaced for executor in able)
     # The last ones keep their state until successors can take it: it never crowds on a few.
-    still = replaced[: max(0, roster.target - others)]
+    still = replaced[: max(0, states.target - others)]
     return tuple(executor for executor in able if executor not in replaced or executor in still)
 
 
-def _shared_out(roster: ExecutorStates, takers: tuple[str, ...]) -> dict[Unit, str]:
-    if roster.facts.ranges:
-        return contiguous(tuple(roster.facts.holders), takers)
-    return minimal_movement(_living(roster), takers, roster.facts.weights)
+def _shared_out(states: ExecutorStates, takers: tuple[str, ...]) -> dict[Unit, str]:
+    if states.facts.ranges:
+        return contiguous(tuple(states.facts.holders), takers)
+    return minimal_movement(_living(states), takers, states.facts.weights)
 
 
-def _living(roster: ExecutorStates) -> dict[Unit, str | None]:
+def _living(states: ExecutorStates) -> dict[Unit, str | None]:
     return {
         # The coordinator remembers dead executors until another one reports the store.
-        unit: holder if holder in roster.facts.registered else None
-        for unit, holder in roster.facts.holders.items()
+        unit: holder if holder in states.facts.registered else None
+        for unit, holder in states.facts.holders.items()
     }
 
 
-def _at_boundary(roster: ExecutorStates, plan: StatePlan) -> tuple[Unit, ...]:
-    holders = _living(roster)
-    resting = {e for e in roster.those_in({"stuck"}) if roster.waited_s(e) < roster.waits.rest_s}
+def _at_boundary(states: ExecutorStates, plan: StatePlan) -> tuple[Unit, ...]:
+    holders = _living(states)
+    resting = {e for e in states.those_in({"stuck"}) if states.waited_s(e) < states.waits.rest_s}
     wanted = {
         unit: to
         for unit, to in plan.wanted.items()
@@ -98,23 +100,23 @@ def _at_boundary(roster: ExecutorStates, plan: StatePlan) -> tuple[Unit, ...]:
         if to not in resting or holders[unit] not in plan.takers
     }
     # Those on the way out are emptied first: they are paid for as long as they hold state.
-    first = [executor for executor in roster.lives if executor not in plan.takers]
+    first = [executor for executor in states.lives if executor not in plan.takers]
     # Where pauses load the state, only executors on the way in need a ramp.
-    young = roster.those_in(ARRIVING) if roster.facts.in_pause else None
+    young = states.those_in(ARRIVING) if states.facts.in_pause else None
     return next_moves(
         holders,
         wanted,
-        partitions_per_batch(roster.facts.slack_s, roster.facts.load_s),
+        partitions_per_batch(states.facts.slack_s, states.facts.load_s),
         first,
         young,
     )
 
 
-def _lost(roster: ExecutorStates, plan: StatePlan, memory: Memory) -> list[Unit]:
-    """An order that was given since the last boundary is not given again before the next."""
-    lost = roster.lost
+def _lost(states: ExecutorStates, plan: StatePlan, memory: Memory) -> list[Unit]:
+    """An order is given once between two boundaries."""
+    lost = states.lost
     return [
         unit
-        for unit in moves(_living(roster), plan.wanted)
+        for unit in moves(_living(states), plan.wanted)
         if unit in lost and memory.sent.get(unit) != plan.wanted[unit]
     ]

@@ -1,4 +1,4 @@
-"""Where a change of size stands, in words."""
+"""The status of a rescale as text."""
 
 from __future__ import annotations
 
@@ -14,91 +14,89 @@ from rheostat.state.fluid import too_big
 from rheostat.state.units import Unit
 
 
-def describe(roster: ExecutorStates, plan: StatePlan) -> Rescaling:
-    """Return the phase, and in words everything that is under way, that waits, and that cannot be
-    helped.
-    """
+def describe(states: ExecutorStates, plan: StatePlan) -> Rescaling:
+    """Return the phase and a text: what is in progress, what waits, and what cannot be done."""
     coming = (
-        _waiting(roster),
-        _standby_waiting(roster),
-        _not_replaced(roster),
-        _warming(roster),
-        _moving(roster, plan),
-        _settling(roster, plan),
+        _waiting(states),
+        _standby_waiting(states),
+        _not_replaced(states),
+        _warming(states),
+        _moving(states, plan),
+        _settling(states, plan),
     )
-    said = (
+    parts = (
         *coming,
-        *_emptying(roster),
-        _leaving(roster),
-        _standing_by(roster),
-        _felt(roster, plan),
-        _stuck(roster, plan),
-        _slots(roster),
+        *_emptying(states),
+        _leaving(states),
+        _standing_by(states),
+        _felt(states, plan),
+        _stuck(states, plan),
+        _slots(states),
     )
-    return Rescaling(phase=_phase(roster), detail="; ".join(part for part in said if part))
+    return Rescaling(phase=_phase(states), detail="; ".join(part for part in parts if part))
 
 
-def _phase(roster: ExecutorStates) -> str:
-    # The order is that of importance: lacking capacity is told before surplus, and both before
+def _phase(states: ExecutorStates) -> str:
+    # The order is that of importance: lacking capacity is reported before surplus, and both before
     # moves.
-    if _lacking(roster) > 0 or roster.those_in(ARRIVING):
+    if _lacking(states) > 0 or states.those_in(ARRIVING):
         return "growing"
     if (
-        roster.those_in(KEEPABLE | GOING)
-        or len(roster.facts.registered) > roster.target + roster.standby
+        states.those_in(KEEPABLE | GOING)
+        or len(states.facts.registered) > states.target + states.standby
     ):
         return "shrinking"
-    if roster.those_in({"rebalancing"}):
+    if states.those_in({"rebalancing"}):
         return "balancing"
-    return "blocked" if roster.those_in({"stuck"}) else "steady"
+    return "blocked" if states.those_in({"stuck"}) else "steady"
 
 
-def _lacking(roster: ExecutorStates) -> int:
+def _lacking(states: ExecutorStates) -> int:
     """Return how many executors are lacking for the target; the job does without those that are
     lacking for the standby.
     """
     # Idle executors do not count, because standby ones do not serve the target.
-    return roster.target + len(roster.replaced) - (len(roster.staying) - len(spare(roster)))
+    return states.target + len(states.replaced) - (len(states.staying) - len(spare(states)))
 
 
-def _waiting(roster: ExecutorStates) -> str:
-    lacking, total = _lacking(roster), request_total(roster) - roster.standby
-    stead = f" to replace {_named(roster.replaced)}" if roster.replaced else ""
-    return f"waiting for {lacking} of {total} executors{stead}" if lacking > 0 else ""
+def _waiting(states: ExecutorStates) -> str:
+    lacking, total = _lacking(states), request_total(states) - states.standby
+    purpose = f" to replace {_named(states.replaced)}" if states.replaced else ""
+    return f"waiting for {lacking} of {total} executors{purpose}" if lacking > 0 else ""
 
 
-def _standby_waiting(roster: ExecutorStates) -> str:
-    lacking = roster.standby - len(spare(roster))
-    return f"waiting for {lacking} of {roster.standby} standby executors" if lacking > 0 else ""
+def _standby_waiting(states: ExecutorStates) -> str:
+    lacking = states.standby - len(spare(states))
+    return f"waiting for {lacking} of {states.standby} standby executors" if lacking > 0 else ""
 
 
-def _not_replaced(roster: ExecutorStates) -> str:
+def _not_replaced(states: ExecutorStates) -> str:
     waited = [
         executor
-        for executor in roster.staying
-        if executor in roster.replacing and executor not in roster.replaced
+        for executor in states.staying
+        if executor in states.replacing and executor not in states.replaced
     ]
     return (
-        f"{_named(waited)} not replaced: no other came in {roster.waits.replace_s:.0f} s"
+        f"{_named(waited)} not replaced: no successor came within {states.waits.replace_s:.0f} s"
         if waited
         else ""
     )
 
 
-def _warming(roster: ExecutorStates) -> str:
-    warming = roster.those_in({"warming"})
+def _warming(states: ExecutorStates) -> str:
+    warming = states.those_in({"warming"})
     return f"warming {_named(warming)}" if warming else ""
 
 
-def _moving(roster: ExecutorStates, plan: StatePlan) -> str:
-    """Moves away from those that leave are told as emptying; here is who receives in a scale-out or
-    a repair.
+def _moving(states: ExecutorStates, plan: StatePlan) -> str:
+    """Moves away from leaving executors are reported as emptying; these are the receiving executors
+    in a scale-out or a repair.
     """
-    receiving, leaving = roster.those_in({"assigned", "rebalancing"}), roster.those_in(KEEPABLE)
+    receiving, leaving = states.those_in({"assigned", "rebalancing"}), states.those_in(KEEPABLE)
     units = [
         unit
-        for unit in _pending(roster, plan)
-        if plan.wanted[unit] in receiving and roster.facts.holders[unit] not in leaving
+        for unit in _pending(states, plan)
+        if plan.wanted[unit] in receiving and states.facts.holders[unit] not in leaving
     ]
     to = {plan.wanted[unit] for unit in units}
     return (
@@ -109,44 +107,44 @@ def _moving(roster: ExecutorStates, plan: StatePlan) -> str:
     )
 
 
-def _standing_by(roster: ExecutorStates) -> str:
-    standby = roster.those_in({"standby"})
+def _standing_by(states: ExecutorStates) -> str:
+    standby = states.those_in({"standby"})
     verb = "stands" if len(standby) == 1 else "stand"
     return f"{_named(standby)} {verb} by" if standby else ""
 
 
-def _felt(roster: ExecutorStates, plan: StatePlan) -> str:
+def _felt(states: ExecutorStates, plan: StatePlan) -> str:
     return (
-        (too_big(roster.facts.slack_s, roster.facts.load_s) or "") if _pending(roster, plan) else ""
+        (too_big(states.facts.slack_s, states.facts.load_s) or "") if _pending(states, plan) else ""
     )
 
 
-def _pending(roster: ExecutorStates, plan: StatePlan) -> list[Unit]:
+def _pending(states: ExecutorStates, plan: StatePlan) -> list[Unit]:
     return [
-        unit for unit in moves(roster.facts.holders, plan.wanted) if unit in roster.facts.holders
+        unit for unit in moves(states.facts.holders, plan.wanted) if unit in states.facts.holders
     ]
 
 
-def _settling(roster: ExecutorStates, plan: StatePlan) -> str:
+def _settling(states: ExecutorStates, plan: StatePlan) -> str:
     settling = [
         executor
-        for executor in roster.those_in({"warm", "assigned", "rebalancing"})
-        if not plan.missing(executor, roster.facts.holders)
+        for executor in states.those_in({"warm", "assigned", "rebalancing"})
+        if not plan.missing(executor, states.facts.holders)
     ]
     return f"{_named(settling)} to be verified when a batch has ended" if settling else ""
 
 
-def _emptying(roster: ExecutorStates) -> list[str]:
-    emptying = [executor for executor in roster.those_in(KEEPABLE) if roster.lives[executor].units]
+def _emptying(states: ExecutorStates) -> list[str]:
+    emptying = [executor for executor in states.those_in(KEEPABLE) if states.lives[executor].units]
     return [
-        f"emptying executor {e}: {roster.held(e)} of {_partitions(roster.lives[e].units)} left"
+        f"emptying executor {e}: {states.held(e)} of {_partitions(states.lives[e].units)} left"
         for e in emptying
     ]
 
 
-def _leaving(roster: ExecutorStates) -> str:
-    leaving = roster.those_in(GOING)
-    held = sum(roster.held(executor) for executor in leaving)
+def _leaving(states: ExecutorStates) -> str:
+    leaving = states.those_in(GOING)
+    held = sum(states.held(executor) for executor in leaving)
     verb = "is" if len(leaving) == 1 else "are"
     return (
         f"{_named(leaving)} {verb} leaving"
@@ -156,10 +154,10 @@ def _leaving(roster: ExecutorStates) -> str:
     )
 
 
-def _stuck(roster: ExecutorStates, plan: StatePlan) -> str:
-    stuck = roster.those_in({"stuck"})
-    count = sum(plan.missing(executor, roster.facts.holders) for executor in stuck)
-    tries, rest_s = roster.waits.tries, roster.waits.rest_s
+def _stuck(states: ExecutorStates, plan: StatePlan) -> str:
+    stuck = states.those_in({"stuck"})
+    count = sum(plan.missing(executor, states.facts.holders) for executor in stuck)
+    tries, rest_s = states.waits.tries, states.waits.rest_s
     return (
         f"{_partitions(count)} did not stay on {_named(stuck)} after {tries} tries, again every"
         f" {rest_s:.0f} s"
@@ -168,8 +166,8 @@ def _stuck(roster: ExecutorStates, plan: StatePlan) -> str:
     )
 
 
-def _slots(roster: ExecutorStates) -> str:
-    slots, units = roster.target * roster.facts.slots_per_executor, len(roster.facts.holders)
+def _slots(states: ExecutorStates) -> str:
+    slots, units = states.target * states.facts.slots_per_executor, len(states.facts.holders)
     return (
         f"{units} state partitions cannot use {slots} slots: {slots} or more partitions would"
         if 0 < units < slots

@@ -1,9 +1,8 @@
-"""One step of the change of size: what is remembered and what is so -> what to remember, what to
-order, what to say.
+"""One step of a rescale: memory and facts in; new memory, orders and status out.
 
-Pure, level-triggered, restart-safe: the target is asserted in every step, a step that was never
-carried out is seen as such in the next facts, and the memory is plain JSON values (without it the
-facts tell nearly all: executors that were there are taken as they are).
+Pure, level-triggered, restart-safe: every step reconciles the target, the next facts show whether a
+step was carried out, and the memory is plain JSON values (without it the facts suffice nearly
+always: registered executors are taken as they are).
 """
 
 from __future__ import annotations
@@ -48,50 +47,50 @@ def advance(
     ``replace`` exchanged for others.
 
     Every step asks for the total again. State is assigned only in steps right after a batch
-    boundary, that of lost executors at once. ``replace`` need be said once: it is remembered until
-    the executor is gone or is given up.
+    boundary, that of lost executors at once. ``replace`` need be passed once: it is remembered
+    until the executor is gone or its replacement is abandoned.
     """
     arrived = arrive(memory, facts, target, replace, standby, waits)
-    # Who goes is settled before anybody is given state, or state would be sent to a victim.
+    # Candidates are chosen before state is assigned, or state would be sent to one of them.
     chosen = walk(arrived, CHOICES, choice_of(arrived))
     need = need_of(chosen)
-    # Readiness before the plan: whoever became warm in this step shares the state at once.
+    # Readiness before the plan: an executor that became warm in this step gets state at once.
     ready = walk(chosen, READINESS, need)
     plan = plan_of(ready, need.spare, memory)
     placed = walk(ready, PLACEMENT, plan)
     return Step(_remembered(placed, plan, memory), _orders(placed, plan), describe(placed, plan))
 
 
-def _orders(roster: ExecutorStates, plan: StatePlan) -> tuple[Order, ...]:
+def _orders(states: ExecutorStates, plan: StatePlan) -> tuple[Order, ...]:
     """Return the total, and what the transitions of this step order, together for all executors."""
-    receiving = roster.ordered("Assign")
+    receiving = states.ordered("Assign")
     # The plan names all; only those whose transition has ordered it are sent anything.
     units = {unit: executor for unit, executor in plan.sending.items() if executor in receiving}
     several = (
         order(executors)
         for order in (Hide, Decommission, Kill)
-        if (executors := roster.ordered(order.__name__))
+        if (executors := states.ordered(order.__name__))
     )
     return (
         # First of all orders: an executor that is let go while the total is higher is replaced by
         # Spark.
-        Request(request_total(roster)),
+        Request(request_total(states)),
         *([Assign(units)] if units else []),
-        *map(WarmUp, roster.ordered("WarmUp")),
+        *map(WarmUp, states.ordered("WarmUp")),
         *several,
     )
 
 
-def _remembered(roster: ExecutorStates, plan: StatePlan, memory: Memory) -> Memory:
-    facts = roster.facts
-    since_s = None if roster.boundary else memory.boundary_s
+def _remembered(states: ExecutorStates, plan: StatePlan, memory: Memory) -> Memory:
+    facts = states.facts
+    since_s = None if states.boundary else memory.boundary_s
     return Memory(
-        lives={executor: life for executor, life in roster.lives.items() if life.phase != LIFE.end},
+        lives={executor: life for executor, life in states.lives.items() if life.phase != LIFE.end},
         batch=facts.batch,
         # min: a clock that was put back must not make the next boundary wait for its old time.
         boundary_s=facts.now_s if since_s is None else min(since_s, facts.now_s),
         wanted=plan.wanted,
         takers=plan.takers,
-        sent=sent(roster, plan, memory),
-        replacing=roster.replacing,
+        sent=sent(states, plan, memory),
+        replacing=states.replacing,
     )

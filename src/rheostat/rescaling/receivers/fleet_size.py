@@ -89,8 +89,8 @@ def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
     second, busy share), of rows per busy second; None where none was busy enough.
     """
     # A sample may count busy time that began before it: above 1 it would lower the ceiling.
-    told = [rate / min(1.0, busy) for rate, busy in samples if busy >= BUSY and rate > 0]
-    return statistics.median(told) if told else None
+    ceilings = [rate / min(1.0, busy) for rate, busy in samples if busy >= BUSY and rate > 0]
+    return statistics.median(ceilings) if ceilings else None
 
 
 def wanted_receivers(
@@ -129,26 +129,30 @@ def fleet_step(
     ``wanted`` (what the executors hold of it) and ``replaced`` (the receivers that go once all
     others serve).
     """
-    replaced = [each for each in memory.get("replaced", []) if each in facts.receivers]
+    replaced = [known for known in memory.get("replaced", []) if known in facts.receivers]
     replaced += [
         receiver
         for receiver, executor in sorted(facts.receivers.items())
         if executor not in facts.executors and receiver not in replaced
     ]
-    orders: list[FleetOrder] = [Stop(each) for each in _gone(facts, replaced)]
+    orders: list[FleetOrder] = [Stop(gone) for gone in _gone(facts, replaced)]
     # Those on the way out still serve, but their successors are what counts.
-    staying = {each: at for each, at in facts.receivers.items() if each not in replaced}
+    staying = {
+        receiver: executor
+        for receiver, executor in facts.receivers.items()
+        if receiver not in replaced
+    }
     there, since_s = len(staying), memory.get("low_since_s")
-    asked, low_since_s = wanted_receivers(facts, there, limits, since_s, now)
+    demanded, low_since_s = wanted_receivers(facts, there, limits, since_s, now)
     # What the load asks for is kept as well: the sensor shows it, and executors come for it.
-    wanted = min(asked, receivers_held(len(facts.executors), facts.cores))
+    wanted = min(demanded, receivers_held(len(facts.executors), facts.cores))
     counts = Counter(staying.values())
     orders += _start_missing(facts, wanted - len(staying), counts)
     starts = len(orders)
     # Nobody is stopped before all successors serve: between the two there are rather too many.
     served = facts.running >= staying.keys() and len(staying) >= min(wanted, 1) and not starts
     if served:
-        orders += [Stop(each) for each in replaced]
+        orders += [Stop(receiver) for receiver in replaced]
         orders += _stop_surplus(len(staying) - wanted, staying, facts.executors)
     balanced_s = memory.get("balanced_s", now)
     # Balance waits until nothing else is under way: a receiver moves for one reason at a time.
@@ -162,7 +166,7 @@ def fleet_step(
         "low_since_s": low_since_s,
         "balanced_s": balanced_s,
         "replaced": replaced,
-        "asked": asked,
+        "asked": demanded,
         "wanted": wanted,
     }
     return orders, kept
@@ -177,7 +181,7 @@ def _gone(facts: FleetFacts, replaced: Collection[int]) -> list[int]:
 def _start_missing(facts: FleetFacts, missing: int, counts: Counter[str]) -> list[FleetOrder]:
     orders: list[FleetOrder] = []
     for _ in range(missing):
-        free = [each for each in facts.executors if counts[each] < facts.cores]
+        free = [name for name in facts.executors if counts[name] < facts.cores]
         if not free:
             break
         chosen = min(free, key=lambda executor: (counts[executor], facts.executors.index(executor)))
@@ -195,7 +199,7 @@ def _stop_surplus(
     counts = Counter(staying.values())
     # Of equally full ones the youngest executor: it is the next to leave.
     fullest = max(reversed(executors), key=lambda executor: counts[executor])
-    return [Stop(max(each for each, executor in staying.items() if executor == fullest))]
+    return [Stop(max(receiver for receiver, executor in staying.items() if executor == fullest))]
 
 
 def _rebalanced(
@@ -210,4 +214,4 @@ def _rebalanced(
         return []
     change = [will - was for was, will in zip(before, after, strict=True)]
     giver, taker = facts.executors[change.index(-1)], facts.executors[change.index(1)]
-    return [(min(each for each, at in staying.items() if at == giver), Start(taker))]
+    return [(min(receiver for receiver, at in staying.items() if at == giver), Start(taker))]

@@ -69,12 +69,14 @@ def step(
     ``leaving`` (executor -> since), ``moving`` (receiver -> [executor, since]) and ``balanced_s``.
     """
     leaving = {
-        each: since for each, since in memory.get("leaving", {}).items() if each in facts.executors
+        executor: since
+        for executor, since in memory.get("leaving", {}).items()
+        if executor in facts.executors
     }
     # Before anything is ordered: a move that came to nothing leaves its receiver free to be sent.
     moving = _still_moving(facts, memory.get("moving", {}), leaving, now)
     orders: list[ReceiverOrder] = []
-    said = _resize(facts, target, leaving, orders, now)
+    status = _resize(facts, target, leaving, orders, now)
     orders += _moves_off(facts, leaving, moving, now)
     balanced_s = memory.get("balanced_s", now)
     # Not beside a change of size: that moves receivers itself, and balances them on the way.
@@ -82,7 +84,7 @@ def step(
         orders += _rebalance(facts, moving, now)
         balanced_s = now
     kept = {"leaving": leaving, "moving": moving, "balanced_s": balanced_s}
-    phase, detail = said if not moving or leaving else ("balancing", _moving_text(moving))
+    phase, detail = status if not moving or leaving else ("balancing", _moving_text(moving))
     return orders, Rescaling(phase=phase, detail=detail, memory=kept)
 
 
@@ -116,7 +118,7 @@ def _resize(
         orders.append(Kill(late))
     staying = [executor for executor in facts.executors if executor not in leaving]
     if target is None:
-        return "steady", "nobody has decided a size yet"
+        return "steady", "no size has been decided yet"
     # The receivers' cores come before the decision: with fewer, a receiver or all batches stand
     # still.
     needed = executors_holding(len(facts.receivers), facts.cores)
@@ -141,17 +143,17 @@ def _let_one_go(
     now: float,
 ) -> tuple[str, str]:
     counts = Counter(executor for executor in facts.receivers.values() if executor)
-    # Where a receiver that starts will run is not known: the victim might be just there.
+    # Where a receiver that starts will run is not known: it might be on the candidate.
     if None in facts.receivers.values():
         return "blocked", "a receiver is starting: no executor leaves before it runs"
     # The youngest of those with the fewest receivers: least is moved, and the oldest are warm.
-    victim = min(reversed(staying), key=lambda executor: counts[executor])
-    if counts[victim] and not facts.moves:
+    candidate = min(reversed(staying), key=lambda executor: counts[executor])
+    if counts[candidate] and not facts.moves:
         return "blocked", "each executor holds a receiver, and receivers stay where they are"
-    leaving[victim] = now
-    orders.append(Decommission((victim,)))
-    held = counts[victim]
-    return "shrinking", f"executor {victim} leaves{f', {held} receivers move' if held else ''}"
+    leaving[candidate] = now
+    orders.append(Decommission((candidate,)))
+    held = counts[candidate]
+    return "shrinking", f"executor {candidate} leaves{f', {held} receivers move' if held else ''}"
 
 
 def _moves_off(
@@ -175,12 +177,14 @@ def _rebalance(
     place = _place(facts, {}, moving)
     before = [place.counts[executor] for executor in place.staying]
     after = rebalanced(before)
-    given = [n for n, (was, will) in enumerate(zip(before, after, strict=True)) if will < was]
-    if not given:
+    givers = [n for n, (was, will) in enumerate(zip(before, after, strict=True)) if will < was]
+    if not givers:
         return []
     # The rule moves one receiver a minute, so there is one giver.
-    giver = place.staying[given[0]]
-    receiver = min(each for each, executor in facts.receivers.items() if executor == giver)
+    giver = place.staying[givers[0]]
+    receiver = min(
+        candidate for candidate, executor in facts.receivers.items() if executor == giver
+    )
     return [_send(receiver, place, moving, now)]
 
 

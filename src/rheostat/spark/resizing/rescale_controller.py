@@ -14,11 +14,16 @@ from typing import NamedTuple
 
 from rheostat.model import Memory as Kept
 from rheostat.model import Rescaling
-from rheostat.rescaling.executors.awaited import awaits_boundary, has_rested, standing_by
 from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.transition import Memory, advance
-from rheostat.rescaling.executors.undecided import harmless, undecided_size
-from rheostat.rescaling.orders import Assign, Order
+from rheostat.rescaling.executors.memory import (
+    Memory,
+    awaits_boundary,
+    has_rested,
+    standing_by,
+    undecided_size,
+)
+from rheostat.rescaling.executors.transition import advance
+from rheostat.rescaling.orders import Assign, Order, harmless
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
 from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
 from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry

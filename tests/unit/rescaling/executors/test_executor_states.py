@@ -25,23 +25,23 @@ def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) ->
 
 
 def test_a_transition_is_taken_in_a_new_roster():
-    before = arrived(a="settled", b="settled")
-    after = before.take("b", next(each for each in LIFE.of("settled") if each.event == "chosen"))
-    assert (before.phase("b"), after.phase("b")) == ("settled", "victim")
-    assert after.lives["b"] == Life("victim", 20.0, units=1, left=1)
+    before = arrived(a="ready", b="ready")
+    after = before.take("b", next(each for each in LIFE.of("ready") if each.event == "chosen"))
+    assert (before.phase("b"), after.phase("b")) == ("ready", "candidate")
+    assert after.lives["b"] == Life("candidate", 20.0, units=1, left=1)
     assert (before.took("b", "chosen"), after.took("b", "chosen")) == (False, True)
 
 
 def test_an_executor_takes_one_transition_in_a_look_and_its_order_is_known():
     facts = Facts(now_s=20.0, registered=("a", "b"), warmable=True, warm=frozenset("b"))
-    came = arrive(Memory(lives={"a": Life("settled", 10.0)}), facts, 1, (), 1, Waits())
+    came = arrive(Memory(lives={"a": Life("ready", 10.0)}), facts, 1, (), 1, Waits())
     ready = walk(came, READINESS, need_of(came))
     assert (came.phase("b"), ready.phase("b")) == ("registered", "warming")
     assert (came.ordered("WarmUp"), ready.ordered("WarmUp")) == ((), ("b",))
 
 
 def test_each_look_leaves_what_it_was_given_as_it_was():
-    came = arrived(1, a="settled", b="settled", c="emptying")
+    came = arrived(1, a="ready", b="ready", c="emptying")
     before = copy.deepcopy(came)
     chosen = walk(came, CHOICES, choice_of(came))
     plan_of(walk(chosen, READINESS, need_of(chosen)), (), Memory())
@@ -50,7 +50,7 @@ def test_each_look_leaves_what_it_was_given_as_it_was():
 
 
 def test_a_leaving_executor_that_holds_less_than_before_is_waited_for_anew():
-    lives = {"a": Life("settled", 10.0), "b": Life("emptying", 10.0, units=4, left=2)}
+    lives = {"a": Life("ready", 10.0), "b": Life("emptying", 10.0, units=4, left=2)}
     facts = Facts(now_s=20.0, registered=("a", "b"), holders={("q", 0): "b"})
     came = arrive(Memory(lives=lives), facts, 1, (), 0, Waits())
     assert came.lives["b"] == Life("emptying", 20.0, units=4, left=1)

@@ -61,13 +61,13 @@ def test_an_executor_can_be_gone_from_every_phase(phase):
 
 @pytest.mark.parametrize("phase", sorted(STAYING))
 def test_an_executor_can_be_chosen_in_every_phase_in_which_it_stays(phase):
-    assert taken(phase, "chosen").to == "victim"
+    assert taken(phase, "chosen").to == "candidate"
 
 
 @pytest.mark.parametrize("phase", sorted(TAKING))
 def test_an_executor_that_may_take_state_can_be_given_some_and_be_whole(phase):
-    assert taken(phase, "given").order == "Assign"
-    assert phase == "settled" or taken(phase, "whole").to == "settled"
+    assert taken(phase, "assigned").order == "Assign"
+    assert phase == "ready" or taken(phase, "complete").to == "ready"
 
 
 def test_only_what_was_hidden_is_decommissioned_and_only_what_was_asked_to_leave_is_killed():

@@ -5,11 +5,18 @@ import json
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.rescaling.executors.memory import Life, Memory
+from rheostat.rescaling.executors.executor_lifecycle import LIFE
+from rheostat.rescaling.executors.memory import (
+    Life,
+    Memory,
+    awaits_boundary,
+    has_rested,
+    standing_by,
+)
 from rheostat.rescaling.executors.phase_limits import Waits
 
 FULL = Memory(
-    lives={"1": Life("settled", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)},
+    lives={"1": Life("ready", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)},
     batch=9,
     boundary_s=12.25,
     wanted={("run", 0): "1", ("run", 11): "1"},
@@ -22,6 +29,12 @@ FULL = Memory(
 @pytest.mark.parametrize("memory", [FULL, Memory()])
 def test_a_memory_comes_back_from_json_as_it_was(memory):
     assert Memory.from_json(json.loads(json.dumps(memory.to_json()))) == memory
+
+
+def test_phases_of_earlier_journals_are_read_by_their_present_names():
+    kept = Memory().to_json() | {"lives": {"1": ["settled", 1.5, 0, 0, 0], "2": ["victim", 2.0]}}
+    phases = {executor: life.phase for executor, life in Memory.from_json(kept).lives.items()}
+    assert phases == {"1": "ready", "2": "candidate"}
 
 
 @pytest.mark.parametrize("kept", [{}, {"schema": 2, "lives": "something else"}])
@@ -40,15 +53,35 @@ def test_each_phase_that_can_be_late_has_its_own_wait():
     waits = Waits(warm_s=1, empty_s=2, hidden_s=3, leave_s=4)
     assert [
         waits.of(phase)
-        for phase in ("warming", "victim", "emptying", "hidden", "leaving", "killed")
+        for phase in ("warming", "candidate", "emptying", "hidden", "leaving", "killed")
     ] == [1, 2, 2, 3, 4, 4]
 
 
 def test_what_a_new_controller_goes_on_from_has_no_batches_and_no_waits_of_the_old_one():
     resumed = FULL.resumed(50.0)
     assert [(life.phase, life.since_s) for life in resumed.lives.values()] == [
-        ("settled", 50.0),
+        ("ready", 50.0),
         ("emptying", 50.0),
     ]
     assert (resumed.batch, resumed.boundary_s, resumed.sent) == (None, None, {})
     assert (resumed.wanted, resumed.replacing) == (FULL.wanted, FULL.replacing)
+
+
+def memory_of(*phases: str) -> Memory:
+    return Memory(lives={str(n): Life(phase, 10.0) for n, phase in enumerate(phases)})
+
+
+@pytest.mark.parametrize("phase", [phase for phase in LIFE.phases if phase != "gone"])
+def test_a_boundary_is_waited_for_in_all_phases_but_those_that_none_ends(phase):
+    resting = {"ready", "stuck", "standby", "leaving", "killed"}
+    assert awaits_boundary(memory_of("ready", phase)) is (phase not in resting)
+
+
+def test_an_assignment_that_did_not_stay_rests_its_time():
+    waits = Waits(rest_s=60.0)
+    assert [has_rested(memory_of("stuck"), now_s, waits) for now_s in (69.0, 70.0)] == [False, True]
+    assert not has_rested(memory_of("ready"), 1000.0, waits)
+
+
+def test_executors_in_standby_are_returned():
+    assert standing_by(memory_of("ready", "standby", "warm")) == {"1"}

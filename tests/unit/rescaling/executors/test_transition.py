@@ -64,7 +64,7 @@ def running(*at: str | None, registered: tuple[str, ...] = ("1", "2"), **seen: A
     story = Story(list(at), registered, len(registered), seen=seen)
     story.step()
     story.after_batch()
-    assert set(story.phases().values()) == {"settled"}
+    assert set(story.phases().values()) == {"ready"}
     assert story.said == Rescaling(phase="steady")
     return story
 
@@ -113,7 +113,7 @@ def test_five_of_eight_came_and_are_settled_while_the_others_are_waited_for():
     story = running(*"12345123", registered=tuple("12345"))
     story.target = 8
     story.after_batch()
-    assert set(story.phases().values()) == {"settled"}
+    assert set(story.phases().values()) == {"ready"}
     assert story.said == Rescaling(phase="growing", detail="waiting for 3 of 8 executors")
 
 
@@ -168,7 +168,7 @@ def test_the_victim_holds_least_by_weight_and_of_equals_is_the_youngest():
     story = running(*"112233", registered=tuple("123"))
     story.target = 2
     story.step()
-    assert [executor for executor, phase in story.phases().items() if phase == "victim"] == ["3"]
+    assert [executor for executor, phase in story.phases().items() if phase == "candidate"] == ["3"]
     story = running(
         *"112233",
         registered=tuple("123"),
@@ -176,7 +176,7 @@ def test_the_victim_holds_least_by_weight_and_of_equals_is_the_youngest():
     )
     story.target = 2
     story.step()
-    assert [executor for executor, phase in story.phases().items() if phase == "victim"] == ["1"]
+    assert [executor for executor, phase in story.phases().items() if phase == "candidate"] == ["1"]
 
 
 def test_a_victim_is_emptied_no_faster_than_the_slack_allows():
@@ -248,7 +248,7 @@ def test_a_higher_target_takes_a_leaving_executor_back(emptied):
     story.step()
     if emptied:
         story.after_batch()
-    assert story.phases()["3"] == ("emptying" if emptied else "victim")
+    assert story.phases()["3"] == ("emptying" if emptied else "candidate")
     story.target = 3
     story.step()
     assert story.phases()["3"] == "warm"
@@ -264,15 +264,15 @@ def test_of_those_that_leave_the_one_with_the_most_state_is_taken_back_and_none_
     story.step()
     story.target = 2
     story.step()
-    assert story.phases() == {"1": "warm", "2": "settled", "3": "victim"}
+    assert story.phases() == {"1": "warm", "2": "ready", "3": "candidate"}
     story = running(*"112233", registered=tuple("123"))
     story.target = 1
     story.step(replace=["2"])
-    assert story.phases() == {"1": "settled", "2": "victim", "3": "victim"}
+    assert story.phases() == {"1": "ready", "2": "candidate", "3": "candidate"}
     story.at[5] = "2"
     story.target = 2
     story.step()
-    assert story.phases() == {"1": "settled", "2": "victim", "3": "warm"}
+    assert story.phases() == {"1": "ready", "2": "candidate", "3": "warm"}
 
 
 def test_one_that_is_hidden_goes_though_the_target_rose():
@@ -384,7 +384,7 @@ def test_to_replace_an_executor_one_more_comes_and_settles_before_it_goes():
     assert story.step() == (Request(4),)  # said once, remembered
     assert story.after_batch() == (Request(4), Assign(units(p2="4", p3="4")))
     assert story.after_batch() == (Request(4),)
-    assert story.phases()["4"] == "settled"
+    assert story.phases()["4"] == "ready"
     assert story.after_batch() == ()  # it is the victim now
     assert story.after_batch() == (Hide(("2",)),)
     assert story.after_batch() == (Decommission(("2",)),)
@@ -414,13 +414,13 @@ def test_a_replacement_that_is_asked_for_all_the_time_is_tried_again_after_a_res
     ] == [third, 0, third]
 
 
-def test_a_replacement_for_which_nobody_comes_is_given_up_and_that_is_said():
+def test_a_replacement_for_which_no_executor_comes_is_abandoned_and_reported():
     story = running(*"1122")
     assert story.step(replace=["2"]) == (Request(3),)
     story.now_s += Waits().replace_s
     assert story.step(replace=["2"]) == ()
     assert story.said == Rescaling(
-        phase="steady", detail="executor 2 not replaced: no other came in 300 s"
+        phase="steady", detail="executor 2 not replaced: no successor came within 300 s"
     )
     story.now_s += Waits().replace_s
     assert story.step() == ()
@@ -431,7 +431,7 @@ def test_a_slow_executor_is_the_one_to_go_when_the_target_falls():
     story = running(*"1112233", registered=tuple("123"))
     story.target = 2
     story.step(replace=["1"])
-    assert story.phases() == {"1": "victim", "2": "settled", "3": "settled"}
+    assert story.phases() == {"1": "candidate", "2": "ready", "3": "ready"}
 
 
 def test_without_placement_newcomers_are_settled_and_victims_empty_at_once():
@@ -457,7 +457,7 @@ def test_executors_that_come_after_an_empty_first_look_are_taken_as_they_are():
     story.step()
     story.registered = ("1", "2")
     assert story.step() == ()
-    assert set(story.phases().values()) == {"settled"}
+    assert set(story.phases().values()) == {"ready"}
     assert story.said == Rescaling(phase="steady")
 
 
@@ -563,7 +563,7 @@ def test_when_the_target_falls_the_one_in_standby_stays_and_one_at_work_goes():
     story = with_standby(*"112233", registered=tuple("1234"))
     story.target = 2
     story.step()
-    assert story.phases() == {"1": "settled", "2": "settled", "3": "victim", "4": "standby"}
+    assert story.phases() == {"1": "ready", "2": "ready", "3": "candidate", "4": "standby"}
     assert story.after_batch() == (Assign(units(p4="1", p5="2")),)
     assert story.after_batch() == (Hide(("3",)),)
 
@@ -581,7 +581,7 @@ def test_when_fewer_are_to_stand_by_those_go_and_nobody_else():
     story = with_standby(*"1122")
     story.standby = 0
     assert story.step() == ()
-    assert story.phases() == {"1": "settled", "2": "settled", "3": "victim"}
+    assert story.phases() == {"1": "ready", "2": "ready", "3": "candidate"}
     assert story.after_batch() == (Hide(("3",)),)
 
 
@@ -597,7 +597,7 @@ def test_an_executor_is_replaced_by_the_one_in_standby():
     assert story.after_batch() == (Request(4), Assign(units(p2="3", p3="3")))
     story.after_batch()
     story.step()
-    assert story.phases() == {"1": "settled", "2": "victim", "3": "settled"}
+    assert story.phases() == {"1": "ready", "2": "candidate", "3": "ready"}
     assert story.after_batch() == (Hide(("2",)),)
 
 
@@ -607,7 +607,7 @@ def test_a_leaving_executor_is_taken_back_before_the_one_in_standby_is_called():
     story.step()
     story.target = 3
     story.step()
-    assert story.phases() == {"1": "settled", "2": "settled", "3": "warm", "4": "standby"}
+    assert story.phases() == {"1": "ready", "2": "ready", "3": "warm", "4": "standby"}
 
 
 def test_state_that_strayed_to_an_executor_in_standby_is_sent_back():
@@ -622,7 +622,7 @@ def test_a_controller_without_its_memory_finds_the_one_in_standby():
     story = with_standby(*"1122")
     story.memory = Memory()
     assert [story.step(), story.after_batch()] == [(), ()]
-    assert story.phases() == {"1": "settled", "2": "settled", "3": "standby"}
+    assert story.phases() == {"1": "ready", "2": "ready", "3": "standby"}
 
 
 def test_a_new_controller_goes_on_in_the_middle_of_a_scale_in():

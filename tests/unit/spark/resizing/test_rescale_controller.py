@@ -538,7 +538,7 @@ def test_a_new_steward_goes_on_in_the_middle_of_a_scale_in():
     world.run(4, target=2)
     kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
     leaving = {
-        executor for executor, life in kept["lives"].items() if life[0] in ("victim", "emptying")
+        executor for executor, life in kept["lives"].items() if life[0] in ("candidate", "emptying")
     }
     assert len(leaving) == 2
     world.hire()

@@ -43,8 +43,8 @@ class ConflictDetector:
         """
         sizes, self._found = self._found, []
         for size in sizes:
-            self._hand = self._hand.seen(size, now)
-        if not self._hand.fights(now):
+            self._hand = self._hand.recorded(size, now)
+        if not self._hand.is_conflict(now):
             self._said = False
             return f"{OTHER} {sizes[-1]}, Rheostat for {self._asked} again" if sizes else ""
         said = (

@@ -93,7 +93,7 @@ def test_those_arrive_that_are_on_their_way_in_or_not_known_yet_and_held_no_stat
     census.note_holders(["1", "3"])
     lives = {
         executor: Life(phase, 0.0)
-        for executor, phase in {"1": "settled", "2": "warming", "3": "assigned"}.items()
+        for executor, phase in {"1": "ready", "2": "warming", "3": "assigned"}.items()
     }
     assert census.arriving(lives) == {"2", "4"}
     assert census.arriving({}) == set()
