@@ -169,7 +169,7 @@ def rehearse(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> No
     time.sleep(BOUNDARY_S)
     with suppress(Py4JError):  # it may be killed meanwhile
         if rhythms.pause_left_s(job.query, time.time()) >= ROOM_S:
-            job.internals.rehearsal.compute_again(job.query, executor, host, WARMING)
+            job.internals.warmup_runner.compute_again(job.query, executor, host, WARMING)
 
 
 def learn(queries: RunningQueries, placement: Placement) -> str:

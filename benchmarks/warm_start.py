@@ -146,10 +146,10 @@ class Bench:
         return str((set(self._job.executors()) - known).pop())
 
     def _rehearse(self, executor: str) -> None:
-        """Warm it as the steward does, and wait for the end."""
+        """Warm it as the rescale controller does, and wait for the end."""
         parts = self._job.internals
         rhythms = Rhythms(parts.queries)
-        warmup = Warmup(parts.tasks, parts.rehearsal, rhythms, lambda: [self._job.query])
+        warmup = Warmup(parts.tasks, parts.warmup_runner, rhythms, lambda: [self._job.query])
         host = self._executors.hosts().get(executor)
         while host is None:
             time.sleep(0.02)

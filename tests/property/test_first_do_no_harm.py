@@ -1,9 +1,9 @@
 """Attach at any moment, with any history: as long as the policy holds, no executor is asked to
 leave, and the cluster manager is asked for no fewer than before.
 
-What is real here: the loop, the guards, the size in force, the actuator, the steward with its saga.
-What is not: Spark. ``Application`` is what they see of it, and notes every call that could make an
-executor leave, now or later.
+What is real here: the loop, the guards, the size in force, the actuator, the rescale controller
+with its transitions. What is not: Spark. ``Application`` is what they see of it, and notes every
+call that could make an executor leave, now or later.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Application:
 
 
 class Unthreaded(RescaleController):
-    """A steward that looks only when the test says so."""
+    """A controller that looks only when the test says so."""
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Start no thread."""
@@ -181,7 +181,7 @@ class Controller:
     def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
         self.application = application
         self.size = SizeInForce()
-        self.steward = Unthreaded(
+        self.controller = Unthreaded(
             application,
             application,
             application,
@@ -190,7 +190,7 @@ class Controller:
             RescaleConfig(graceful=graceful),
         )
         actuator = SparkActuator(
-            self.steward,
+            self.controller,
             Capabilities(can_scale=True),
             self.size,
             LocalityWait(lambda wait: True, lambda: application.stateful),
@@ -220,7 +220,7 @@ class Controller:
 
     def look(self) -> None:
         self.application.now += 0.25
-        self.steward.look(self.application.now)
+        self.controller.look(self.application.now)
 
 
 class AskFor:

@@ -144,7 +144,7 @@ def plan(
         beside,
         initial=_initial(request, given),
     )
-    return replace(found, said=(*_unused(request, own), *found.said))
+    return replace(found, lines=(*_unused(request, own), *found.lines))
 
 
 def _initial(request: Request, given: Mapping[str, Given]) -> int:
@@ -235,7 +235,7 @@ class AppRun:
         if self._attaches and not request.shadow and request.order is None:
             given = {**request.given, **scripts}
             self._own_executors = own_executors(found.limits, given, master or LOCAL)
-        self._say((*(_set_for(found) if local is None else ()), *found.said))
+        self._say((*(_set_for(found) if local is None else ()), *found.lines))
         if request.order is None:
             self._limits = found.limits
         return found.settings

@@ -1,4 +1,5 @@
-"""Detects another program that sets the same size: the size repeatedly differs from what was set last.
+"""Detects another program that sets the same size: the size repeatedly differs from what was set
+last.
 
 Once is a person, or a start. Three times within two minutes is a competing program: an HPA acts
 every 15 s, and plugins that imitate one at least as often.

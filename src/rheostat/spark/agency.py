@@ -57,9 +57,9 @@ def _served(spark: Any, handle: Handle, settings: Settings) -> str:
             handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
         return parts
 
-    desk = AgentService(handle, directed, lambda: drain(spark))
-    server = Server(desk, *settings.agent.address, token, lambda: own_status(handle.journal))
-    handle.watch(desk.see)
+    service = AgentService(handle, directed, lambda: drain(spark))
+    server = Server(service, *settings.agent.address, token, lambda: own_status(handle.journal))
+    handle.watch(service.see)
     handle.at_end(server.close)
     able = "reads and writes" if token else f"reads only: {TOKEN_VARIABLE} is not set"
     _log.info("rheostat: agent at http://%s (%s)", server.address, able)
@@ -104,7 +104,9 @@ def drain(spark: Any) -> None:
     until_s = time.monotonic() + _DRAIN_S
     waiting = {query: _batch(query) for query in spark.streams.active}
     while waiting and time.monotonic() < until_s:
-        for query in [each for each, batch in waiting.items() if _rests(each, batch)]:
+        for query in [
+            candidate for candidate, batch in waiting.items() if _rests(candidate, batch)
+        ]:
             query.stop()
             del waiting[query]
         time.sleep(_LOOK_S)

@@ -24,7 +24,7 @@ def announcement(
     journal: Path,
     stop_file: str,
     lag_known: bool = False,
-    fate: str = "",
+    after_death: str = "",
     by_checkpoint: bool = True,
 ) -> list[Line]:
     """Return the lines: policy and limits, journal with its ``fate`` and kill switches, that of a
@@ -33,7 +33,7 @@ def announcement(
     """
     halt = ", or rheostat halt CHECKPOINT" if by_checkpoint else ""
     standby = settings.state.standby
-    said = [
+    lines = [
         (
             logging.INFO,
             f"rheostat {'sizes' if capabilities.can_scale else 'watches'} this application:"
@@ -43,13 +43,13 @@ def announcement(
         ),
         (
             logging.INFO,
-            f"rheostat: journal {journal}{fate}; to stop it: touch {journal / stop_file}, or"
+            f"rheostat: journal {journal}{after_death}; to stop it: touch {journal / stop_file}, or"
             f" handle.stop(){halt}; the job then keeps its size",
         ),
         (logging.WARNING, f"rheostat: {'; '.join(capabilities.cannot)}"),
         None if lag_known else _of_lag(settings),
     ]
-    return [line for line in said if line and line[1] != "rheostat: "]
+    return [line for line in lines if line and line[1] != "rheostat: "]
 
 
 def beyond_ceiling(settings: Settings, registered: int) -> str | None:

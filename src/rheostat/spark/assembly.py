@@ -87,18 +87,18 @@ def watcher(spark: Any, settings: Settings) -> Handle:
 
 def sizer(spark: Any, settings: Settings) -> Handle:
     """Return what sizes an application, as far as it allows; else what watches it and says why."""
-    found = obstacles(spark)
+    limitations = obstacles(spark)
     if is_connect(spark):
-        return _advised(spark, settings, None, found.blocking)
+        return _advised(spark, settings, None, limitations.blocking)
     internals = internals_of(spark)
     if settings.restarts:
         return _restarted(spark, settings, internals, settings.restarts)
-    if found.blocking:
-        return _advised(spark, settings, internals, (*found.blocking, *found.degrading))
+    if limitations.blocking:
+        return _advised(spark, settings, internals, (*limitations.blocking, *limitations.degrading))
     if not internals.executors.can_request:
         missing = "this Spark's scheduler has no calls to change the number of executors"
         return _advised(spark, settings, internals, (missing,))
-    return _sized(spark, settings, internals, means_of(spark, settings, internals, found))
+    return _sized(spark, settings, internals, means_of(spark, settings, internals, limitations))
 
 
 def _advised(
@@ -110,14 +110,14 @@ def _advised(
 
 def _restarted(spark: Any, settings: Settings, internals: Internals, folder: Path) -> Handle:
     """Return what decides in a supervised job: its size is that of its last start."""
-    mail = ControlChannel(folder)
-    order = mail.order() or Order(run=0, executors=initial_executors(spark) or 1)
+    channel = ControlChannel(folder)
+    order = channel.order() or Order(run=0, executors=initial_executors(spark) or 1)
     watched = _Watched(
         spark, settings, internals, lambda _: (internals.executors.registered(), order.executors)
     )
-    watch = JobWatch(SessionQueries(spark, internals.queries), mail, order.run)
+    watch = JobWatch(SessionQueries(spark, internals.queries), channel, order.run)
     actuator = RestartActuator(
-        mail, order.run, order.executors, watch, internals.gateway.stopped, watched.notes
+        channel, order.run, order.executors, watch, internals.gateway.stopped, watched.notes
     )
     return watched.handle(actuator, start_at(order.executors, settings, time.time()))
 
@@ -130,8 +130,8 @@ def _sized(
 
     def sizes(now: float) -> tuple[int | None, int | None]:
         # What was asked for may change until something is decided, and only then it matters.
-        asked = (executors.requested() or at_first) if size.decided is None else None
-        return size.see(executors.registered(), asked, now)
+        requested = (executors.requested() or at_first) if size.decided is None else None
+        return size.see(executors.registered(), requested, now)
 
     watched = _Watched(spark, settings, internals, sizes)
     start = watched.start(internals, executors.requested() or at_first or executors.registered())
@@ -139,8 +139,8 @@ def _sized(
     other = ConflictDetector(executors.requested)
 
     def happens(target: int, now: float) -> str:
-        seen = platform.look(executors.ids(), target, now)
-        return "; ".join(filter(None, (seen, other.words(now))))
+        cluster = platform.look(executors.ids(), target, now)
+        return "; ".join(filter(None, (cluster, other.words(now))))
 
     actuator = SparkActuator(
         rescale_controller(spark, settings, internals, means, platform, other),
@@ -165,7 +165,7 @@ def _platform(spark: Any, internals: Internals) -> Platform:
     endpoint = ExecutorsEndpoint(internals.status)
 
     def reasons() -> Mapping[str, str | None]:
-        return {each.id: each.remove_reason for each in endpoint.all() or []}
+        return {executor.id: executor.remove_reason for executor in endpoint.all() or []}
 
     failures = spark.sparkContext.getConf().get(FAILURES, None)
     bears = tolerated_failures(failures, initial_executors(spark) or 1)
@@ -233,9 +233,9 @@ class _Watched:
         )
 
         def open_all() -> None:
-            kept.errands.start()
+            kept.tasks.start()
             actuator.resume(journal.restore().get("rescaling", {}), time.time())
-            actuator.start(lambda: overhead.tick("steward"))
+            actuator.start(lambda: overhead.tick("rescale controller"))
             if start:
                 begin(start, loop, request, time.time())
 
@@ -293,8 +293,8 @@ def rescale_controller(
     platform: Platform,
     other: ConflictDetector,
 ) -> RescaleController:
-    """Return the steward of an application; where state is placed it moves it, and tasks wait long
-    enough for the state they need.
+    """Return the rescale controller of an application; where state is placed it moves it, and
+    tasks wait long enough for the state they need.
     """
     verdict, slo_s = means.placement, settings.slo.latency_s
     own_s = locality_wait_s(spark)
@@ -335,7 +335,7 @@ def rescale_controller(
         managers,
         queries,
         Placement(internals.coordinator, weigh, shares == "ranges"),
-        Warmup(internals.tasks, internals.rehearsal, rhythms, active, loads=loads),
+        Warmup(internals.tasks, internals.warmup_runner, rhythms, active, loads=loads),
         terms,
         Preload(internals.state_loads, active, rhythms) if verdict.loads else None,
     )

@@ -62,8 +62,8 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
     endpoint = ExecutorsEndpoint(rest)
 
     def sizes(_: float) -> tuple[int | None, int | None]:
-        found = endpoint.registered()
-        return (len(found) if found else None), None
+        registered = endpoint.registered()
+        return (len(registered) if registered else None), None
 
     sensor = _sensor(streaming, rest, lambda: read_interval(rest), sizes, lambda: True)
     watched = ("shadow mode: nothing is changed", *unseen(streaming), _DEPRECATED)
@@ -81,13 +81,13 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
     internals, dstreams = _dstreams(streaming)
     streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)
     refuse_too_few_cores(len(streams), settings.limits, cores)
-    found = obstacles(streaming)
-    if found.blocking or not internals.executors.can_request:
-        missing = found.blocking or ("this Spark has no calls to change the executors",)
+    limitations = obstacles(streaming)
+    if limitations.blocking or not internals.executors.can_request:
+        missing = limitations.blocking or ("this Spark has no calls to change the executors",)
         adviser = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)))
         return _batches_within(streaming, settings, internals, dstreams, adviser, SizeInForce())
     moves = settings.state.placement != "off" and dstreams.can_move()
-    cannot = [*found.degrading, *_announcement(streaming, settings, streams, cores, moves)]
+    cannot = [*limitations.degrading, *_announcement(streaming, settings, streams, cores, moves)]
     size = SizeInForce()
     actuator = DStreamsActuator(
         internals.executors,
@@ -97,7 +97,7 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
         application_id(streaming),
         cores,
         moves,
-        internals.executors.can_decommission and found.can_decommission,
+        internals.executors.can_decommission and limitations.can_decommission,
     )
     return _batches_within(streaming, settings, internals, dstreams, actuator, size)
 
@@ -106,17 +106,17 @@ def _announcement(
     streaming: Any, settings: Settings, streams: tuple[str, ...], cores: int, moves: bool
 ) -> list[str]:
     """Return what a user must know of these receivers, in one line each."""
-    said = [_DEPRECATED]
+    lines = [_DEPRECATED]
     if streaming.sparkContext.uiWebUrl is None:
-        said.append("spark.ui.enabled is off: no batch is seen, and the size is kept")
+        lines.append("spark.ui.enabled is off: no batch is seen, and the size is kept")
     lost = unreplayable(streaming, streams)
-    said += [lost] if lost else []
+    lines += [lost] if lost else []
     if streams and not moves:
-        said.append("receivers stay where they are, and executors that hold one stay (version 1)")
+        lines.append("receivers stay where they are, and executors that hold one stay (version 1)")
     floor = executors_holding(len(streams), cores)
     if streams and floor > settings.limits.min_executors:
-        said.append(f"{cores_needed(len(streams))}: never fewer than {floor} executors")
-    return said
+        lines.append(f"{cores_needed(len(streams))}: never fewer than {floor} executors")
+    return lines
 
 
 def _dstreams(streaming: Any) -> tuple[Internals, DStreams]:
@@ -136,8 +136,8 @@ def _batches_within(
     at_first, executors = initial_executors(streaming), internals.executors
 
     def sizes(now: float) -> tuple[int | None, int | None]:
-        asked = (executors.requested() or at_first) if size.decided is None else None
-        return size.see(executors.registered(), asked, now)
+        requested = (executors.requested() or at_first) if size.decided is None else None
+        return size.see(executors.registered(), requested, now)
 
     def active() -> bool:
         return dstreams.state() == "ACTIVE"
@@ -189,7 +189,7 @@ def _handle(
     )
 
     def opening() -> None:
-        own.errands.start()
+        own.tasks.start()
         actuator.resume(journal.restore().get("rescaling", {}), time.time())
 
     def closing() -> None:

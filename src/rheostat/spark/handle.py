@@ -201,7 +201,7 @@ class Handle:
             _log.warning("rheostat: %s", record.rescaling.detail)
 
     def _run(self, interval_s: float) -> None:
-        self._loop.run(interval_s, self._stop, self._seen)
+        self._loop.run(interval_s, self._stop, self._after_tick)
         self.note(End(t_s=time.time()))
         self._close_all()
 
@@ -228,7 +228,7 @@ class Handle:
         self._journal.close()
         atexit.unregister(self.stop)
 
-    def _seen(self, record: Record) -> None:
+    def _after_tick(self, record: Record) -> None:
         self._log_halts(record)
         self.last = record
         if self._ended():

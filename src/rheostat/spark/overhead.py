@@ -15,10 +15,10 @@ class Overhead:
     """Counts CPU seconds by part; each of our threads calls ``tick`` with its own name at the end
     of what it does.
 
-    Parts: the names (``loop``, ``steward``), ``bridge`` (the JVM threads that serve their py4j
-    calls), ``rest`` (the threads of the driver's UI, which serve our polls; who looks at that UI
-    meanwhile counts too), ``broker`` (librdkafka's threads in this process). The last two need
-    Linux's /proc and are absent elsewhere.
+    Parts: the names (``loop``, ``rescale controller``), ``bridge`` (the JVM threads that serve
+    their py4j calls), ``rest`` (the threads of the driver's UI, which serve our polls; who looks at
+    that UI meanwhile counts too), ``broker`` (librdkafka's threads in this process). The last two
+    need Linux's /proc and are absent elsewhere.
     """
 
     def __init__(

@@ -27,8 +27,10 @@ def partitions_command(
         means = rescaling_means(spark.version)
         if settings.restarts and means == "own":
             return f"rheostat restart {_word(journal)} --partitions {number}"
-        found = UNKNOWN if means == "none" else _checkpoint(spark, internals, observation.query)
-        line = rescale_command(means, found, number)
+        checkpoint = (
+            UNKNOWN if means == "none" else _checkpoint(spark, internals, observation.query)
+        )
+        line = rescale_command(means, checkpoint, number)
         return line if means == "none" else f"{line}, while the query is stopped"
 
     return command

@@ -32,12 +32,12 @@ class ScalingCapabilities:
 
 
 def means_of(
-    spark: Any, settings: Settings, internals: Internals, found: Obstacles
+    spark: Any, settings: Settings, internals: Internals, limitations: Obstacles
 ) -> ScalingCapabilities:
     """Tell what this session lets be done, and what of it was asked for in vain."""
     state = settings.state
     placement = placement_verdict(spark, internals.coordinator, state.placement)
-    cannot = [*found.degrading]
+    cannot = [*limitations.degrading]
     if spark.sparkContext.uiWebUrl is None and not internals.status.answers:
         cannot.append(
             "spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen"
@@ -51,7 +51,7 @@ def means_of(
     if state.standby and not placement.places:
         cannot.append("no executor stands by: that would bring nothing where state is not placed")
     return ScalingCapabilities(
-        graceful=internals.executors.can_decommission and found.can_decommission,
+        graceful=internals.executors.can_decommission and limitations.can_decommission,
         placement=placement,
         standby=state.standby if placement.places else 0,
         cannot=tuple(cannot),
@@ -63,10 +63,10 @@ def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdic
     why.
     """
     provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
-    said = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
-    missing = coordinator.cannot_place() if said.places else None
+    placement = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
+    missing = coordinator.cannot_place() if placement.places else None
     return (
-        said
+        placement
         if missing is None
         else Verdict(False, f"state stays where Spark has put it: {missing}")
     )

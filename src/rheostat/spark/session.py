@@ -40,17 +40,17 @@ def _with_arguments_of(
         taken = inspect.signature(made).parameters
 
         @wraps(way)
-        def whole(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
+        def completed(spark: Any, /, *args: _P.args, **given: _P.kwargs) -> Handle:
             check_arguments(way.__name__, taken, args, given)
             conf = {} if has_ended(spark) else configuration(spark, PREFIX)
             configured = {**_usual(spark), **arguments_of(conf)}
             return way(spark, made(*args, **over(configured, given)))
 
         own = [*inspect.signature(way).parameters.values()][:1]
-        whole.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        completed.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [*own, *taken.values()], return_annotation=Handle
         )
-        return cast("Callable[Concatenate[Any, _P], Handle]", whole)
+        return cast("Callable[Concatenate[Any, _P], Handle]", completed)
 
     return decorate
 

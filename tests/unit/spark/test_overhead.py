@@ -46,11 +46,11 @@ def test_the_bridge_counts_from_the_first_tick_on():
 def test_each_thread_counts_under_its_own_name_and_the_bridges_are_one():
     spent = iter([10.0, 70.0, 11.0, 72.0])
     overhead = Overhead(lambda: next(spent), None)
-    for part in ("loop", "steward") * 2:
+    for part in ("loop", "rescale controller") * 2:
         overhead.tick(part)
     parts = overhead.parts_s()
     assert parts["bridge"] == 3.0
-    assert parts["steward"] > 0
+    assert parts["rescale controller"] > 0
 
 
 def test_a_jvm_that_tells_no_time_has_no_bridge():

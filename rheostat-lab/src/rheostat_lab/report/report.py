@@ -229,7 +229,7 @@ def _number(value: float | int | str | None) -> str:
 
 OVERHEAD_PARTS = {
     "loop": "looking at the job and deciding",
-    "steward": "carrying out changes of size",
+    "rescale controller": "executing rescales",
     "bridge": "the JVM's side of their calls",
     "rest": "the driver's UI, which answers polls",
     "broker": "asking Kafka for its newest offsets",

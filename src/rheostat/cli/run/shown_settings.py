@@ -36,7 +36,7 @@ def _plan_json(found: Plan) -> dict[str, Any]:
             for row in found.rows
         ],
         "limits": {"min": found.limits.min_executors, "max": found.limits.max_executors},
-        "said": [*found.said, *found.forbidden],
+        "said": [*found.lines, *found.forbidden],
     }
 
 
@@ -44,7 +44,7 @@ def _show(found: Plan) -> None:
     for row in found.rows:
         origin = f"{row.origin} and rheostat" if row.origin and row.sets else row.origin
         typer.echo(f"{row.name} = {row.value}\n    {origin or 'rheostat'}: {row.why}")
-    for line in ("", *found.said, *found.forbidden):
+    for line in ("", *found.lines, *found.forbidden):
         typer.echo(line)
     low, high = found.limits.min_executors, found.limits.max_executors
     typer.echo(f"{low} to {high} executors. {BUILDER}")

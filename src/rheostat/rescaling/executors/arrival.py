@@ -24,8 +24,8 @@ def arrive(
     standby: int,
     waits: Waits,
 ) -> ExecutorStates:
-    """Return the state of every executor after it came, went, or was verified; ``to_replace`` are the
-    executors to replace.
+    """Return the state of every executor after it came, went, or was verified; ``to_replace`` are
+    the executors to replace.
     """
     states = ExecutorStates(
         facts=facts,
@@ -87,15 +87,16 @@ def _replacing(
 
 def _progressed(states: ExecutorStates, executor: str, life: Life) -> Life:
     """The wait for a leaving executor restarts whenever it holds fewer units than before."""
-    # No progress: the clock runs on, so that state which never moves cannot hold a draining candidate forever.
+    # No progress: the clock runs on, so that state which never moves cannot hold a draining
+    # candidate forever.
     if life.phase not in KEEPABLE or states.held(executor) >= life.left:
         return life
     return replace(life, since_s=states.facts.now_s, left=states.held(executor))
 
 
 def _verified(states: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
-    """At a boundary, verify what was sent before it: an executor on which all of it stayed counts its
-    tries from 0 again.
+    """At a boundary, verify what was sent before it: an executor on which all of it stayed counts
+    its tries from 0 again.
     """
     if not states.boundary or executor not in sent.values():
         return life

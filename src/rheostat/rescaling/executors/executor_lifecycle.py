@@ -2,8 +2,8 @@
 process.
 
 Scale-out: requested, registered, warming, warm, assigned, ready; or standby, warm and without
-state. Scale-in: candidate, emptying, hidden, leaving, gone. ``advance`` takes every transition of an
-executor from this table, and the diagrams in the docs are generated from it.
+state. Scale-in: candidate, emptying, hidden, leaving, gone. ``advance`` takes every transition of
+an executor from this table, and the diagrams in the docs are generated from it.
 """
 
 from __future__ import annotations

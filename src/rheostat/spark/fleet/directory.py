@@ -25,7 +25,7 @@ class Beat:
     rows: int
     busy_s: float
     at_s: float
-    heard_s: float
+    received_s: float
 
 
 class Directory:
@@ -83,15 +83,15 @@ class Directory:
             wanted = sorted(self._wanted & self._beats.keys())
             return [self._beats[receiver].address for receiver in wanted]
 
-    def hear(self, receiver: int, said: Mapping[str, Any]) -> bool:
+    def hear(self, receiver: int, report: Mapping[str, Any]) -> bool:
         """Take a receiver's word, and return whether it shall go on."""
-        executor = said.get("executor")
+        executor = report.get("executor")
         beat = Beat(
-            str(said["address"]),
+            str(report["address"]),
             None if executor is None else str(executor),
-            int(said["rows"]),
-            float(said["busy_s"]),
-            float(said["at_s"]),
+            int(report["rows"]),
+            float(report["busy_s"]),
+            float(report["at_s"]),
             self._clock(),
         )
         with self._lock:
@@ -106,23 +106,23 @@ def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             """Tell a sender who takes records."""
-            found = self.path == "/receivers"
-            said = {"receivers": directory.addresses()} if found else {"error": "GET /receivers"}
-            self._answer(200 if found else 404, said)
+            known = self.path == "/receivers"
+            answer = {"receivers": directory.addresses()} if known else {"error": "GET /receivers"}
+            self._answer(200 if known else 404, answer)
 
         def do_POST(self) -> None:
             """Hear a receiver."""
             try:
                 length = min(int(self.headers.get("Content-Length", 0)), _MOST_BYTES)
-                said = json.loads(self.rfile.read(length))
-                go_on = directory.hear(int(self.path.removeprefix("/receivers/")), said)
+                report = json.loads(self.rfile.read(length))
+                go_on = directory.hear(int(self.path.removeprefix("/receivers/")), report)
             except (ValueError, KeyError, TypeError, AttributeError):
                 self._answer(400, {"error": "POST /receivers/N with what a receiver says"})
             else:
                 self._answer(200, {"go_on": go_on})
 
-        def _answer(self, status: int, said: Mapping[str, Any]) -> None:
-            body = json.dumps(said).encode()
+        def _answer(self, status: int, answer: Mapping[str, Any]) -> None:
+            body = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

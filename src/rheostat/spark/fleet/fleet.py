@@ -79,7 +79,7 @@ class FleetState:
 
     t_s: float
     by_executor: Mapping[str, int]
-    asked: int
+    demanded: int
     wanted: int
     rows_per_s: float | None
     ceiling: float | None
@@ -143,9 +143,9 @@ class Fleet:
         """Whether it has been started and not been stopped."""
         return self._thread.is_alive() and not self._end.is_set()
 
-    def watch(self, seen: Callable[[FleetState], None]) -> None:
-        """Call ``seen`` with the state once a second, in the fleet's thread."""
-        self._watchers.append(seen)
+    def watch(self, observer: Callable[[FleetState], None]) -> None:
+        """Call ``observer`` with the state once a second, in the fleet's thread."""
+        self._watchers.append(observer)
 
     def start(self) -> Fleet:
         """Start the receivers."""
@@ -197,8 +197,8 @@ class Fleet:
             executor = facts.receivers[number]
             counts[executor] = counts.get(executor, 0) + 1
         least = self._limits.least
-        asked, wanted = self._memory.get("asked", least), self._memory.get("wanted", least)
-        self.state = FleetState(now, counts, asked, wanted, facts.rows_per_s, facts.ceiling)
+        demanded, wanted = self._memory.get("asked", least), self._memory.get("wanted", least)
+        self.state = FleetState(now, counts, demanded, wanted, facts.rows_per_s, facts.ceiling)
         for watcher in self._watchers:
             watcher(self.state)
 
@@ -226,7 +226,7 @@ class Fleet:
     def _facts(self, hosts: Mapping[str, str], leaving: set[str], now: float) -> FleetFacts:
         (first_s, first), (last_s, last) = self._taken[0], self._taken[-1]
         with self._lock:
-            there = {number: each for number, each in self._members.items() if not each.going}
+            there = {number: member for number, member in self._members.items() if not member.going}
         for number, member in list(there.items()):
             if not _serves(member, now) and now - member.started_s > UP_S:
                 del there[number]
@@ -236,7 +236,7 @@ class Fleet:
             leaving=frozenset(leaving),
             cores=self._cores,
             receivers={number: member.executor for number, member in there.items()},
-            running=frozenset(number for number, each in there.items() if _serves(each, now)),
+            running=frozenset(number for number, member in there.items() if _serves(member, now)),
             rows_per_s=(last - first) / (last_s - first_s) if last_s > first_s else None,
             ceiling=measured_ceiling(self._samples),
         )
@@ -277,4 +277,4 @@ class Fleet:
 
 
 def _serves(member: _Member, now: float) -> bool:
-    return member.last is not None and now - member.last.heard_s < SILENT_S
+    return member.last is not None and now - member.last.received_s < SILENT_S

@@ -31,8 +31,8 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
             elif not length.isdecimal():
                 self._answer(411, {"error": "Content-Length is missing"}, closes=True)
             elif int(length) > MOST_BYTES:
-                said = f"at most {MOST_BYTES} bytes a request, but there are {length}"
-                self._answer(413, {"error": said}, closes=True)
+                refusal = f"at most {MOST_BYTES} bytes a request, but there are {length}"
+                self._answer(413, {"error": refusal}, closes=True)
             else:
                 self._take(self.rfile.read(int(length)))
 
@@ -47,8 +47,8 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
             else:
                 self._answer(200, {"acknowledged": len(records)})
 
-        def _answer(self, status: int, said: dict[str, Any], closes: bool = False) -> None:
-            body = json.dumps(said).encode()
+        def _answer(self, status: int, answer: dict[str, Any], closes: bool = False) -> None:
+            body = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

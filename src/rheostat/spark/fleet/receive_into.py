@@ -78,7 +78,7 @@ def receive(
 
     ended = internals.gateway.stopped
     fleet = Fleet(internals.executors, runs, task, wanted, cores, directory, ended).start()
-    publish(application_id(spark), lambda: fleet.state.asked if fleet.serves else None)
+    publish(application_id(spark), lambda: fleet.state.demanded if fleet.serves else None)
     return fleet
 
 

@@ -60,9 +60,9 @@ def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = 
     intake = Intake(producer, task.topic, task.rows_per_s)
     server = SOURCES[task.protocol](intake, task.bind)
     threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
-    said = {"address": f"{task.host}:{server.server_address[1]}", "executor": executor_id()}
+    address = {"address": f"{task.host}:{server.server_address[1]}", "executor": executor_id()}
     try:
-        _stay(task, intake, said, beat or report)
+        _stay(task, intake, address, beat or report)
     finally:
         server.shutdown()
         server.server_close()
@@ -70,14 +70,14 @@ def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = 
 
 
 def _stay(
-    task: ReceiverTask, intake: Intake, said: dict[str, Any], beat: Callable[..., bool]
+    task: ReceiverTask, intake: Intake, address: dict[str, Any], beat: Callable[..., bool]
 ) -> None:
     answered_s = time.monotonic()
     while time.monotonic() - answered_s < LOST_S:
         meter = intake.meter
         counts = {"rows": meter.rows, "busy_s": meter.busy_s(), "at_s": time.monotonic()}
         try:
-            if not beat(task, {**said, **counts}):
+            if not beat(task, {**address, **counts}):
                 return
             answered_s = time.monotonic()
         except (OSError, ValueError, http.client.HTTPException):
@@ -85,13 +85,13 @@ def _stay(
         time.sleep(BEAT_S)
 
 
-def report(task: ReceiverTask, said: Mapping[str, Any]) -> bool:
+def report(task: ReceiverTask, news: Mapping[str, Any]) -> bool:
     """Tell the driver's directory where this receiver is and what it has done; return whether it
     shall go on.
     """
     connection = http.client.HTTPConnection(*task.directory, timeout=5.0)
     try:
-        connection.request("POST", f"/receivers/{task.number}", json.dumps(said))
+        connection.request("POST", f"/receivers/{task.number}", json.dumps(news))
         answer = json.load(connection.getresponse())
         return bool(answer["go_on"])
     except KeyError:

@@ -26,7 +26,7 @@ def from_json_lines(body: bytes) -> list[PushedRecord]:
     """Return the records of a body with a JSON object a line; raises BadInput with the number of
     the first line that is none, and then none of them is taken.
     """
-    found = []
+    records = []
     for number, line in enumerate(_text(body).splitlines(), 1):
         if not line.strip():
             continue
@@ -36,19 +36,19 @@ def from_json_lines(body: bytes) -> list[PushedRecord]:
             raise BadInput(f"line {number} is no JSON: each line must be {_SHAPE}") from None
         if not isinstance(read, dict):
             raise BadInput(f"line {number} is no object: each line must be {_SHAPE}")
-        found.append(_record(read.get("id"), read.get("value"), number))
-    return found
+        records.append(_record(read.get("id"), read.get("value"), number))
+    return records
 
 
 def from_tab_lines(lines: Iterable[bytes]) -> list[PushedRecord]:
     """Return the records of lines ``id TAB value``; raises BadInput for a line that is none."""
-    found = []
+    records = []
     for number, line in enumerate(lines, 1):
         name, tab, value = _text(line).rstrip("\r\n").partition("\t")
         if not tab:
             raise BadInput(f"line {number} must be id, a tab and the value")
-        found.append(_record(name, value, number))
-    return found
+        records.append(_record(name, value, number))
+    return records
 
 
 def _record(name: object, value: object, number: int) -> PushedRecord:

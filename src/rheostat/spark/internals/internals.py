@@ -38,7 +38,7 @@ class Internals:
     files: Files
     coordinator: Coordinator
     tasks: PlacedTasks
-    rehearsal: WarmupRunner
+    warmup_runner: WarmupRunner
     state_loads: StateLoads
     process: DriverCpu
     status: StatusStore
@@ -61,7 +61,7 @@ def internals_of(spark: Any) -> Internals:
         files=Files(gateway),
         coordinator=coordinator,
         tasks=tasks,
-        rehearsal=WarmupRunner(gateway, tasks, executors),
+        warmup_runner=WarmupRunner(gateway, tasks, executors),
         state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
         process=DriverCpu(gateway),
         status=StatusStore(gateway, Rest(context.uiWebUrl, context.applicationId)),

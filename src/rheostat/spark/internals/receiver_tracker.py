@@ -66,10 +66,14 @@ class DStreams:
         start.
         """
         try:
-            found = self._infos()
+            infos = self._infos()
         except (*ABSENT, OSError):
             return None
-        return tuple(sorted((_receiver(each) for each in found), key=lambda each: each.stream))
+        return tuple(
+            sorted(
+                (_receiver(receiver) for receiver in infos), key=lambda receiver: receiver.stream
+            )
+        )
 
     def move(self, stream: int, executor: str, host: str) -> bool:
         """Let a receiver stop where it runs, and start on an executor.
@@ -78,7 +82,9 @@ class DStreams:
         has no such calls, or the receiver does not run.
         """
         try:
-            info = next(each for each in self._infos() if int(each.receiverId()) == stream)
+            info = next(
+                candidate for candidate in self._infos() if int(candidate.receiverId()) == stream
+            )
             # The tracker prefers what is scheduled to its own choice when it restarts a receiver.
             place = self._gateway.jvm.org.apache.spark.scheduler.ExecutorCacheTaskLocation
             here = self._gateway.sequence([place(host, executor)])
@@ -111,12 +117,12 @@ class DStreams:
         endpoint = self._gateway.field(self._tracker(), "endpoint")
         kind = self._gateway.class_named("scala.collection.immutable.Map")
         tag = self._gateway.jvm.scala.reflect.ClassTag.apply(kind)
-        asked = self._gateway.single(f"{_TRACKER}.GetAllReceiverInfo$")
-        values = endpoint.askSync(asked, tag).valuesIterator()
-        found = []
+        request = self._gateway.single(f"{_TRACKER}.GetAllReceiverInfo$")
+        values = endpoint.askSync(request, tag).valuesIterator()
+        infos = []
         while values.hasNext():
-            found.append(values.next())
-        return found
+            infos.append(values.next())
+        return infos
 
 
 def _receiver(info: Any) -> Receiver:

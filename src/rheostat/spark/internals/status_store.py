@@ -35,10 +35,10 @@ class StatusStore:
         """Return what a page's JSON says: ``executors``, ``allexecutors``, ``jobs``, ``jobs/ID``,
         ``stages/ID`` and their parameters; None where there is no such job.
         """
-        noun, _, asked = page.partition("?")
+        noun, _, query = page.partition("?")
         try:
-            found = self._found(noun, parse_qs(asked))
-            return json.loads(self._mapper.writeValueAsString(found))
+            value = self._page(noun, parse_qs(query))
+            return json.loads(self._mapper.writeValueAsString(value))
         except Py4JJavaError:  # no such job, no such stage
             return None if self.answers else self._otherwise.get(page)
         except _UNTOLD:
@@ -52,18 +52,18 @@ class StatusStore:
         except _UNTOLD:
             return False
 
-    def _found(self, page: str, asked: dict[str, list[str]]) -> Any:
+    def _page(self, page: str, query: dict[str, list[str]]) -> Any:
         match page.split("/"):
             case ["executors" | "allexecutors"]:
                 return self._store.executorList(page == "executors")
             case ["jobs"]:
                 status = self._gateway.jvm.org.apache.spark.JobExecutionStatus
-                only = [status.fromString(name) for name in asked.get("status", ())]
+                only = [status.fromString(name) for name in query.get("status", ())]
                 return self._store.jobsList(self._gateway.listed(only))
             case ["jobs", number]:
                 return self._store.job(int(number))
             case ["stages", number]:
-                details, quantiles = asked.get("details") == ["true"], asked.get("quantiles")
+                details, quantiles = query.get("details") == ["true"], query.get("quantiles")
                 return self._store.stageData(
                     int(number),
                     details,

@@ -1,4 +1,4 @@
-"""What no tick may wait for, because another computer answers it: done by a thread of its own."""
+"""Tasks that depend on another computer: run by a thread of their own, so that no tick waits."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ _LAST_S = 10.0
 
 
 class BackgroundTasks:
-    """Does each errand every ``interval_s`` seconds, by what it is called in words.
+    """Runs every task, by its description, once per ``interval_s`` seconds.
 
-    One that fails is done again next time; that is said once, and once that it goes again.
+    A failure is logged once, and so is the recovery; the task is tried again each time.
     """
 
-    def __init__(self, errands: Mapping[str, Callable[[], None]], interval_s: float) -> None:
-        self._errands = errands
+    def __init__(self, tasks: Mapping[str, Callable[[], None]], interval_s: float) -> None:
+        self._tasks = tasks
         self._interval_s = interval_s
         self._failing: set[str] = set()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="rheostat-errands", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="rheostat-background", daemon=True)
 
     def start(self) -> None:
-        """Do them once, then by the thread."""
-        if self._errands:
+        """Run the tasks once, then in the thread."""
+        if self._tasks:
             self.turn()
             self._thread.start()
 
     def turn(self) -> None:
-        """Do each once; raises nothing."""
-        for name, errand in self._errands.items():
+        """Run every task once; raises nothing."""
+        for name, task in self._tasks.items():
             try:
-                errand()
+                task()
             except Exception as fault:
                 if name not in self._failing:
-                    _log.warning("rheostat: %s: %s; all goes on without it", name, fault)
+                    _log.warning("rheostat: %s: %s; the job continues", name, fault)
                 self._failing.add(name)
             else:
                 if name in self._failing:
-                    _log.warning("rheostat: %s: it goes again", name)
+                    _log.warning("rheostat: %s: recovered", name)
                 self._failing.discard(name)
 
     def close(self) -> None:
-        """End the thread; an errand that does not return within 10 s is left alone."""
+        """End the thread; a task that does not return within 10 s is left alone."""
         self._end.set()
         if self._thread.is_alive():
             self._thread.join(_LAST_S)

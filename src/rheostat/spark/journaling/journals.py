@@ -44,11 +44,11 @@ class Kept:
     """The journal of an application, and what is done for it beside the ticks."""
 
     journal: FolderJournal
-    errands: BackgroundTasks
+    tasks: BackgroundTasks
 
     def close(self) -> None:
-        """End the errands; what is left of the journal is brought away."""
-        self.errands.close()
+        """End the tasks; what is left of the journal is brought away."""
+        self.tasks.close()
         try:
             if isinstance(self.journal, RemoteJournal):
                 self.journal.end()
@@ -57,20 +57,20 @@ class Kept:
 
 
 def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
-    """Return the journal of an application with its errands, which are not started.
+    """Return the journal of an application with its tasks, which are not started.
 
     Raises BadInput for a journal that cannot be reached.
     """
     journal = journal_of(spark, settings)
-    errands: dict[str, Callable[[], None]] = {}
+    tasks: dict[str, Callable[[], None]] = {}
     if isinstance(journal, RemoteJournal):
-        errands[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
+        tasks[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
     if internals is not None:
         noted = NotedCheckpoints(lambda: _checkpoints(spark, internals), journal.note)
         switches = KillSwitches(noted, _exists(spark))
         journal.other_switch = switches.pulled
-        errands["the checkpoints cannot be looked at for a kill switch"] = switches.look
-    return Kept(journal, BackgroundTasks(errands, settings.loop.interval_s))
+        tasks["the checkpoints cannot be looked at for a kill switch"] = switches.look
+    return Kept(journal, BackgroundTasks(tasks, settings.loop.interval_s))
 
 
 def journal_of(spark: Any, settings: Settings) -> FolderJournal:

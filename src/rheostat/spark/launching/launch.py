@@ -16,17 +16,17 @@ from rheostat.spark.launching.session_hook import SessionCallbacks, SessionHook
 _log = logging.getLogger("rheostat")
 
 
-def run_script(script: Path, arguments: Sequence[str], surroundings: SessionCallbacks) -> int:
+def run_script(script: Path, arguments: Sequence[str], callbacks: SessionCallbacks) -> int:
     """Run ``script`` as its own main program and return its exit code.
 
-    ``surroundings`` are asked before each of its applications starts, and told of its first
+    ``callbacks`` are asked before each of its applications starts, and told of its first
     session; what they return is stopped before a session that the script leaves open. Raises
-    BadInput if the script is not there, and what ``surroundings.settings`` raises, unless the
+    BadInput if the script is not there, and what ``callbacks.settings`` raises, unless the
     script goes on without.
     """
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
-    hook = SessionHook(surroundings)
+    hook = SessionHook(callbacks)
     sys.argv = [str(script), *arguments]
     sys.path.insert(0, str(script.resolve().parent))
     try:

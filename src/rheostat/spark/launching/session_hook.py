@@ -41,16 +41,16 @@ class SessionCallbacks(Protocol):
 
 
 class SessionHook:
-    """Hands a script's applications to their ``surroundings``, one after the other.
+    """Hands a script's applications to their ``callbacks``, one after the other.
 
     What these raise at a session is logged, and the script goes on. ``fault`` is what they raised
     before an application could start.
     """
 
-    def __init__(self, surroundings: SessionCallbacks) -> None:
+    def __init__(self, callbacks: SessionCallbacks) -> None:
         self.applications: list[str] = []
         self.fault: RheostatError | None = None
-        self._surroundings = surroundings
+        self._callbacks = callbacks
         self._made: dict[str, str] = {}
         self._watching: Watching | None = None
         self._building = False
@@ -96,7 +96,7 @@ class SessionHook:
         def begin(session: Any, *positional: Any, **named: Any) -> None:
             original(session, *positional, **named)
             if not self._building:
-                self._found(session)
+                self._watch_session(session)
 
         return begin
 
@@ -110,7 +110,7 @@ class SessionHook:
                 session = original(builder)
             finally:
                 self._building = within
-            self._found(session)
+            self._watch_session(session)
             return session
 
         return get_or_create
@@ -123,17 +123,17 @@ class SessionHook:
         """
         from pyspark import SparkConf
 
-        whole = SparkConf() if conf is None else SparkConf(loadDefaults=False)
+        completed = SparkConf() if conf is None else SparkConf(loadDefaults=False)
         for name, value in conf.getAll() if conf else ():
-            whole.set(name, value)
-        own = {name: value for name, value in whole.getAll() if self._made.get(name) != value}
+            completed.set(name, value)
+        own = {name: value for name, value in completed.getAll() if self._made.get(name) != value}
         for name, value in self._settings({**own, **({"spark.master": master} if master else {})}):
-            whole.set(name, value)
-        return whole
+            completed.set(name, value)
+        return completed
 
     def _settings(self, own: Mapping[str, str]) -> list[tuple[str, str]]:
         try:
-            made = dict(self._surroundings.settings(own))
+            made = dict(self._callbacks.settings(own))
         except RheostatError as fault:
             self.fault = fault
             raise
@@ -148,14 +148,14 @@ class SessionHook:
         self._made = made
         return list(made.items())
 
-    def _found(self, session: Any) -> None:
+    def _watch_session(self, session: Any) -> None:
         application = application_id(session)
         if application in self.applications:
             return
         self.applications.append(application)  # one that is made meanwhile is not watched
         self._stop()
         try:
-            self._watching = self._surroundings.session(session)
+            self._watching = self._callbacks.session(session)
         except RheostatError as fault:
             _log.warning("rheostat: not attached, the job runs on: %s", fault)
         except Exception as fault:

@@ -20,36 +20,36 @@ _ENDED = re.compile(r"application has already ended!.*Application Master", re.DO
 _TOKEN = re.compile(r"\b401\b.{0,40}Unauthorized|Unauthorized.{0,40}\b401\b|code=401", re.DOTALL)
 
 
-def why_refused(said: str) -> str | None:
+def why_refused(message: str) -> str | None:
     """Return what is wrong and what would be right, from what Spark has said; None where the cause
     is none of those that are known.
     """
-    queue = _QUEUE.search(said)
+    queue = _QUEUE.search(message)
     if queue:
         return (
             f"YARN takes no application in the queue {queue[1] or queue[2]}; set spark.yarn.queue"
             " to a leaf queue that is there (yarn queue -list)"
         )
-    namespace = _NAMESPACE.search(said)
+    namespace = _NAMESPACE.search(message)
     if namespace:
         return (
             f"Kubernetes has no namespace {namespace[1]}; set spark.kubernetes.namespace to one"
             f" that is there, or make it: kubectl create namespace {namespace[1]}"
         )
-    forbidden = _FORBIDDEN.search(said)
+    forbidden = _FORBIDDEN.search(message)
     if forbidden:
         verb, resource, group, place = forbidden.groups()
         return (
             f"the driver may not {verb} {resource} in namespace {place or 'default'}; add to its"
             f' role: apiGroups: ["{group}"], resources: ["{resource}"], verbs: ["{verb}"]'
         )
-    if _ENDED.search(said):
+    if _ENDED.search(message):
         return (
             "YARN has ended the application before it began: can its nodes reach this driver? See"
             " spark.driver.host and spark.driver.port; what the application master has said is in"
             " its log (yarn logs -applicationId ...)"
         )
-    if _TOKEN.search(said):
+    if _TOKEN.search(message):
         return (
             "the API server does not take the driver's token (401); give a new one in"
             " spark.kubernetes.authenticate.oauthTokenFile"

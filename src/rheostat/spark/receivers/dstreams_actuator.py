@@ -82,14 +82,15 @@ class DStreamsActuator:
         that stands.
         """
         self._size.decide(decision.target)
-        found = self._receivers.receivers()
-        if found is None:
+        receivers = self._receivers.receivers()
+        if receivers is None:
             return Rescaling(phase="blocked", detail="Spark does not tell where its receivers are")
         hosts = self._executors.hosts()
         facts = ReceiverFacts(
             executors=tuple(hosts),
             receivers={
-                each.stream: each.executor if each.executor in hosts else None for each in found
+                receiver.stream: receiver.executor if receiver.executor in hosts else None
+                for receiver in receivers
             },
             cores=self._cores,
             moves=self._moves,

@@ -44,7 +44,7 @@ class DStreamsSensor:
         executors, target = self._sizes(now)
         batch_s = self._batch_s()
         batches = read_batches(self._rest.get("streaming/batches"))
-        seen = signals(batches, batch_s, now) if batches is not None and batch_s else {}
+        measured = signals(batches, batch_s, now) if batches is not None and batch_s else {}
         return (
             Observation(
                 t_s=now,
@@ -53,6 +53,6 @@ class DStreamsSensor:
                 executors=executors,
                 slots_per_executor=self._slots,
                 target=target,
-                **seen,
+                **measured,
             ),
         )

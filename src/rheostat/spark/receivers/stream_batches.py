@@ -78,11 +78,11 @@ def _seconds(milliseconds: Any) -> float | None:
 
 def running(batches: Sequence[StreamBatch], now: float) -> InFlight | None:
     """Return the batch that runs now; None where none does."""
-    found = next((batch for batch in batches if batch.status == PROCESSING), None)
-    if found is None:
+    current = next((batch for batch in batches if batch.status == PROCESSING), None)
+    if current is None:
         return None
-    began_s = found.at_s + (found.waited_s or 0.0)
-    return InFlight(elapsed_s=max(0.0, now - began_s), rows=found.rows)
+    began_s = current.at_s + (current.waited_s or 0.0)
+    return InFlight(elapsed_s=max(0.0, now - began_s), rows=current.rows)
 
 
 def signals(batches: Sequence[StreamBatch], batch_s: float, now: float) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 """A live Spark application, resized: the size in force and the executors to be replaced are handed
-to the steward at every tick.
+to the rescale controller at every tick.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ IDLE_S = 1.0
 class _Beat:
     batch: int
     since_s: float
-    asked_s: float
+    checked_s: float
     needed: int = 1
     """Boundaries that this query must still pass before the round is over."""
 
@@ -88,9 +88,9 @@ class BatchBoundaryTracker:
             return False
         if batch == beat.batch:
             # Whether a query rests is asked of Spark's JVM: too dear for every look at a batch.
-            if now - max(beat.since_s, beat.asked_s) < IDLE_S:
+            if now - max(beat.since_s, beat.checked_s) < IDLE_S:
                 return False
-            beat.asked_s = now
+            beat.checked_s = now
             if not idle(run_id, now - beat.since_s):
                 return False
         # A quick query passes several boundaries in one round of a slow one, so its need stops at

@@ -1,5 +1,5 @@
-"""How often the steward looks: as often as something may happen, and seldom where nothing has for
-long.
+"""How often the rescale controller looks: as often as something may happen, and seldom where
+nothing has for long.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The thread in which the steward looks: a batch boundary has to be met within milliseconds while
+"""The thread of the rescale controller: a batch boundary has to be met within milliseconds while
 something is under way.
 """
 
@@ -38,7 +38,7 @@ class LookThread:
         """Look from now on; ``tick`` is called in the same thread every ``TICK_S``."""
         self._end = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(tick, self._end), name="rheostat-steward", daemon=True
+            target=self._run, args=(tick, self._end), name="rheostat-rescale", daemon=True
         )
         self._thread.start()
 

@@ -17,7 +17,7 @@ class RescaleConfig:
     of each executor that has been asked to leave: it gets no task any more, but lingers. ``hold``
     is told when the size begins to change and when it no longer does: tasks are to wait longer
     meanwhile for the executor that has their state. ``ended`` tells whether the application is
-    over. ``at_start`` and ``at_end`` are called when the steward starts and stops.
+    over. ``at_start`` and ``at_end`` are called when the rescale controller starts and stops.
     """
 
     slo_s: float = 10.0

@@ -1,8 +1,8 @@
-"""The steward runs the protocol of a change of size: it counts executors, sees batch boundaries,
-sends what waits for one, goes a step of the protocol, and carries it out.
+"""The rescale controller: it counts executors, detects batch boundaries, sends what waits for one,
+computes one transition, and carries out its orders.
 
-``rescaling.saga`` decides everything; here are only its facts and its orders. While something is
-under way it looks for a boundary many times a second; while nothing is, once a second.
+``rescaling.executors.transition`` decides everything; here are only its facts and its orders.
+During a rescale it looks for a boundary many times a second; otherwise once a second.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RescaleController:
     """Brings an application to the size that was asked for last.
 
     ``placement`` is None where state is not to be placed (or cannot be): executors then count as
-    settled and empty at once. ``warmth`` is None where executors cannot be warmed, ``preload``
+    ready and empty at once. ``warmth`` is None where executors cannot be warmed, ``preload``
     where batches load the state that moves.
     """
 
@@ -84,7 +84,7 @@ class RescaleController:
         self._terms = terms
         self._lock = threading.Lock()
         self._thread = LookThread(self.look, self.pause_s, terms.ended)
-        self._census = ExecutorRegistry(executors)
+        self._registry = ExecutorRegistry(executors)
         self._rounds = BatchBoundaryTracker()
         self._pace = Pace()
         self._state = StateWatch(placement)
@@ -93,7 +93,7 @@ class RescaleController:
         self._hiding = SourceHiding(block_managers, terms.hides)
         self._hold = TaskHold(terms.hold)
         self._orders = ExecutorOrders(executors, block_managers, warmth, terms)
-        self._asked: RescaleRequest | None = None
+        self._request: RescaleRequest | None = None
         self._memory = Memory()
         self._rescaling = Rescaling(phase="steady")
         self._alert = True
@@ -127,11 +127,11 @@ class RescaleController:
         self._terms.at_end()
         with self._lock:
             # Of another time: the size may be another one when somebody asks again.
-            self._asked, self._moves, self._alert = None, PendingMoves(), True
+            self._request, self._moves, self._alert = None, PendingMoves(), True
 
     def pause_s(self, now: float) -> float:
         """Return how long to wait until the next look."""
-        coming = self._census.coming
+        coming = self._registry.coming
         next_end_s = None if coming else self._loading.next_end_s()
         return self._pace.pause_s(self._busy or coming, self._rescaling.phase, now, next_end_s)
 
@@ -147,12 +147,12 @@ class RescaleController:
         # twice.
         with self._lock:
             self._learn()
-            asked = RescaleRequest(target, tuple(replace), decided)
-            if asked != self._asked:
+            request = RescaleRequest(target, tuple(replace), decided)
+            if request != self._request:
                 # Weighing lists folders of the checkpoint: only where a change is to begin.
                 self._state.weigh()
-            self._asked = asked
-            self._look(asked, now, due=True)
+            self._request = request
+            self._look(request, now, due=True)
             return dataclasses.replace(self._rescaling, memory=self._memory.to_json())
 
     def look(self, now: float) -> None:
@@ -161,20 +161,20 @@ class RescaleController:
         """
         with self._lock:
             # Before anybody has asked there is no target, so nothing may be touched.
-            if self._asked is None:
+            if self._request is None:
                 return
             if not self._busy and now - self._glanced_s >= RECONCILE_S:
                 self._glance(now)
-            self._look(self._asked, now, due=False)
+            self._look(self._request, now, due=False)
 
     @property
     def _busy(self) -> bool:
         """Whether a batch boundary is waited for."""
         return self._alert or bool(self._moves) or awaits_boundary(self._memory)
 
-    def _look(self, asked: RescaleRequest, now: float, due: bool) -> None:
+    def _look(self, request: RescaleRequest, now: float, due: bool) -> None:
         phase, rounds = self._rescaling.phase, self._rounds.number
-        due |= self._census.count(rounds, phase, self._busy, now)
+        due |= self._registry.count(rounds, phase, self._busy, now)
         if not (self._busy or due):
             return
         if due:
@@ -184,7 +184,7 @@ class RescaleController:
         # step asks it many things first.
         self._send(self._moves.take(passed))
         if due or over or now - self._advanced_s >= ASSERT_S:
-            self._carry_out(self._advance(asked, over, now), passed)
+            self._carry_out(self._advance(request, over, now), passed)
         changing = self._pace.changes(self._rescaling.phase, now)
         # Without state there is nothing that a task could carry off.
         self._hold.follow(changing and bool(self._state.units))
@@ -201,32 +201,32 @@ class RescaleController:
 
     def _send(self, units: Mapping[Unit, str]) -> None:
         if units:
-            self._state.send(units, self._census.hosts)
-            self._loading.begin(units, self._census.seasoned)
+            self._state.send(units, self._registry.hosts)
+            self._loading.begin(units, self._registry.seasoned)
 
-    def _advance(self, asked: RescaleRequest, over: bool, now: float) -> tuple[Order, ...]:
+    def _advance(self, request: RescaleRequest, over: bool, now: float) -> tuple[Order, ...]:
         """Go a step of the protocol and return its orders; ``over``: a round has just ended."""
         # A look asks for every store, so it is left out while nothing is under way.
         if over or self._busy:
             self._state.look()
-            self._census.note_holders(self._state.holders.values())
+            self._registry.note_holders(self._state.holders.values())
         # A whole round without a finding ends the alert; without queries there is no round to wait
         # for.
         self._alert &= not over and self._rounds.number is not None
-        target, standby = asked.target, self._terms.standby_above(asked.target)
-        if not asked.decided:
+        target, standby = request.target, self._terms.standby_above(request.target)
+        if not request.decided:
             # The size that is there becomes the target, so that state is placed but nobody comes or
             # goes.
-            target, standby = max(target, undecided_size(self._memory, self._census.hosts)), 0
-        step = advance(self._memory, self._facts(now), target, asked.replace, standby)
+            target, standby = max(target, undecided_size(self._memory, self._registry.hosts)), 0
+        step = advance(self._memory, self._facts(now), target, request.replace, standby)
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
-        self._pace.note((asked, tuple(self._census.hosts), step.rescaling), now)
-        return step.orders if asked.decided else harmless(step.orders)
+        self._pace.note((request, tuple(self._registry.hosts), step.rescaling), now)
+        return step.orders if request.decided else harmless(step.orders)
 
     def _facts(self, now: float) -> Facts:
-        hosts, room = self._census.hosts, self._room()
-        cold = self._orders.cold(self._census.fresh)
-        unready = cold | self._census.newcomers(self._rounds.number)
+        hosts, room = self._registry.hosts, self._room()
+        cold = self._orders.cold(self._registry.fresh)
+        unready = cold | self._registry.newcomers(self._rounds.number)
         return Facts(
             now_s=now,
             registered=tuple(hosts),
@@ -248,7 +248,7 @@ class RescaleController:
         return self._loading.room(
             self._state.runs,
             growing=self._rescaling.phase == "growing",
-            cold=bool(self._census.fresh - standing_by(self._memory)),
+            cold=bool(self._registry.fresh - standing_by(self._memory)),
         )
 
     def _carry_out(self, orders: Collection[Order], passed: Collection[str]) -> None:
@@ -256,7 +256,7 @@ class RescaleController:
             if isinstance(order, Assign):
                 self._assign(order.units, passed)
             else:
-                self._orders.carry_out(order, self._census.hosts)
+                self._orders.carry_out(order, self._registry.hosts)
 
     def _assign(self, units: Mapping[Unit, str], passed: Collection[str]) -> None:
         """Send units now if their query is at a boundary or their executor is lost, else at the
@@ -264,7 +264,7 @@ class RescaleController:
         """
         self._moves.add(units)
         # None is not lost: a running batch may be about to open those stores where they are.
-        holders, known = self._state.holders, (None, *self._census.hosts)
+        holders, known = self._state.holders, (None, *self._registry.hosts)
         lost = {unit for unit in units if holders.get(unit) not in known}
         self._send(self._moves.take(passed, lost))
         for run_id in self._moves.runs:
@@ -278,10 +278,10 @@ class RescaleController:
         if not (self._hiding.works and self._state.units):
             return
         self._hiding.hide_newcomers()
-        arriving = self._census.arriving(self._memory.lives)
+        arriving = self._registry.arriving(self._memory.lives)
         if arriving:
-            cold = arriving & self._orders.cold(self._census.fresh)
-            self._hiding.hide(cold, self._census.hosts.keys())
+            cold = arriving & self._orders.cold(self._registry.fresh)
+            self._hiding.hide(cold, self._registry.hosts.keys())
 
     def _learn(self) -> None:
         """Find new queries and their stores, and forget those that have ended."""

@@ -1,5 +1,5 @@
-"""What the steward needs of an application: its executors, its queries, and ways to warm executors
-and to load state early.
+"""What the rescale controller needs of an application: its executors, its queries, and ways to warm
+executors and to load state early.
 """
 
 from __future__ import annotations

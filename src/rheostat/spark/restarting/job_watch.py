@@ -53,12 +53,12 @@ class JobWatch:
     def __init__(
         self,
         queries: JobQueries,
-        mail: ControlChannel,
+        channel: ControlChannel,
         run: int,
         started: Callable[[], int] = lambda: 0,
     ) -> None:
         self._queries = queries
-        self._mail = mail
+        self._channel = channel
         self._started = started
         self._report = own_report(run)
         self._known: set[str] = set()
@@ -75,7 +75,7 @@ class JobWatch:
         """
         active = self._queries.active()
         self._learn(active, now)
-        order = self._mail.order()
+        order = self._channel.order()
         if order is None or order.run != self._report.run:
             return
         if order.drain:
@@ -95,15 +95,15 @@ class JobWatch:
         if works_s is None and not any(self._queries.last_batch(query) >= 0 for query in active):
             return
         self._known.update(fresh)
-        found = {
+        queries = {
             checkpoint: self._queries.sink(run_id)
             for run_id in fresh
             if (checkpoint := self._queries.checkpoint(run_id))
         }
-        sinks = {checkpoint: sink for checkpoint, sink in found.items() if sink}
+        sinks = {checkpoint: sink for checkpoint, sink in queries.items() if sink}
         self._tell(
             works_s=now if works_s is None else works_s,
-            checkpoints=tuple(sorted({*self._report.checkpoints, *found})),
+            checkpoints=tuple(sorted({*self._report.checkpoints, *queries})),
             sinks={**self._report.sinks, **sinks},
         )
 
@@ -116,10 +116,10 @@ class JobWatch:
             self._tell(drained_s=now)
 
     def _tell(self, **news: Any) -> None:
-        told = replace(self._report, **news)
+        report = replace(self._report, **news)
         if news.get("drained_s") is None or self._report.drained_s is None:
-            self._report = told
-            self._mail.tell(told)
+            self._report = report
+            self._channel.tell(report)
 
 
 def own_report(run: int) -> Report:

@@ -21,7 +21,7 @@ class RestartActuator:
 
     def __init__(
         self,
-        mail: ControlChannel,
+        channel: ControlChannel,
         run: int,
         executors: int,
         watch: JobWatch,
@@ -29,7 +29,7 @@ class RestartActuator:
         notes: Callable[[], Memory] = dict,
     ) -> None:
         self._notes = notes
-        self._mail = mail
+        self._channel = channel
         self._run = run
         self._executors = executors
         self._thread = LookThread(watch.look, watch.pause_s, ended)
@@ -46,10 +46,10 @@ class RestartActuator:
         target, partitions = decision.target, decision.evidence.get(WANTED)
         wanted = partitions if isinstance(partitions, int) else None
         if target == self._executors and wanted is None:
-            self._mail.withdraw(LOOP)
+            self._channel.withdraw(LOOP)
             return Rescaling(phase="steady", detail=f"{target} executors since the last start")
         reason = "; ".join((decision.reason, *decision.actions))
-        self._mail.leave(
+        self._channel.leave(
             LOOP,
             RestartRequest(
                 t_s=now, reason=reason, executors=target, partitions=wanted, run=self._run
@@ -69,7 +69,7 @@ class RestartActuator:
 
     def hold(self) -> None:
         """Withdraw the restart that is wanted; one that a person has ordered is still drained."""
-        self._mail.withdraw(LOOP)
+        self._channel.withdraw(LOOP)
 
     def close(self) -> None:
         """Look no more."""

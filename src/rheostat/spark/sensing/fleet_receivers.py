@@ -13,13 +13,13 @@ ReceiverDemand = Callable[[], int | None]
 _fleets: dict[str, list[ReceiverDemand]] = {}
 
 
-def publish(application: str, asked: ReceiverDemand) -> None:
+def publish(application: str, demand: ReceiverDemand) -> None:
     """Let the sensor of an application know of a fleet."""
-    _fleets.setdefault(application, []).append(asked)
+    _fleets.setdefault(application, []).append(demand)
 
 
 def wanted_receivers(application: str) -> int | None:
     """Return the receivers that all fleets of an application ask for; None where there is none."""
-    told = [asked() for asked in _fleets.get(application, ())]
-    known = [count for count in told if count is not None]
+    demands = [demand() for demand in _fleets.get(application, ())]
+    known = [count for count in demands if count is not None]
     return sum(known) if known else None

@@ -51,10 +51,10 @@ class LocalExecutors:
         processes = dict(self._processes())
         self._names = {
             pid: name
-            for pid, each in processes.items()
+            for pid, candidate in processes.items()
             # A process that is known is not read again: its command line costs more than its
             # numbers.
-            if (name := self._names.get(pid) or self._executor(pid, each))
+            if (name := self._names.get(pid) or self._executor(pid, candidate))
         }
         below: dict[str, float] = {}
         for process in processes.values():

@@ -61,7 +61,7 @@ class LocalUsage:
         self._load = load
         self._before: tuple[float, Mapping[str, Used]] | None = None
 
-    def seen(self, now: float, executors: Sequence[Executor]) -> Observation:
+    def observe(self, now: float, executors: Sequence[Executor]) -> Observation:
         """Return cpu, cpu_python, load_per_core and the CPU by executor; absent for executors
         elsewhere, and at the first look.
         """
@@ -99,9 +99,9 @@ def _spent(before: Used, after: Used, slot_s: float) -> Used:
 class LastStages:
     """What was found last of the stages of a query."""
 
-    found: BatchStages | None = None
-    found_s: float = 0.0
-    asked_s: float | None = None
+    stages: BatchStages | None = None
+    stages_s: float = 0.0
+    requested_s: float | None = None
     first_s: float | None = None
     """When a batch that had rows was asked for first."""
 
@@ -127,7 +127,7 @@ class StageUsage:
         self._every_s = every_s
 
     def fill(
-        self, seen: Observation, batch: ReportedBatch, last: LastStages, idle: bool = False
+        self, observation: Observation, batch: ReportedBatch, last: LastStages, idle: bool = False
     ) -> Observation:
         """Return the observation of a query with ``stages``, ``cpu``, ``by_executor`` and
         ``output_rows_per_s`` as far as they are needed and known.
@@ -136,73 +136,75 @@ class StageUsage:
         for a minute without an answer.
         """
         here = (
-            seen.cpu is not None or seen.load_per_core is not None
+            observation.cpu is not None or observation.load_per_core is not None
         )  # what the operating system says comes with the next look
         # Asked for only where a policy needs it: each answer costs the driver CPU that batches
         # need.
         known = {"cpu"} if here else set()
-        if seen.output_rows_per_s is not None:
+        if observation.output_rows_per_s is not None:
             known.add("output_rows_per_s")
         wanted = self._needed & OF_STAGES - known
         if not wanted:
-            return seen
+            return observation
         if idle:
             nothing = (
                 tuple(
                     replace(stage, rows_in=0.0, rows_out=0.0, busy_s=0.0)
-                    for stage in last.found.stages
+                    for stage in last.stages.stages
                 )
-                if last.found
+                if last.stages
                 else None
             )
             return replace(
-                seen,
+                observation,
                 stages=nothing if "stages" in wanted else None,
-                cpu=0.0 if "cpu" in wanted else seen.cpu,
+                cpu=0.0 if "cpu" in wanted else observation.cpu,
             )
-        if self._is_due(seen.t_s, batch, last):
-            self._ask(seen, batch, last)
-        if last.found is None:
-            return seen
+        if self._is_due(observation.t_s, batch, last):
+            self._ask(observation, batch, last)
+        if last.stages is None:
+            return observation
         return replace(
-            seen,
-            stages=last.found.stages if "stages" in wanted else None,
-            cpu=last.cpu if "cpu" in wanted else seen.cpu,
-            by_executor=_by_executor(seen, last) if "by_executor" in wanted else seen.by_executor,
-            output_rows_per_s=_output_rows_per_s(seen, last.found.stages)
+            observation,
+            stages=last.stages.stages if "stages" in wanted else None,
+            cpu=last.cpu if "cpu" in wanted else observation.cpu,
+            by_executor=_by_executor(observation, last)
+            if "by_executor" in wanted
+            else observation.by_executor,
+            output_rows_per_s=_output_rows_per_s(observation, last.stages.stages)
             if "output_rows_per_s" in wanted
-            else seen.output_rows_per_s,
+            else observation.output_rows_per_s,
         )
 
     def _is_due(self, now_s: float, batch: ReportedBatch, last: LastStages) -> bool:
-        if last.asked_s is None or (last.first_s is None and _rows(batch) > 0):
+        if last.requested_s is None or (last.first_s is None and _rows(batch) > 0):
             return True
         if _rows(batch) > _LARGER * last.most_rows > 0:
             return True
-        known_s = math.inf if last.first_s is None else max(0.0, last.asked_s - last.first_s)
+        known_s = math.inf if last.first_s is None else max(0.0, last.requested_s - last.first_s)
         # A clock that was put back must not silence the question for hours.
-        return not 0 <= now_s - last.asked_s < min(self._every_s, known_s)
+        return not 0 <= now_s - last.requested_s < min(self._every_s, known_s)
 
-    def _ask(self, seen: Observation, batch: ReportedBatch, last: LastStages) -> None:
-        last.asked_s, last.most_rows = seen.t_s, max(last.most_rows, _rows(batch))
+    def _ask(self, observation: Observation, batch: ReportedBatch, last: LastStages) -> None:
+        last.requested_s, last.most_rows = observation.t_s, max(last.most_rows, _rows(batch))
         if last.first_s is None and _rows(batch) > 0:
-            last.first_s = seen.t_s
-        found = self._finder.of_batch(
+            last.first_s = observation.t_s
+        stages = self._finder.of_batch(
             batch.run_id, batch.batch_id, batch.rows_by_source, "by_executor" in self._needed
         )
-        if found is None:
-            last.found = last.found if 0 <= seen.t_s - last.found_s < _KEPT_S else None
+        if stages is None:
+            last.stages = last.stages if 0 <= observation.t_s - last.stages_s < _KEPT_S else None
             return
-        last.found, last.found_s = found, seen.t_s
-        interval_s = max(batch.duration_s, seen.trigger_s or 0.0)
+        last.stages, last.stages_s = stages, observation.t_s
+        interval_s = max(batch.duration_s, observation.trigger_s or 0.0)
         # Use per second needs the interval of the same batch, and that of an older one is not
         # known.
-        if found.batch_id != batch.batch_id or not interval_s:
+        if stages.batch_id != batch.batch_id or not interval_s:
             return
-        slots = (seen.executors or 0) * (seen.slots_per_executor or 1)
-        last.cpu = found.cpu_s / (slots * interval_s) if slots else None
+        slots = (observation.executors or 0) * (observation.slots_per_executor or 1)
+        last.cpu = stages.cpu_s / (slots * interval_s) if slots else None
         last.rows_per_s = {
-            name: rows / interval_s for name, rows in (found.rows_by_executor or {}).items()
+            name: rows / interval_s for name, rows in (stages.rows_by_executor or {}).items()
         }
 
 
@@ -210,28 +212,32 @@ def _rows(batch: ReportedBatch) -> float:
     return sum(rows for _, rows in batch.rows_by_source)
 
 
-def _output_rows_per_s(seen: Observation, stages: Sequence[Stage]) -> float | None:
+def _output_rows_per_s(observation: Observation, stages: Sequence[Stage]) -> float | None:
     """Return the rows a second that the last stages gave out, for those that the batch read: the
     stages may be those of a batch before.
     """
     upstream = {name for stage in stages for name in stage.upstream}
     names = {stage.name for stage in stages}
-    read = sum(each.rows_in or 0.0 for each in stages if not names & set(each.upstream))
+    read = sum(source.rows_in or 0.0 for source in stages if not names & set(source.upstream))
     out = [stage.rows_out for stage in stages if stage.name not in upstream]
     rows_out = sum(rows for rows in out if rows is not None)
-    if not read or None in out or seen.processed_rows_per_s is None:
+    if not read or None in out or observation.processed_rows_per_s is None:
         return None
-    return seen.processed_rows_per_s * rows_out / read
+    return observation.processed_rows_per_s * rows_out / read
 
 
-def _by_executor(seen: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:
+def _by_executor(observation: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:
     """Return CPU and rows of each executor; of the rows that wait each has the share that it read
     of the last batch (an estimate).
     """
-    samples = dict(seen.by_executor or {})
+    samples = dict(observation.by_executor or {})
     total = sum(last.rows_per_s.values())
     for name, rate in last.rows_per_s.items():
-        waiting = seen.lag_rows * rate / total if seen.lag_rows is not None and total else None
+        waiting = (
+            observation.lag_rows * rate / total
+            if observation.lag_rows is not None and total
+            else None
+        )
         samples[name] = replace(
             samples.get(name, ExecutorSample()), rows_per_s=rate, lag_rows=waiting
         )

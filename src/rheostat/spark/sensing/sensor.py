@@ -45,7 +45,7 @@ class _QueryState:
 
     batch: ReportedBatch | None = None
     trigger_s: float | None = None
-    trigger_is_told: bool = True
+    trigger_is_reported: bool = True
     """Whether the interval was told from batches, and not asked for."""
 
     quiet_s: float = 0.0
@@ -183,7 +183,7 @@ class SparkSensor:
             ),
         )
         return replace(
-            self._local.seen(now, executors) if self._local else empty,
+            self._local.observe(now, executors) if self._local else empty,
             application=self._application,
             executors=len(executors),
             slots_per_executor=executors[0].slots if executors else None,
@@ -281,11 +281,13 @@ class SparkSensor:
         """
         if state.batch is None:
             state.trigger_s = self._trigger_s(query)
-            state.trigger_is_told = state.trigger_s is None
-        told_s = reported_trigger_s(state.batch, batch) if state.trigger_is_told else None
+            state.trigger_is_reported = state.trigger_s is None
+        reported_s = reported_trigger_s(state.batch, batch) if state.trigger_is_reported else None
         # Not any shorter one: batch starts jitter, and the interval would shrink with every tick.
-        if told_s is not None and (state.trigger_s is None or told_s < 0.6 * state.trigger_s):
-            state.trigger_s = told_s
+        if reported_s is not None and (
+            state.trigger_s is None or reported_s < 0.6 * state.trigger_s
+        ):
+            state.trigger_s = reported_s
         state.batch = batch
 
     def _latest(self, batch: ReportedBatch, state: _QueryState, now: float) -> Offsets | None:

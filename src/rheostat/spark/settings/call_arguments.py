@@ -34,7 +34,7 @@ def check_arguments(
 
 def _right_argument(name: str, known: Collection[str], given: Mapping[str, Any]) -> str:
     if name in _BOUNDS:
-        bounds = {_BOUNDS[each]: value for each, value in given.items() if each in _BOUNDS}
+        bounds = {_BOUNDS[key]: value for key, value in given.items() if key in _BOUNDS}
         low = bounds.get("min_executors", Limits().min_executors)
         return f"; use limits=({low!r}, {bounds.get('max_executors', Limits().max_executors)!r})"
     for key in keys():

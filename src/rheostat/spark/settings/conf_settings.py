@@ -84,7 +84,7 @@ def keys() -> tuple[Key, ...]:
 
 
 def _keys() -> Iterator[Key]:
-    hints, own = get_type_hints(settings_of), {each.argument for each in _OWN}
+    hints, own = get_type_hints(settings_of), {key.argument for key in _OWN}
     yield from _OWN
     for name, parameter in inspect.signature(settings_of).parameters.items():
         group = next(filter(is_dataclass, get_args(hints[name])), None)
@@ -105,7 +105,7 @@ def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:
     Raises BadInput with everything that is wrong, a line each: an unknown key with the nearest
     right one, a value of the wrong kind or out of range, a policy that cannot be made.
     """
-    said = {
+    values = {
         name.removeprefix(PREFIX): str(text).strip()
         for name, text in sorted(conf.items())
         if name.startswith(PREFIX) and not name.startswith(INTERNAL)
@@ -113,7 +113,7 @@ def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:
     wrong: list[str] = []
     parts: dict[str, dict[str, Any]] = {}
     known = keys()
-    for name, text in said.items():
+    for name, text in values.items():
         key = _find(name, known)
         if key is None:
             wrong.append(_unknown(name, known))
@@ -123,7 +123,7 @@ def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:
             parts.setdefault(key.argument, {})[part] = _value(key, name, text)
         except BadInput as fault:
             wrong.append(str(fault))
-    arguments = {name: _made(name, found, wrong) for name, found in parts.items()}
+    arguments = {name: _made(name, values, wrong) for name, values in parts.items()}
     _check_policy(arguments, wrong)
     if not wrong and arguments:
         _tried("", lambda: settings_of(**arguments), wrong)
@@ -132,12 +132,12 @@ def arguments_of(conf: Mapping[str, str]) -> dict[str, Any]:
     return arguments
 
 
-def over(said: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def over(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a configuration with those of a call, which win; who names a policy
     there names its parameters, too.
     """
     left_out = ("policy", "parameters") if _POLICY in given else ()
-    return {**{name: each for name, each in said.items() if name not in left_out}, **given}
+    return {**{name: value for name, value in defaults.items() if name not in left_out}, **given}
 
 
 def _find(name: str, known: tuple[Key, ...]) -> Key | None:

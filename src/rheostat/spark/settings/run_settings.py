@@ -32,7 +32,7 @@ class Plan:
 
     rows: tuple[Merged, ...]
     limits: Limits
-    said: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     initial: int = 1
 
@@ -64,7 +64,7 @@ def planned(
     cores = _count(given, scaling.CORES) or 1
     fitting, clamped = _fitting(limits, given, cores if standalone else None)
     initial = _initial(fitting, given, initial)
-    moves, told = _allocation(fitting, initial, given, standalone)
+    moves, override = _allocation(fitting, initial, given, standalone)
     wanted = {
         **beside,
         **(scaling.shape(cores) if standalone else {}),
@@ -73,9 +73,9 @@ def planned(
         **scaling.leaving(linger_s),
         **moves,
     }
-    said = (*clamped, *_too_many(fitting, given), *(told if moves else ()))
-    forbidden = (*(() if moves else told), *_abrupt(given))
-    return Plan(merged(wanted, given), fitting, said, forbidden, initial)
+    lines = (*clamped, *_too_many(fitting, given), *(override if moves else ()))
+    forbidden = (*(() if moves else override), *_abrupt(given))
+    return Plan(merged(wanted, given), fitting, lines, forbidden, initial)
 
 
 def own_executors(limits: Limits, given: Mapping[str, Given], master: str) -> int | None:
@@ -180,8 +180,8 @@ def _allocation(
         wanted[scaling.MOST] = replace(wanted[scaling.MOST], value=str(least))
     if scaling.ENABLED not in given:
         return wanted, ()
-    told = _override_text(scaling.ENABLED, given)
-    return wanted, (f"{told}: its time-outs are set to never, so that only Rheostat moves",)
+    override = _override_text(scaling.ENABLED, given)
+    return wanted, (f"{override}: its time-outs are set to never, so that only Rheostat moves",)
 
 
 def _too_many(limits: Limits, given: Mapping[str, Given]) -> Iterator[str]:
@@ -195,8 +195,8 @@ def _too_many(limits: Limits, given: Mapping[str, Given]) -> Iterator[str]:
 
 def _abrupt(given: Mapping[str, Given]) -> Iterator[str]:
     if _is_no(given, "spark.decommission.enabled"):
-        told = _override_text("spark.decommission.enabled", given)
-        yield f"{told}: executors leave only while idle between two batches"
+        override = _override_text("spark.decommission.enabled", given)
+        yield f"{override}: executors leave only while idle between two batches"
 
 
 def _override_text(name: str, given: Mapping[str, Given]) -> str:

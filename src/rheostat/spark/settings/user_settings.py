@@ -38,7 +38,7 @@ _ITSELF = "pyspark-shell"
 
 
 def settings_of_user(environment: Mapping[str, str]) -> dict[str, Given]:
-    """Return the settings that a session gets from the user's surroundings: variables of the
+    """Return the settings that a session gets from the user's environment: variables of the
     environment, the file of defaults, ``PYSPARK_SUBMIT_ARGS``; the last of them counts.
 
     ``spark-env.sh`` is a program and is not read. Raises BadInput for ``PYSPARK_SUBMIT_ARGS`` with
@@ -92,9 +92,9 @@ def _of_file(path: Path) -> dict[str, Given]:
 def _of_submit(options: Sequence[tuple[str, str]]) -> dict[str, Given]:
     """An option such as ``--master`` goes before ``--conf``, wherever it stands."""
     confs = [value.partition("=") for option, value in options if option in ("--conf", "-c")]
-    said = {name: value for name, _, value in confs}
-    said |= {_OPTIONS[option]: value for option, value in options if option in _OPTIONS}
-    return {name: Given(value, SUBMIT) for name, value in said.items()}
+    settings = {name: value for name, _, value in confs}
+    settings |= {_OPTIONS[option]: value for option, value in options if option in _OPTIONS}
+    return {name: Given(value, SUBMIT) for name, value in settings.items()}
 
 
 def _options(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -112,5 +112,5 @@ def _options(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _installed() -> str:
-    found = importlib.util.find_spec("pyspark")
-    return next(iter((found and found.submodule_search_locations) or ()), "")
+    spec = importlib.util.find_spec("pyspark")
+    return next(iter((spec and spec.submodule_search_locations) or ()), "")

@@ -30,11 +30,11 @@ DEADLINE_S = 20.0
 """An executor that takes longer gets its state as it is."""
 
 ROOM_S = 1.0
-"""A pause that lasts so long has room for a rehearsal of the state; one that goes on beside a batch
+"""A pause that lasts so long has room for a warm-up of the state; one that goes on beside a batch
 costs more than a cold task."""
 
 FIRST_READING_S = 1.5
-"""What a rehearsal of what reads the source is taken to need before one has been done; then it is
+"""What a warm-up of what reads the source is taken to need before one has been done; then it is
 measured: 1 to 3 s have been seen."""
 
 _REMEMBERED = 3
@@ -109,7 +109,7 @@ class Warmup:
     def __init__(
         self,
         tasks: Tasks,
-        rehearsal: WarmupRunner,
+        runner: WarmupRunner,
         rhythms: Rhythms,
         active: Callable[[], Iterable[Any]],
         way: str = "auto",
@@ -117,7 +117,7 @@ class Warmup:
         loads: bool = True,
     ) -> None:
         self._tasks = tasks
-        self._rehearsal = rehearsal
+        self._runner = runner
         self._rhythms = rhythms
         self._active = active
         self._way = way
@@ -134,7 +134,8 @@ class Warmup:
     @property
     def available(self) -> bool:
         """Whether executors are warmed before they get state: a query has run a batch."""
-        # The steward asks at every look, so the JVM is asked only until there is such a query.
+        # The rescale controller asks at every look, so the JVM is asked only until there is such a
+        # query.
         return not self._closed and self._way == "auto" and bool(self._known or self._begun())
 
     def begin(self, executor: str, host: str) -> None:
@@ -178,7 +179,7 @@ class Warmup:
             queries = self._begun()
             # The counter of done tasks counts ours, too; they must not be taken for those of a
             # source.
-            ours = int(any(map(self._rehearsal.uses_python, queries)))
+            ours = int(any(map(self._runner.uses_python, queries)))
             if ours:
                 self._tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
@@ -218,7 +219,7 @@ class Warmup:
         # State last, in a pause of its own: computing needs the classes that reading has just
         # loaded.
         if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
-            self._rehearsal.compute_again(query, executor, host, GROUP)
+            self._runner.compute_again(query, executor, host, GROUP)
 
     @property
     def _reading_room_s(self) -> float:
@@ -246,7 +247,7 @@ class Warmup:
 
     def _read(self, query: Any, executor: str, host: str) -> bool:
         began_s = self._clock()
-        read = self._rehearsal.read_again(query, executor, host, GROUP)
+        read = self._runner.read_again(query, executor, host, GROUP)
         if read:
             self._reading_s.append(self._clock() - began_s)
             self._unreadable.discard(str(query.runId))

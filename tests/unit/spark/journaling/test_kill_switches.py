@@ -45,7 +45,7 @@ def test_a_file_system_that_does_not_answer_keeps_the_halt() -> None:
     assert switches.pulled()
 
 
-def test_an_errand_that_fails_is_said_once_and_the_others_are_done(
+def test_a_failing_task_is_logged_once_and_the_others_run(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     done: list[str] = []
@@ -55,18 +55,18 @@ def test_an_errand_that_fails_is_said_once_and_the_others_are_done(
         if broken[0]:
             raise OSError("connection refused")
 
-    errands = BackgroundTasks({"the journal": fails, "other": lambda: done.append("other")}, 60.0)
+    tasks = BackgroundTasks({"the journal": fails, "other": lambda: done.append("other")}, 60.0)
     with caplog.at_level(logging.WARNING, logger="rheostat"):
         for _ in range(3):
-            errands.turn()
+            tasks.turn()
         broken[0] = False
-        errands.turn()
+        tasks.turn()
     assert done == ["other"] * 4
     assert caplog.messages == [
-        "rheostat: the journal: connection refused; all goes on without it",
-        "rheostat: the journal: it goes again",
+        "rheostat: the journal: connection refused; the job continues",
+        "rheostat: the journal: recovered",
     ]
-    errands.close()
+    tasks.close()
 
 
 def test_halt_writes_the_switch_into_a_checkpoint_and_takes_it_away(

@@ -62,7 +62,7 @@ def test_it_ticks_in_the_same_thread():
     one.start(lambda: ticked.append(threading.current_thread().name))
     assert looks.done.wait(10)
     one.stop()
-    assert ticked == ["rheostat-steward"]
+    assert ticked == ["rheostat-rescale"]
 
 
 def test_one_that_was_never_started_can_be_stopped():

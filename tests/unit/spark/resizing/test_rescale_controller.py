@@ -51,7 +51,7 @@ class World:
         self.stubborn: set[tuple[str, int]] = set()
         self.sizes: list[int] = []
         self.loads_in_pauses: tuple[float, float] | None = None
-        self.steward = self.hire(warmth)
+        self.controller = self.hire(warmth)
         self.open_all()
 
     def hire(
@@ -61,10 +61,10 @@ class World:
             Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
         )
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
-        self.steward = RescaleController(
+        self.controller = RescaleController(
             self, self, self, placement, warmth, RescaleConfig(**terms), self
         )
-        return self.steward
+        return self.controller
 
     def begin(self, sent: Mapping[tuple[str, int], str]) -> None:
         self.preloaded.append((self.now, dict(sent)))
@@ -177,13 +177,13 @@ class World:
                     if executor not in self.left
                 }
                 if target is not None and int(self.now) % 2 == 0:
-                    self.steward.ask(target, replace, self.now)
+                    self.controller.ask(target, replace, self.now)
             if int(self.now + 0.5) > int(before + 0.5):
                 self.open_all()
                 while len(set(self.hosts_of) - set(self.left)) < self.total and self.capacity:
                     self.hosts_of[str(self.born)] = f"host-{self.born % 3}"
                     self.born, self.capacity = self.born + 1, self.capacity - 1
-            self.steward.look(self.now)
+            self.controller.look(self.now)
 
     def shares(self) -> list[int]:
         return sorted(Counter(self.where.values()).values())
@@ -215,7 +215,7 @@ def test_state_spreads_over_new_executors_and_the_first_partition_of_each_has_a_
     assert world.reports == []
     world.run(20, target=4)
     assert world.shares() == [3, 3, 3, 3]
-    assert world.steward.ask(4, (), world.now).phase == "steady"
+    assert world.controller.ask(4, (), world.now).phase == "steady"
     first = min(when for when, _, _ in world.reports)
     assert sorted(executor for when, _, executor in world.reports if when == first) == ["2", "3"]
 
@@ -293,7 +293,7 @@ def test_a_query_that_is_started_again_is_spread_again():
     assert world.shares() == [4, 4]
     world.run(15, target=4)
     assert world.shares() == [2, 2, 2, 2]
-    assert {run_id for run_id, _ in world.steward._facts(world.now).holders} == {"again"}
+    assert {run_id for run_id, _ in world.controller._facts(world.now).holders} == {"again"}
 
 
 def test_several_queries_are_balanced_together():
@@ -320,7 +320,7 @@ def test_ranges_are_contiguous_as_flink_assigns_them():
     world.run(4, target=2)
     world.run(25, target=3)
     assert [world.where["q", partition] for partition in range(6)] == ["0", "0", "1", "1", "2", "2"]
-    assert world.steward.ask(3, (), world.now).phase == "steady"
+    assert world.controller.ask(3, (), world.now).phase == "steady"
 
 
 def test_state_that_wanders_is_brought_back():
@@ -338,7 +338,7 @@ def test_while_nothing_is_under_way_it_hardly_looks():
     world.run(10, target=2)
     world.calls.clear()
     world.run(20, target=2)
-    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.controller.pause_s(world.now) == CALM_S
     assert world.calls["batches"] <= 20 / 2 + 2
     assert world.calls["locations"] <= 3
 
@@ -384,7 +384,7 @@ def test_executors_are_hidden_as_they_come_while_state_is_placed_and_not_after_t
     world = World(executors=2)
     world.run(2, target=2)
     assert world.hides_newcomers is True
-    world.steward.stop()
+    world.controller.stop()
     assert world.hides_newcomers is False
 
 
@@ -395,7 +395,7 @@ def test_executors_are_not_hidden_as_they_come_where_none_may_be_hidden_or_no_st
     world = World(executors=2)
     world.hire(**terms)
     world.run(2, target=2)
-    world.steward.stop()
+    world.controller.stop()
     assert world.hides_newcomers is None
 
 
@@ -406,12 +406,12 @@ def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
     world.run(4, target=2)
     world.capacity = 0
     world.run(4.25, target=3)
-    assert world.steward.pause_s(world.now) == COUNT_S
+    assert world.controller.pause_s(world.now) == COUNT_S
     world.unreachable = 1
-    world.steward.look(world.now + COUNT_S)
-    assert world.steward.pause_s(world.now + COUNT_S) == POLL_S
+    world.controller.look(world.now + COUNT_S)
+    assert world.controller.pause_s(world.now + COUNT_S) == POLL_S
     world.unreachable, world.hosts_of = 0, {**world.hosts_of, "2": "host-2"}
-    world.steward.look(world.now + COUNT_S + POLL_S)
+    world.controller.look(world.now + COUNT_S + POLL_S)
     assert world.preferred() == ["0", "1"]
 
 
@@ -427,7 +427,7 @@ def test_it_waits_for_what_the_cluster_does_not_have():
     world = World(executors=2)
     world.capacity = 1
     world.run(12, target=8)
-    assert world.steward.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
+    assert world.controller.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
 
 
 def test_tasks_wait_longer_for_their_state_while_the_size_changes():
@@ -456,22 +456,22 @@ def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
     held: list[bool] = []
     world.hire(hold=held.append)
     world.run(3, target=4)
-    world.steward.stop()
+    world.controller.stop()
     assert held == [True, False]
 
 
-def test_in_the_middle_of_a_scale_in_a_held_steward_lets_nobody_go_until_it_is_asked_again():
+def test_in_the_middle_of_a_scale_in_a_held_controller_lets_nobody_go_until_it_is_asked_again():
     world = World(executors=4, partitions=32)
     world.run(10, target=4)
     world.run(2, target=2)
-    kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
-    world.steward.hold()
+    kept = json.loads(json.dumps(world.controller.ask(2, (), world.now).memory))
+    world.controller.hold()
     there = sorted(world.hosts_of)
     for _ in range(400):
         world.now += 0.25
-        world.steward.look(world.now)
+        world.controller.look(world.now)
     assert sorted(world.hosts_of) == there
-    world.steward.resume(kept, world.now)
+    world.controller.resume(kept, world.now)
     world.run(40, target=2)
     assert world.shares() == [16, 16]
 
@@ -490,13 +490,13 @@ def test_executors_that_do_not_come_are_waited_for_at_leisure():
     world.run(EAGER_S + 4, target=3)
     world.calls.clear()
     world.run(20, target=3)
-    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.controller.pause_s(world.now) == CALM_S
     assert world.calls["batches"] <= 20 / 2 + 2
 
 
 def test_stopping_ends_the_warming_too():
     warmth = Warmth()
-    World(warmth=warmth).steward.stop()
+    World(warmth=warmth).controller.stop()
     assert warmth.closed
 
 
@@ -507,8 +507,8 @@ def test_executors_stand_by_above_the_target_and_below_the_ceiling(ceiling, tota
     world.run(20, target=2)
     assert len(world.hosts_of) == total
     assert world.shares() == [4, 4]
-    assert world.steward.ask(2, (), world.now).phase == "steady"
-    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.controller.ask(2, (), world.now).phase == "steady"
+    assert world.controller.pause_s(world.now) == CALM_S
 
 
 def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
@@ -526,23 +526,23 @@ def test_an_executor_in_standby_does_not_make_moves_slower():
     world.hire(standby=1, max_executors=8)
     world.run(30, target=4)
     assert "4" in world.hosts_of
-    facts = world.steward._facts(world.now)
+    facts = world.controller._facts(world.now)
     assert facts.load_s is not None
     assert facts.slack_s is not None
     assert facts.load_s < facts.slack_s
 
 
-def test_a_new_steward_goes_on_in_the_middle_of_a_scale_in():
+def test_a_new_controller_goes_on_in_the_middle_of_a_scale_in():
     world = World(executors=4, partitions=32)
     world.run(10, target=4)
     world.run(4, target=2)
-    kept = json.loads(json.dumps(world.steward.ask(2, (), world.now).memory))
+    kept = json.loads(json.dumps(world.controller.ask(2, (), world.now).memory))
     leaving = {
         executor for executor, life in kept["lives"].items() if life[0] in ("candidate", "emptying")
     }
     assert len(leaving) == 2
     world.hire()
-    world.steward.resume(kept, world.now)
+    world.controller.resume(kept, world.now)
     world.run(40, target=2)
     assert world.at_leaving == dict.fromkeys(leaving, 0)
     assert world.shares() == [16, 16]
@@ -554,14 +554,14 @@ def test_what_did_not_stay_is_tried_again_after_its_rest_and_hardly_looked_for_m
     stray = next(unit for unit, holder in world.where.items() if holder == "3")
     world.stubborn = {stray}
     world.run(40, target=4)
-    assert world.steward.ask(4, (), world.now).phase == "blocked"
-    assert world.steward.pause_s(world.now) == CALM_S
+    assert world.controller.ask(4, (), world.now).phase == "blocked"
+    assert world.controller.pause_s(world.now) == CALM_S
     before = len(world.reports)
     world.run(80, target=4)
     assert [unit for _, unit, _ in world.reports[before:]] == [stray]
     world.stubborn = set()
     world.run(80, target=4)
-    assert world.steward.ask(4, (), world.now).phase == "steady"
+    assert world.controller.ask(4, (), world.now).phase == "steady"
 
 
 def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_same():

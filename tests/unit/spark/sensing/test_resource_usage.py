@@ -83,7 +83,7 @@ def test_cpu_is_the_share_per_slot_between_two_looks():
         ),
         lambda: 0.4,
     )
-    first, second = local.seen(100.0, executors(1, 2)), local.seen(110.0, executors(1, 2))
+    first, second = local.observe(100.0, executors(1, 2)), local.observe(110.0, executors(1, 2))
     assert (first.cpu, first.cpu_python, first.load_per_core, first.by_executor) == (
         None,
         None,
@@ -99,15 +99,15 @@ def test_an_executor_that_came_meanwhile_counts_from_the_next_look_on():
     local = LocalUsage(
         Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0), "1": Used(9.0, 0.0)}), lambda: None
     )
-    local.seen(100.0, executors(1))
-    assert local.seen(110.0, executors(1, 1)).cpu == pytest.approx(0.5)
+    local.observe(100.0, executors(1))
+    assert local.observe(110.0, executors(1, 1)).cpu == pytest.approx(0.5)
 
 
 def test_executors_elsewhere_have_no_cpu_and_no_load_that_is_ours():
     local = LocalUsage(Processes({}, {}), lambda: 3.0)
-    assert [local.seen(t, executors(1)).load_per_core for t in (100.0, 110.0)] == [None, None]
+    assert [local.observe(t, executors(1)).load_per_core for t in (100.0, 110.0)] == [None, None]
     some = LocalUsage(Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0)}), lambda: 3.0)
-    assert [some.seen(t, executors(1, 1)).cpu for t in (100.0, 110.0)] == [None, None]
+    assert [some.observe(t, executors(1, 1)).cpu for t in (100.0, 110.0)] == [None, None]
 
 
 def test_a_policy_that_needs_nothing_costs_no_call():

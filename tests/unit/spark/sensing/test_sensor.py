@@ -475,7 +475,7 @@ def test_an_interval_that_was_asked_for_stays(batch):
 class Looks:
     """What executors on this computer use: the same at every look."""
 
-    def seen(self, now, executors):
+    def observe(self, now, executors):
         return Observation(t_s=now, cpu=0.25, cpu_python=0.5, load_per_core=0.75)
 
 

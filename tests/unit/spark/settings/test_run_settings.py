@@ -74,8 +74,8 @@ def test_what_narrows_the_limits_is_said_in_one_line(
     user: dict[str, str], limits: Limits, master: str
 ) -> None:
     found = plan(user, limits, master)
-    assert (found.limits != limits) == any(" executors, not " in line for line in found.said)
-    assert not any("\n" in line for line in (*found.said, *found.forbidden))
+    assert (found.limits != limits) == any(" executors, not " in line for line in found.lines)
+    assert not any("\n" in line for line in (*found.lines, *found.forbidden))
 
 
 @given(_USER, _LIMITS, _MASTERS)
@@ -110,7 +110,7 @@ def test_the_ceiling_is_reckoned_with_the_users_own_cores() -> None:
 def test_room_for_two_is_said_and_held() -> None:
     found = plan({scaling.CORES: "4", scaling.CORES_MAX: "8"})
     assert found.limits == Limits.between(1, 2)
-    assert found.said == (
+    assert found.lines == (
         "spark.cores.max=8 (a file) has room for 2 executors of 4: 1 to 2 executors, not 1 to 8",
     )
 
@@ -144,7 +144,7 @@ def test_more_executors_than_configured_are_started_where_they_are_needed(
 
 
 def test_a_number_of_executors_above_the_ceiling_is_said() -> None:
-    (line,) = plan({scaling.INSTANCES: "12"}).said
+    (line,) = plan({scaling.INSTANCES: "12"}).lines
     assert line.startswith("spark.executor.instances=12 (a file) is above the ceiling of 8")
 
 
@@ -185,7 +185,7 @@ def test_what_the_user_forbids_is_said_with_where(user: dict[str, str], said: st
 def test_dynamic_allocation_of_the_users_is_held_still_and_said() -> None:
     found = plan({scaling.ENABLED: "true"})
     assert found.settings[scaling.MOVING[1]] == scaling.NEVER
-    assert "only Rheostat moves" in found.said[0]
+    assert "only Rheostat moves" in found.lines[0]
 
 
 @pytest.mark.parametrize(

@@ -117,5 +117,5 @@ def hosts_in(text: str) -> dict[str, str]:
     """Return executors and their hosts, oldest first, from the text of Spark's ``BlockManagerId(id,
     host, port, topology)``.
     """
-    found = dict(_BLOCK_MANAGER.findall(text))
-    return {executor: found[executor] for executor in oldest_first(found.keys() - {_DRIVER})}
+    hosts = dict(_BLOCK_MANAGER.findall(text))
+    return {executor: hosts[executor] for executor in oldest_first(hosts.keys() - {_DRIVER})}

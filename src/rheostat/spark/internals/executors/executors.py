@@ -42,8 +42,8 @@ class Executors:
     def ids(self) -> list[str]:
         """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""
         # As text: the ids one by one would be a call each.
-        found = str(self._scala_context.getExecutorIds().mkString(","))
-        return oldest_first(filter(None, found.split(",")))
+        ids = str(self._scala_context.getExecutorIds().mkString(","))
+        return oldest_first(filter(None, ids.split(",")))
 
     def registered(self) -> int:
         """Return the number of registered executors (``SparkContext.getExecutorIds``), in one
@@ -71,9 +71,9 @@ class Executors:
         """Return the host of every executor that can be reached, oldest first; of all that are
         registered, with empty hosts, where this Spark does not tell.
         """
-        found = self._block_managers.reachable()
+        reachable = self._block_managers.reachable()
         # Sizing works without hosts; only placement needs them, and says so (``cannot_place``).
-        return dict.fromkeys(self.ids(), "") if found is None else found
+        return dict.fromkeys(self.ids(), "") if reachable is None else reachable
 
     def request_total(self, executors: int) -> bool:
         """Ask for a total of executors; fewer than there are ends none

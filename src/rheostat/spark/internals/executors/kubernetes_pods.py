@@ -55,7 +55,7 @@ class KubernetesPods:
 
     def executors(self) -> dict[str, Any]:
         """Return the list of the executors' pods as Kubernetes has it; raises ``Refused``."""
-        return self._asked(
+        return self._answer(
             lambda: (
                 self._client.pods()
                 .inNamespace(self.namespace)
@@ -68,7 +68,7 @@ class KubernetesPods:
 
     def events(self, pod: str) -> list[Any]:
         """Return the events of a pod, which may be gone; raises ``Refused``."""
-        listed = self._asked(
+        listed = self._answer(
             lambda: (
                 self._client.v1()
                 .events()
@@ -100,18 +100,18 @@ class KubernetesPods:
         raises ``Refused``.
         """
         kind, version = "SelfSubjectRulesReview", "authorization.k8s.io/v1"
-        asked = {"kind": kind, "apiVersion": version, "spec": {"namespace": self.namespace}}
+        review = {"kind": kind, "apiVersion": version, "spec": {"namespace": self.namespace}}
         try:
             generic = self._gateway.class_named(
                 "io.fabric8.kubernetes.api.model.GenericKubernetesResource"
             )
-            body = self._serialization().unmarshal(json.dumps(asked), generic)
-            told = json.loads(str(self._client.raw(_REVIEWS, "POST", body)))
+            body = self._serialization().unmarshal(json.dumps(review), generic)
+            answer = json.loads(str(self._client.raw(_REVIEWS, "POST", body)))
         except Py4JJavaError as fault:
             raise _refused(fault) from None
         except (*ABSENT, ValueError) as fault:
             raise Refused(0, f"this Spark's client does not know the call: {fault}") from None
-        return dict(told.get("status") or {})
+        return dict(answer.get("status") or {})
 
     def renew_token(self) -> None:
         """Give the client, which is Spark's own, the token that its file says now: Spark reads the
@@ -124,7 +124,7 @@ class KubernetesPods:
             token = Path(str(file)).read_text().strip()
             self._client.getConfiguration().setOauthToken(token)
 
-    def _asked(self, call: Any) -> dict[str, Any]:
+    def _answer(self, call: Any) -> dict[str, Any]:
         try:
             return dict(json.loads(str(self._serialization().asJson(call()))))
         except Py4JJavaError as fault:
@@ -151,13 +151,13 @@ def _another(like: dict[str, Any]) -> dict[str, Any]:
 
 def _refused(fault: Py4JJavaError) -> Refused:
     """Return what the API server said, from the exception of the client."""
-    cause, code, said = fault.java_exception, 0, []
+    cause, code, messages = fault.java_exception, 0, []
     while cause is not None:
-        said.append(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}".splitlines()[0])
+        messages.append(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}".splitlines()[0])
         if str(cause.getClass().getName()).endswith(".KubernetesClientException"):
             code = int(cause.getCode())
             status = cause.getStatus()
             if code > 0 and status is not None:
                 return Refused(code, str(status.getMessage())[:300])
         cause = cause.getCause()
-    return Refused(max(0, code), said[-1][:300] if said else "no answer")
+    return Refused(max(0, code), messages[-1][:300] if messages else "no answer")

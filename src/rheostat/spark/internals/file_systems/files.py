@@ -34,8 +34,8 @@ class Files:
         """Return the names in a folder; none if it is not there."""
         try:
             path = self._path(folder)
-            found = self._file_system(path).listStatus(path)
-            return [str(status.getPath().getName()) for status in found]
+            statuses = self._file_system(path).listStatus(path)
+            return [str(status.getPath().getName()) for status in statuses]
         except RAISED:
             return []
 

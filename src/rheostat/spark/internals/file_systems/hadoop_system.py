@@ -50,15 +50,15 @@ class HadoopSystem:
         each was written (Unix seconds); raises OSError.
         """
         with as_os_error():
-            folder, found = self.files.makeQualified(self.path(name)), {}
+            folder, written = self.files.makeQualified(self.path(name)), {}
             if not self.files.exists(folder):
                 return {}
             files = self.files.listFiles(folder, True)
             while files.hasNext():
-                each = files.next()
-                inside = str(each.getPath().toString()).removeprefix(f"{folder.toString()}/")
-                found[inside] = int(each.getModificationTime()) / 1000
-            return found
+                status = files.next()
+                inside = str(status.getPath().toString()).removeprefix(f"{folder.toString()}/")
+                written[inside] = int(status.getModificationTime()) / 1000
+            return written
 
     def text(self, name: object) -> str:
         """Return a small file's text; raises OSError."""

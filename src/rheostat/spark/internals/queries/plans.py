@@ -47,8 +47,8 @@ def last_plan(query: Any) -> Any:
 
 def named(plan: Any, names: Collection[str]) -> list[Any]:
     """Return the operators of these names."""
-    found = [operator for child in _children(plan) for operator in named(child, names)]
-    return [plan, *found] if str(plan.nodeName()) in names else found
+    operators = [operator for child in _children(plan) for operator in named(child, names)]
+    return [plan, *operators] if str(plan.nodeName()) in names else operators
 
 
 def below(plan: Any, names: Collection[str]) -> list[Any]:

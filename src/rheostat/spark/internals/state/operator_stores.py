@@ -113,11 +113,11 @@ class OperatorStores:
         encoder = (
             self._jvm.org.apache.spark.sql.execution.streaming.state.NoPrefixKeyStateEncoderSpec
         )
-        found = {}
+        stores = {}
         for name in (name for name in JOIN_STORES if name.startswith(side.lower())):
             key, value = schemas.apply(name)._1(), schemas.apply(name)._2()
-            found[name] = (key, value, encoder(key))
-        return found
+            stores[name] = (key, value, encoder(key))
+        return stores
 
 
 def _store_rows(rows: Any) -> Any:

@@ -85,7 +85,7 @@ class StateRewrite:
     ) -> list[PartitionReport]:
         """Count partitions of stores (number of the store, partition)."""
         task = self._made("MeasureState", stores.java, partitions)
-        return self._told(self._rows(parts).mapPartitions(task), progress)
+        return self._reports(self._rows(parts).mapPartitions(task), progress)
 
     def rewrite(
         self,
@@ -100,7 +100,7 @@ class StateRewrite:
         is such a folder.
         """
         task = self._made("RewriteState", stores.java, batch, notes)
-        return self._told(self._rows(groups).mapPartitions(task), progress)
+        return self._reports(self._rows(groups).mapPartitions(task), progress)
 
     def shuffle(
         self,
@@ -118,13 +118,13 @@ class StateRewrite:
         merge = self._made("MergeState", stores.java, batch, partitions, last)
         to_all = self._jvm.org.apache.spark.HashPartitioner(last + 1)
         pieces = self._rows(parts).flatMapToPair(split).partitionBy(to_all)
-        return self._told(pieces.mapPartitionsWithIndex(merge, False), progress)
+        return self._reports(pieces.mapPartitionsWithIndex(merge, False), progress)
 
     def read_otherwise(
         self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
     ) -> list[PartitionReport]:
         """Read in the ways that are not taken, to measure them (``ReadWays``)."""
-        return self._told(
+        return self._reports(
             self._rows(parts).mapPartitions(self._made("ReadWays", stores.java)), None
         )
 
@@ -137,7 +137,7 @@ class StateRewrite:
         made = [self._gateway.array(self._jvm.int, row) for row in rows]
         return self._gateway.context._jsc.parallelize(self._gateway.listed(made), len(made))
 
-    def _told(self, job: Any, progress: Progress | None) -> list[PartitionReport]:
+    def _reports(self, job: Any, progress: Progress | None) -> list[PartitionReport]:
         self._gateway.context.setJobGroup(JOB, JOB, interruptOnCancel=True)
         running = job.collectAsync()
         while not running.isDone():

@@ -11,49 +11,50 @@ _log = logging.getLogger("rheostat")
 
 
 class ConflictDetector:
-    """Sees it by what the cluster manager was asked for last, looked at before Rheostat asks again.
+    """Detects it by the total that the cluster manager was last asked for, read before Rheostat's
+    next request.
 
-    ``requested`` returns that; None: nobody knows. Dynamic allocation that moves the size is not
-    met here, beside it Rheostat only watches.
+    ``requested`` returns that total; None: unknown. Dynamic allocation does not occur here: beside
+    it Rheostat only observes.
     """
 
     def __init__(self, requested: Callable[[], int | None]) -> None:
         self._requested = requested
-        self._asked: int | None = None
-        self._found: list[int] = []
-        self._hand = ConflictHistory()
-        self._said = False
+        self._last_request: int | None = None
+        self._sizes: list[int] = []
+        self._history = ConflictHistory()
+        self._is_logged = False
 
     def look(self) -> None:
-        """See whether the total is still what was asked for last."""
-        if self._asked is None:
+        """Check whether the total is still the one that was requested last."""
+        if self._last_request is None:
             return
-        found = self._requested()
-        # An application master that was started again knows of no total: that is nobody's doing.
-        if found is not None and found != self._asked:
-            self._found.append(found)
+        requested = self._requested()
+        # A restarted application master has no total: no other program caused that.
+        if requested is not None and requested != self._last_request:
+            self._sizes.append(requested)
 
-    def asks(self, total: int) -> None:
-        """Take what Rheostat asks for now."""
-        self._asked = total
+    def note_request(self, total: int) -> None:
+        """Note the total that Rheostat requests now."""
+        self._last_request = total
 
     def words(self, now: float) -> str:
-        """Return in words which sizes another program has asked for since the last call, empty
-        where none has; of repeated requests a warning, which is logged the first time.
+        """Describe the sizes that another program has requested since the last call, empty where
+        none has; repeated requests yield a warning, which is logged the first time.
         """
-        sizes, self._found = self._found, []
+        sizes, self._sizes = self._sizes, []
         for size in sizes:
-            self._hand = self._hand.recorded(size, now)
-        if not self._hand.is_conflict(now):
-            self._said = False
-            return f"{OTHER} {sizes[-1]}, Rheostat for {self._asked} again" if sizes else ""
-        said = (
+            self._history = self._history.recorded(size, now)
+        if not self._history.is_conflict(now):
+            self._is_logged = False
+            return f"{OTHER} {sizes[-1]}, Rheostat for {self._last_request} again" if sizes else ""
+        warning = (
             f"{OTHER} executors {MOST} times within {WITHIN_S:g} s, most recently for"
-            f" {self._hand.size}, while Rheostat asks for {self._asked}; turn off the plugin,"
-            " or the line of the script, that calls requestTotalExecutors, requestExecutors or"
-            " killExecutors. The job keeps running, and Rheostat repeats its request each time"
+            f" {self._history.size}, while Rheostat asks for {self._last_request}; turn off the"
+            " plugin, or the line of the script, that calls requestTotalExecutors, requestExecutors"
+            " or killExecutors. The job keeps running, and Rheostat repeats its request each time"
         )
-        if not self._said:
-            self._said = True
-            _log.warning("rheostat: %s", said)
-        return said
+        if not self._is_logged:
+            self._is_logged = True
+            _log.warning("rheostat: %s", warning)
+        return warning

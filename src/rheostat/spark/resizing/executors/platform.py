@@ -122,8 +122,8 @@ class Platform:
         if not self._pods.available or self._there is None:
             return wanted
         refused = self._refusal is not None
-        asked = total_to_request(wanted, self._there, refused=refused, bears=self._bears)
-        return asked + len(self._ghosts)
+        request = total_to_request(wanted, self._there, refused=refused, bears=self._bears)
+        return request + len(self._ghosts)
 
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return what is to be said of this moment, in words; nothing where all is well."""
@@ -169,21 +169,24 @@ class Platform:
         """Return why executors have gone that nobody let go, each told once."""
         before, self._known = self._known, registered
         # By length first: executor 10 comes after executor 9.
-        gone = sorted((before or frozenset()) - registered, key=lambda each: (len(each), each))
+        gone = sorted(
+            (before or frozenset()) - registered,
+            key=lambda executor_id: (len(executor_id), executor_id),
+        )
         if not gone:
             return []
         reasons = self._reasons()
-        found = []
+        losses = []
         for executor in gone:
             end = executor_ends.end_of(reasons.get(executor))
             taken = self._taken.pop(executor, None)
             end = executor_ends.refined(end, self._events(executor, end), taken)
             # What Rheostat itself let go is no loss.
             if end.kind != "scale-in":
-                found.append(f"executor {executor} was lost: {end.words}")
-        for line in found:
+                losses.append(f"executor {executor} was lost: {end.words}")
+        for line in losses:
             _log.warning("rheostat: %s", line)
-        return found
+        return losses
 
     def _events(self, executor: str, end: executor_ends.End) -> list[Any]:
         name = self._names.get(executor)
@@ -201,7 +204,7 @@ class Platform:
             return
         self._looked_s = now
         try:
-            told = self._pods.executors()
+            pod_list = self._pods.executors()
         except Refused as refused:
             self._words, self._there = self._tell(refused, "pods"), None
             if refused.code == _UNKNOWN:
@@ -211,23 +214,23 @@ class Platform:
                 self._pods.renew_token()
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
-        before, pods = self._there, pods_of(told)
-        self._driver = driver_of(told) or self._driver
+        before, pods = self._there, pods_of(pod_list)
+        self._driver = driver_of(pod_list) or self._driver
         self._unregistered.see(pods, registered)
-        self._ghosts = ghosts_of(told, registered, now)
+        self._ghosts = ghosts_of(pod_list, registered, now)
         self._nodes = nodes_of(pods)
         # Never cleared: the events of a pod are asked for when the pod itself is gone.
         self._names.update({pod.executor: pod.name for pod in pods})
         self._there = sum(pod.lives for pod in pods)
-        self._refusal = self._why_none(told, wanted) if lacking else None
+        self._refusal = self._why_none(pod_list, wanted) if lacking else None
         grows = before is not None and self._there > before
         quiet = not lacking and not self._ghosts
         self._pause_s = LOOK_S if grows or quiet else min(MOST_S, self._pause_s * 1.5)
         self._words = self._lacking_words(pods, registered, now) if lacking else ""
 
-    def _why_none(self, told: Mapping[str, Any], wanted: int) -> str | None:
+    def _why_none(self, pod_list: Mapping[str, Any], wanted: int) -> str | None:
         """Return why pods that are wanted are not even made, asked with one like those there."""
-        items = told.get("items") or []
+        items = pod_list.get("items") or []
         # Pods that exist but wait are no refusal, and without a pod there is none to copy for the
         # question.
         if self._there is None or self._there >= wanted or not items:
@@ -235,44 +238,44 @@ class Platform:
         return self._pods.refusal(dict(items[0]))
 
     def _lacking_words(self, pods: tuple[Pod, ...], registered: Collection[str], now: float) -> str:
-        said = [waiting_words(pods)]
+        words = [waiting_words(pods)]
         if self._refusal:
-            said.append(
+            words.append(
                 f"Kubernetes makes no more pods: {self._refusal}; planning with {self._there},"
                 " more are asked for as soon as one could be made"
             )
-        said.append(ghost_words(self._ghosts))
+        words.append(ghost_words(self._ghosts))
         silent = unreachable(pods, self._unregistered.ever_registered, now)
-        said += self._unreached(silent)
-        return "; ".join(filter(None, said))
+        words += self._unreached(silent)
+        return "; ".join(filter(None, words))
 
     def _unreached(self, silent: Collection[str]) -> list[str]:
         """Return what is to be said of executors that do not register; the first is logged."""
         names = ", ".join(list(silent)[:3])
         quiet = f"{names} run but have not registered for a minute" if silent else ""
         at = f" at {self._driver}" if self._driver else ""
-        said = [
-            f"{each}: can they reach the driver{at}? See spark.driver.host (from Spark 4.3 on"
+        words = [
+            f"{text}: can they reach the driver{at}? See spark.driver.host (from Spark 4.3 on"
             " spark.driver.bindAddress), spark.driver.port and the pods' logs"
-            for each in (quiet, self._unregistered.words())
-            if each
+            for text in (quiet, self._unregistered.words())
+            if text
         ]
-        if said and _UNREACHED not in self._said:
+        if words and _UNREACHED not in self._said:
             self._said.add(_UNREACHED)
-            _log.warning("rheostat: %s", said[0])
-        return said
+            _log.warning("rheostat: %s", words[0])
+        return words
 
     def _tell(self, refused: Refused, what: str) -> str:
         """Return in words that the API server was of no help; logged once a kind."""
         place = f"namespace {self._pods.namespace}"
-        said = {
+        lines = {
             401: "the API server does not take the token (401): waiting for a new one, the job runs"
             " on",
             403: f"{what} in {place} may not be listed; add to the driver's role:"
             f" {_RULE.format(what)}",
             404: f"{place} is not there, says the API server: {refused}",
         }.get(refused.code, f"the API server does not answer: {refused}")
-        if said not in self._said:
-            self._said.add(said)
-            _log.warning("rheostat: %s", said)
-        return said
+        if lines not in self._said:
+            self._said.add(lines)
+            _log.warning("rheostat: %s", lines)
+        return lines

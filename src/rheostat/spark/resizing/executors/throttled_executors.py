@@ -1,5 +1,5 @@
-"""The executors, asked for with patience: what the cluster manager refuses is not asked for every
-second, and whoever else asks is seen.
+"""Executor requests with limits: refused executors are not requested every second, and competing
+requests are detected.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from rheostat.spark.resizing.rescale_ports import Executors
 
 
 class ThrottledExecutors:
-    """Executors whose total is first passed through ``total``, and told to ``other``; all else is
-    handed on.
+    """Executors whose total passes through ``total`` and is noted by ``other``; the rest is
+    delegated.
     """
 
     def __init__(
@@ -31,14 +31,14 @@ class ThrottledExecutors:
         return self._executors.registered()
 
     def request_total(self, executors: int) -> bool:
-        """Ask for a total, or for what is there while a refusal is waited out."""
+        """Request a total, or what is there while a refusal lasts."""
         # Limited here and not in the protocol: its target stays, so it goes on as soon as there is
         # room.
         total = self._total(executors)
         self._other.look()
-        asked = self._executors.request_total(total)
-        self._other.asks(total)
-        return asked
+        accepted = self._executors.request_total(total)
+        self._other.note_request(total)
+        return accepted
 
     def decommission(self, executors: list[str]) -> None:
         """Let executors end their tasks and leave."""

@@ -33,11 +33,11 @@ class SourceHiding:
         """Hide the ``cold`` executors of those that are ``there``, and all others where none is: as
         long as the source prefers the others, the cold ones are spared its tasks.
         """
-        asked = set(cold), set(there)
+        request = set(cold), set(there)
         # What was hidden stays hidden, so the same question would be answered with nobody.
-        if not self.works or asked == self._asked:
+        if not self.works or request == self._asked:
             return
-        self._asked = asked
+        self._asked = request
         preferred = self._block_managers.preferred()
         # The source prefers nobody once all are hidden; while one is cold, the warm ones serve it
         # better.

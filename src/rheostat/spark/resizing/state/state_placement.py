@@ -73,7 +73,7 @@ class Placement:
                     for name in operator.stores
                 )
                 stores.setdefault((run_id, partition), []).extend(named)
-        self._keep(self._stores | {unit: tuple(found) for unit, found in stores.items()})
+        self._keep(self._stores | {unit: tuple(of_unit) for unit, of_unit in stores.items()})
 
     def forget(self, running: Collection[str]) -> None:
         """Drop the runs that have ended: a query that is started again has a new run and no
@@ -89,9 +89,10 @@ class Placement:
         all on the same.
         """
         # All in one question: it is asked every second while state moves.
-        found = iter(self._coordinator.locations(self._all))
+        locations = iter(self._coordinator.locations(self._all))
         return {
-            unit: _common({next(found) for _ in stores}) for unit, stores in self._stores.items()
+            unit: _common({next(locations) for _ in stores})
+            for unit, stores in self._stores.items()
         }
 
     def weights(self) -> dict[Unit, float] | None:
@@ -108,9 +109,9 @@ class Placement:
             for unit, folders in self._folders.items()
         }
         return {
-            unit: float(sum(b for b in found if b is not None))
-            for unit, found in read.items()
-            if None not in found
+            unit: float(sum(b for b in weight if b is not None))
+            for unit, weight in read.items()
+            if None not in weight
         }
 
     def assign(self, assignment: Mapping[Unit, str], hosts: Mapping[str, str]) -> int:

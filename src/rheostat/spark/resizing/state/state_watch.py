@@ -1,4 +1,6 @@
-"""Where the state is, as the steward has last seen it; there is none where state is not placed."""
+"""Where the state is, as the rescale controller last read it; there is none where state is not
+placed.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +50,13 @@ class StateWatch:
         if self._placement is None:
             return False
         self._placement.forget(running)
-        found = False
+        is_new = False
         for run_id in set(running) - self.runs:
             state = queries.state(run_id)
             if state:
                 self._placement.learn(run_id, *state)
-                found = True
-        return found
+                is_new = True
+        return is_new
 
     def weigh(self) -> None:
         """Read the bytes of each unit, where state is shared out by them: before a change."""

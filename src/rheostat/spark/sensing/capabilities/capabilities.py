@@ -51,14 +51,14 @@ def obstacles(spark: Any) -> Obstacles:
             " spark.dynamicAllocation.enabled off"
         )
         return Obstacles(blocking=(conflict,))
-    found = []
+    findings = []
     can_decommission = is_on(spark, "spark.decommission.enabled")
     if not can_decommission:
-        found.append(
+        findings.append(
             "spark.decommission.enabled is off (it cannot be set live): executors leave only while"
             " idle between two batches"
         )
-    return Obstacles(degrading=tuple(found), can_decommission=can_decommission)
+    return Obstacles(degrading=tuple(findings), can_decommission=can_decommission)
 
 
 def unseen(spark: Any) -> tuple[str, ...]:
@@ -118,9 +118,9 @@ def initial_executors(spark: Any) -> int | None:
     instances = _count(spark, "spark.executor.instances")
     if is_on(spark, "spark.dynamicAllocation.enabled"):
         starts = ("minExecutors", "initialExecutors")
-        asked = [_count(spark, f"spark.dynamicAllocation.{name}") or 0 for name in starts]
+        counts = [_count(spark, f"spark.dynamicAllocation.{name}") or 0 for name in starts]
         # Spark takes the largest of the three (Utils.getDynamicAllocationInitialExecutors).
-        return max(*asked, instances or 0) or None
+        return max(*counts, instances or 0) or None
     if spark.sparkContext.master.startswith(("spark://", "local-cluster[")):
         return None
     return instances or _ELSEWHERE_AT_FIRST

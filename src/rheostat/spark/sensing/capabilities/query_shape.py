@@ -91,15 +91,15 @@ def shape(
     ``checkpoint`` is the place of the checkpoint that they were read from, if any: it does not
     record all settings, and the file manager is advised for local disks only.
     """
-    found = [
+    obstacles = [
         _new_partitions(settings),
         _provider(settings, recorded=checkpoint is not None),
         _file_manager(settings, spark_version, checkpoint),
     ]
     if query:
         means, place = rescaling_means(spark_version), checkpoint or "CHECKPOINT"
-        found += [_partitions(query, means, place), _trigger(query), _rows_limit(query)]
-    return tuple(finding for finding in found if finding)
+        obstacles += [_partitions(query, means, place), _trigger(query), _rows_limit(query)]
+    return tuple(finding for finding in obstacles if finding)
 
 
 def _new_partitions(settings: Mapping[str, str]) -> Finding:

@@ -29,18 +29,18 @@ def lacking(status: Mapping[str, Any], namespace: str) -> tuple[str, ...]:
     if status.get("incomplete"):
         return ()
     rules = status.get("resourceRules") or []
-    found = []
+    texts = []
     for resource, verbs in NEEDED.items():
         missing = [verb for verb in verbs if not _allowed(rules, resource, verb)]
         if missing:
-            said = "; ".join(dict.fromkeys(verbs[verb] for verb in missing))
+            purposes = "; ".join(dict.fromkeys(verbs[verb] for verb in missing))
             named = ", ".join(f'"{verb}"' for verb in missing)
-            found.append(
+            texts.append(
                 f"{resource} in namespace {namespace}: the driver may not {', '.join(missing)}"
-                f' ({said}); add to its role: apiGroups: [""], resources: ["{resource}"],'
+                f' ({purposes}); add to its role: apiGroups: [""], resources: ["{resource}"],'
                 f" verbs: [{named}]"
             )
-    return tuple(found)
+    return tuple(texts)
 
 
 def _allowed(rules: Iterable[Mapping[str, Any]], resource: str, verb: str) -> bool:

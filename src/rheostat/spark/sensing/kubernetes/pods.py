@@ -46,16 +46,16 @@ class Pod:
         return self.phase in ("Pending", "Running")
 
 
-def pods_of(told: Mapping[str, Any]) -> tuple[Pod, ...]:
+def pods_of(pod_list: Mapping[str, Any]) -> tuple[Pod, ...]:
     """Return the pods of a list of Kubernetes, by executor; those being deleted are left out."""
-    found = []
-    for item in told.get("items") or []:
+    pods = []
+    for item in pod_list.get("items") or []:
         metadata, status = item["metadata"], item.get("status") or {}
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
         # A pod that is being deleted runs on for its grace period, but counts for nothing any more.
         if executor is None or metadata.get("deletionTimestamp"):
             continue
-        found.append(
+        pods.append(
             Pod(
                 executor=str(executor),
                 name=str(metadata["name"]),
@@ -65,16 +65,16 @@ def pods_of(told: Mapping[str, Any]) -> tuple[Pod, ...]:
                 since_s=_since_s(status),
             )
         )
-    return tuple(sorted(found, key=lambda pod: (len(pod.executor), pod.executor)))
+    return tuple(sorted(pods, key=lambda pod: (len(pod.executor), pod.executor)))
 
 
-def taken_of(told: Mapping[str, Any]) -> dict[str, str]:
+def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
     """Return why each pod that is being deleted is, by executor, as Kubernetes names it in the
     condition ``DisruptionTarget`` (``EvictionByEvictionAPI``); nothing where a person or a program
     deletes it.
     """
-    found = {}
-    for item in told.get("items") or []:
+    taken = {}
+    for item in pod_list.get("items") or []:
         metadata = item["metadata"]
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
         if executor is None or not metadata.get("deletionTimestamp"):
@@ -83,12 +83,15 @@ def taken_of(told: Mapping[str, Any]) -> dict[str, str]:
         reasons = [
             condition.get("reason") for condition in conditions if condition.get("type") == _TAKEN
         ]
-        found[str(executor)] = str((reasons or [""])[0] or "")
-    return found
+        taken[str(executor)] = str((reasons or [""])[0] or "")
+    return taken
 
 
 def ghosts_of(
-    told: Mapping[str, Any], registered: Collection[str], now: float, patience_s: float = GHOST_S
+    pod_list: Mapping[str, Any],
+    registered: Collection[str],
+    now: float,
+    patience_s: float = GHOST_S,
 ) -> dict[str, str]:
     """Return the pods, with their nodes, that are said to run though they were deleted and should
     have ended ``patience_s`` ago: nobody is left on their node who could end them.
@@ -96,16 +99,16 @@ def ghosts_of(
     Spark counts them as executors, so it asks for no other in their place: Kubernetes keeps them
     until the node comes back or its object is deleted.
     """
-    found = {}
-    for item in told.get("items") or []:
+    ghosts = {}
+    for item in pod_list.get("items") or []:
         metadata = item["metadata"]
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
         # The moment of its end, its grace period included.
         end_s = _seconds(metadata.get("deletionTimestamp"))
         runs = (item.get("status") or {}).get("phase") == "Running"
         if runs and executor not in registered and end_s and now - end_s >= patience_s:
-            found[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
-    return found
+            ghosts[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
+    return ghosts
 
 
 def ghost_words(ghosts: Mapping[str, str]) -> str:
@@ -125,11 +128,11 @@ def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
     return {pod.executor: pod.node for pod in pods if pod.node}
 
 
-def driver_of(told: Mapping[str, Any]) -> str:
+def driver_of(pod_list: Mapping[str, Any]) -> str:
     """Return where the executor of the newest pod looks for its driver, as Spark has told it:
     ``host:port``; nothing where no pod says it.
     """
-    newest = max(told.get("items") or [{}], key=_made)
+    newest = max(pod_list.get("items") or [{}], key=_made)
     for container in (newest.get("spec") or {}).get("containers") or []:
         for variable in container.get("env") or []:
             if variable.get("name") == _DRIVER_URL:
@@ -177,8 +180,8 @@ def _waits(status: Mapping[str, Any]) -> str | None:
         # Scheduling first: a pod without a node has no containers yet that could say anything.
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return str(condition.get("message") or condition.get("reason") or "it is not scheduled")
-    for each in status.get("containerStatuses") or []:
-        waiting = (each.get("state") or {}).get("waiting")
+    for container in status.get("containerStatuses") or []:
+        waiting = (container.get("state") or {}).get("waiting")
         if waiting:
             reason = str(waiting.get("reason") or "waiting")
             if reason in _STARTED:
@@ -188,14 +191,18 @@ def _waits(status: Mapping[str, Any]) -> str | None:
 
 
 def _since_s(status: Mapping[str, Any]) -> float | None:
-    for each in status.get("containerStatuses") or []:
-        started = ((each.get("state") or {}).get("running") or {}).get("startedAt")
+    for container in status.get("containerStatuses") or []:
+        started = ((container.get("state") or {}).get("running") or {}).get("startedAt")
         if started:
             return _seconds(started)
     return None
 
 
-def _seconds(told: str | None) -> float | None:
+def _seconds(timestamp: str | None) -> float | None:
     """Return a time as Kubernetes writes it in Unix seconds."""
     # Python reads the Z of UTC from 3.11 on only.
-    return datetime.fromisoformat(str(told).replace("Z", "+00:00")).timestamp() if told else None
+    return (
+        datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
+        if timestamp
+        else None
+    )

@@ -117,7 +117,7 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
     """Return the Kafka offsets of all sources; other sources count their progress in units of their
     own.
     """
-    found: dict[tuple[str, int], int] = {}
+    merged: dict[tuple[str, int], int] = {}
     for source in sources:
         # Another source's offsets may look the same and count files or bytes.
         if not str(source["description"]).startswith("Kafka"):
@@ -128,10 +128,10 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
         if not isinstance(offsets, Mapping):
             continue
         for topic, partitions in offsets.items():
-            found.update(
+            merged.update(
                 {(topic, int(partition)): int(offset) for partition, offset in partitions.items()}
             )
-    return found
+    return merged
 
 
 def _read(offsets: str) -> Any:

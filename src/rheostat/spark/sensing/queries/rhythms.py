@@ -1,5 +1,5 @@
-"""The rhythm of each running query, fed once per batch by whoever looks first: the steward, the
-warm-up and the preload take the same one.
+"""The rhythm of each running query, fed once per batch by whoever looks first: the rescale
+controller, the warm-up and the preload take the same one.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ class Rhythms:
             self._moving &= set(running)
             self._known = {run: known for run, known in self._known.items() if run in running}
 
-    def _new(self, query: Any, seen: int) -> list[BatchTime]:
-        missed = self._times.last_batch(query) - seen
+    def _new(self, query: Any, newest: int) -> list[BatchTime]:
+        missed = self._times.last_batch(query) - newest
         if missed <= 0:
             return []
         # More than these would not change the rhythm: older batches are out of both its windows.
         read = self._times.batch_times(query, min(REMEMBERED, missed))
-        return [batch for batch in read if batch.number > seen]
+        return [batch for batch in read if batch.number > newest]

@@ -1,5 +1,5 @@
-"""The running queries of a session, as the steward needs them: their last batch, whether they rest,
-and their state stores.
+"""The running queries of a session, as the rescale controller needs them: their last batch, whether
+they rest, and their state stores.
 """
 
 from __future__ import annotations

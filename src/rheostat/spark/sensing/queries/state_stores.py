@@ -52,10 +52,10 @@ def operators(files: Files, state_folder: str, progress: Mapping[str, Any]) -> t
     """Return the stateful operators of a query, from its checkpoint's metadata where there are
     some, else from its progress.
     """
-    told = reported_operators(progress)
+    reported = reported_operators(progress)
     return tuple(
         _described(files, f"{state_folder}/{operator.number}/_metadata") or operator
-        for operator in told
+        for operator in reported
     )
 
 

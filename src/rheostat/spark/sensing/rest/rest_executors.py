@@ -37,8 +37,10 @@ class ExecutorsEndpoint:
 
     def registered(self) -> list[Executor] | None:
         """Return the executors that are registered now; None where there is no answer."""
-        found = self._executors("executors")
-        return None if found is None else [executor for executor in found if executor.active]
+        executors = self._executors("executors")
+        return (
+            None if executors is None else [executor for executor in executors if executor.active]
+        )
 
     def all(self) -> list[Executor] | None:
         """Return the executors of the application's whole life."""
@@ -76,7 +78,7 @@ def _since_driver(listed: Sequence[Mapping[str, Any]]) -> list[float]:
     """Return for each executor how much later than the driver it was registered."""
     added_s = {read["id"]: unix_s(read["addTime"]) for read in listed}
     driver_s = added_s.pop("driver")
-    return [each_s - driver_s for each_s in added_s.values() if each_s > driver_s]
+    return [registered_s - driver_s for registered_s in added_s.values() if registered_s > driver_s]
 
 
 def _executor(read: Mapping[str, Any]) -> Executor:

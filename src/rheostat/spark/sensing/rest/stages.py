@@ -143,13 +143,13 @@ class StagesEndpoint:
 
     def _beside(self, job: Job, run_id: str, step: int) -> list[Job]:
         """Return the jobs of the same batch before (``step`` -1) or after it, the nearest first."""
-        found: list[Job] = []
+        jobs_beside: list[Job] = []
         for n in range(1, _LOOKS):
             other = self._pages.get(f"jobs/{job['jobId'] + n * step}") or {}
             if _batch_of(other, run_id) != _batch_of(job, run_id):
                 break
-            found.append(other)
-        return found
+            jobs_beside.append(other)
+        return jobs_beside
 
     def _of_all(self, run_id: str, batch_id: int) -> list[Job]:
         """Ask for all jobs, and remember where those of the batch are."""
@@ -165,16 +165,16 @@ class StagesEndpoint:
         if not jobs:
             return []
         first, newest = _batch_of(jobs[0], run_id) or 0, _batch_of(jobs[-1], run_id) or 0
-        found = [job for job in jobs if _batch_of(job, run_id) == newest]
+        of_batch = [job for job in jobs if _batch_of(job, run_id) == newest]
         per_batch = (
             (_number(jobs[-1]) - _number(jobs[0])) / (newest - first)
             if newest > first
-            else float(len(found))
+            else float(len(of_batch))
         )
         self._places[run_id] = _Place(
-            _number(jobs[-1]), newest, per_batch, len(found) > 1, batch_id
+            _number(jobs[-1]), newest, per_batch, len(of_batch) > 1, batch_id
         )
-        return found
+        return of_batch
 
     def _stage(self, stage_id: int) -> Page | None:
         """Return the last attempt of a stage that has run; None for one that was skipped."""
@@ -205,8 +205,8 @@ def _batch_of(job: Job, run_id: str) -> int | None:
     """Return the batch of a finished job of the run; None for any other job."""
     if job.get("jobGroup") != run_id or job.get("status") != "SUCCEEDED":
         return None
-    found = _BATCH.search(job.get("description") or "")
-    return int(found[1]) if found else None
+    match = _BATCH.search(job.get("description") or "")
+    return int(match[1]) if match else None
 
 
 def _number(job: Job) -> int:
