@@ -23,7 +23,7 @@ from rheostat.rescaling.executors.executor_lifecycle import GOING
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import SparkActuator
-from rheostat.spark.resizing.locality.locality_wait import LocalityWait
+from rheostat.spark.resizing.locality import LocalityWait
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_controller import RescaleController
 from rheostat.spark.resizing.state.state_placement import Placement

@@ -28,11 +28,10 @@ from rheostat.spark import session
 from rheostat.spark.connect.address import Address
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.internals.queries.every_session import EverySession
+from rheostat.spark.internals.queries.stream_executions import EverySession
 from rheostat.spark.journaling.journals import check_journal
 from rheostat.spark.launching.session_hook import Watching
-from rheostat.spark.restarting.finishing import finishing
-from rheostat.spark.restarting.one_batch import OneBatch
+from rheostat.spark.restarting.one_batch import OneBatch, finishing
 from rheostat.spark.sensing.capabilities.capabilities import application_id, slots_per_executor
 from rheostat.spark.settings.conf_settings import PREFIX
 from rheostat.spark.settings.run_settings import Plan, executor_shape, own_executors, planned

@@ -27,9 +27,9 @@ def announcement(
     after_death: str = "",
     by_checkpoint: bool = True,
 ) -> list[Line]:
-    """Return the lines: policy and limits, journal with its ``fate`` and kill switches, that of a
-    checkpoint only where it is looked for, what cannot be done, and where the lag comes from,
-    unless it is known anyway.
+    """Return the lines: policy and limits, journal with what remains of it ``after_death`` of the
+    driver and kill switches, that of a checkpoint only where it is looked for, what cannot be done,
+    and where the lag comes from, unless it is known anyway.
     """
     halt = ", or rheostat halt CHECKPOINT" if by_checkpoint else ""
     standby = settings.state.standby
@@ -91,3 +91,27 @@ def log_lines(lines: Sequence[Line]) -> None:
             _log.log(level, "%s", line)
         else:
             sys.stderr.write(f"{line}\n")
+
+
+class BrokerLog:
+    """Remembers since when the brokers have been away; ``servers`` is their address."""
+
+    def __init__(self, servers: str) -> None:
+        self._servers = servers
+        self._away_s: float | None = None
+
+    def changed(self, up: bool, now: float) -> None:
+        """Log that the brokers answer or not; brokers that answer from the start are no news."""
+        if not up:
+            self._away_s = now
+            log_lines([(logging.WARNING, _AWAY.format(servers=self._servers))])
+        elif self._away_s is not None:
+            after = f"after {now - self._away_s:.0f} s"
+            log_lines([(logging.INFO, f"rheostat: Kafka at {self._servers} answers again {after}")])
+
+
+_AWAY = (
+    "rheostat: Kafka at {servers} (kafka=) does not answer: check the address, the network and the"
+    " credentials; until it does, the backlog and the arrival rate are unknown and policies that"
+    " need them keep the size"
+)

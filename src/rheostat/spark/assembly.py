@@ -15,7 +15,7 @@ from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision
 from rheostat.rescaling.request_limits import tolerated_failures
 from rheostat.rescaling.size_in_force import SizeInForce
-from rheostat.spark.broker_log import BrokerLog
+from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -23,10 +23,9 @@ from rheostat.spark.journaling.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
-from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector
+from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector, ThrottledExecutors
 from rheostat.spark.resizing.executors.platform import Platform
-from rheostat.spark.resizing.executors.throttled_executors import ThrottledExecutors
-from rheostat.spark.resizing.locality.locality_wait import LocalityWait
+from rheostat.spark.resizing.locality import LocalityWait
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_controller import RescaleController
 from rheostat.spark.resizing.state.state_placement import Placement

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
 from functools import wraps
 from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, cast
 
 from rheostat.errors import BadInput
+from rheostat.model import Limits
 from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_agent
 from rheostat.spark.announcement import announcement, log_lines
@@ -18,8 +20,7 @@ from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.journaling.journals import after_death_text
 from rheostat.spark.journaling.start_events import remember_journal, start_event
 from rheostat.spark.sensing.capabilities.capabilities import application_id, configuration
-from rheostat.spark.settings.call_arguments import check_arguments
-from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, over
+from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, keys, over
 from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
 __all__ = ["attach", "settings_of", "shadow", "size", "watch"]
@@ -153,3 +154,38 @@ def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> 
     log_lines(announcement(settings, handle.capabilities, *where, lag_known, after, halts))
     handle.start(settings.loop.interval_s)
     return handle
+
+
+_BOUNDS = {
+    **dict.fromkeys(("min", "minimum", "min_executors", "minExecutors"), "min_executors"),
+    **dict.fromkeys(("max", "maximum", "max_executors", "maxExecutors"), "max_executors"),
+}
+_GROUPS = {"loop": "LoopOptions", "guards": "GuardOptions", "retention": "JournalOptions"}
+
+
+def check_arguments(
+    call: str, known: Collection[str], positional: tuple[Any, ...], given: Mapping[str, Any]
+) -> None:
+    """Raise BadInput where ``call`` does not take an argument: the message names the right one."""
+    if positional:
+        raise BadInput(
+            f"{call} takes only the session by position, but it got {positional[0]!r:.60} too;"
+            f" name the argument, as {call}(spark, policy='predictive')"
+        )
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        hint = _right_argument(unknown[0], known, given)
+        raise BadInput(f"{call} has no argument {unknown[0]!r}{hint}")
+
+
+def _right_argument(name: str, known: Collection[str], given: Mapping[str, Any]) -> str:
+    if name in _BOUNDS:
+        bounds = {_BOUNDS[key]: value for key, value in given.items() if key in _BOUNDS}
+        low = bounds.get("min_executors", Limits().min_executors)
+        return f"; use limits=({low!r}, {bounds.get('max_executors', Limits().max_executors)!r})"
+    for key in keys():
+        if key.argument in _GROUPS and key.part == name:
+            group = _GROUPS[key.argument]
+            return f"; use {key.argument}=rheostat.{group}({name}={given[name]!r})"
+    similar = get_close_matches(name, known, 1)
+    return f"; did you mean {similar[0]}=?" if similar else f"; it has {', '.join(known)}"

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from rheostat.spark.broker_log import BrokerLog
+from rheostat.spark.announcement import BrokerLog
 
 
 def test_an_outage_is_one_line_at_its_beginning_and_one_at_its_end(

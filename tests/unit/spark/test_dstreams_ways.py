@@ -25,7 +25,7 @@ class StreamingContext:
 
     def __init__(self, **settings: str) -> None:
         self.sparkContext = SimpleNamespace(
-            applicationId="app-1",
+            applicationId="app-of-streams",
             uiWebUrl=None,
             master="spark://h:1",
             getConf=lambda: Conf({name.replace("_", "."): text for name, text in settings.items()}),

@@ -27,8 +27,7 @@ from rheostat.rescaling.orders import Assign, Order, harmless
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
 from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
 from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry
-from rheostat.spark.resizing.locality.source_hiding import SourceHiding
-from rheostat.spark.resizing.locality.task_hold import TaskHold
+from rheostat.spark.resizing.locality import SourceHiding, TaskHold
 from rheostat.spark.resizing.look_pace import Pace
 from rheostat.spark.resizing.look_thread import LookThread
 from rheostat.spark.resizing.rescale_config import RescaleConfig
@@ -39,8 +38,7 @@ from rheostat.spark.resizing.rescale_ports import (
     Queries,
     Warmth,
 )
-from rheostat.spark.resizing.state.pending_moves import PendingMoves
-from rheostat.spark.resizing.state.state_loading import LoadRoom, StateLoading
+from rheostat.spark.resizing.state.state_loading import LoadRoom, PendingMoves, StateLoading
 from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.resizing.state.state_watch import StateWatch
 from rheostat.state.units import Unit

@@ -1,5 +1,5 @@
 """Lets an unchanged script run one batch of each query and end: so a batch that was planned and not
-committed is committed before state is rescaled.
+committed is committed before state is repartitioned.
 """
 
 from __future__ import annotations
@@ -8,7 +8,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any
+
+from rheostat.journal.control_channel import ControlChannel, Order
+from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.resizing.look_thread import LookThread
+from rheostat.spark.restarting.job_watch import JobWatch
+from rheostat.spark.restarting.session_queries import SessionQueries
 
 _WAYS = ("start", "toTable")
 
@@ -21,7 +28,7 @@ class OneBatch:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Stand there as long as this lasts."""
+        """Apply the trigger while the context lasts."""
         from pyspark.sql.streaming import DataStreamWriter
 
         before = {name: getattr(DataStreamWriter, name) for name in _WAYS}
@@ -44,3 +51,17 @@ class OneBatch:
             return query
 
         return begin
+
+
+def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> LookThread:
+    """Report when every query that the script has started has ended; to be stopped."""
+    internals = internals_of(spark)
+    watch = JobWatch(
+        SessionQueries(spark, internals.queries),
+        ControlChannel(folder),
+        order.run,
+        lambda: batches.started,
+    )
+    thread = LookThread(watch.look, watch.pause_s, internals.gateway.stopped)
+    thread.start(lambda: None)
+    return thread

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.spark.journaling.background_tasks import BackgroundTasks
+from rheostat.spark.journaling.journals import BackgroundTasks
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 

@@ -7,7 +7,7 @@ import pytest
 from rheostat.model import Capabilities, Decision, Rescaling
 from rheostat.rescaling.size_in_force import SizeInForce
 from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
-from rheostat.spark.resizing.locality.locality_wait import SHORT, LocalityWait
+from rheostat.spark.resizing.locality import SHORT, LocalityWait
 
 ABLE = Capabilities(can_scale=True)
 

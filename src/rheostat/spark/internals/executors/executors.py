@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from py4j.protocol import Py4JError
 
 from rheostat.spark.internals.executors.block_managers import BlockManagers
 from rheostat.spark.internals.executors.executor_ids import oldest_first
-from rheostat.spark.internals.executors.requested import requested_executors
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 
 _REASON = "rheostat scales in"
@@ -18,7 +20,8 @@ class Executors:
     * Calls: ``SparkContext.getExecutorIds``, ``SparkContext.requestTotalExecutors``,
       ``CoarseGrainedSchedulerBackend.decommissionExecutors``,
       ``CoarseGrainedSchedulerBackend.killExecutors``,
-      ``TaskScheduler.getExecutorDecommissionState``, and what was asked for (``requested.py``).
+      ``TaskScheduler.getExecutorDecommissionState``,
+      ``CoarseGrainedSchedulerBackend.getRequestedTotalExecutors``.
     * Told by their names on the objects: ``can_request``, ``can_decommission``.
     * Without them: the session is watched, not sized; without decommissioning, executors leave
       while they are idle.
@@ -107,3 +110,34 @@ class Executors:
         (``killExecutors``, forced).
         """
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, True)
+
+
+_FIELD = "requestedTotalExecutorsPerResourceProfile"
+
+
+def requested_executors(backend: Any) -> int | None:
+    """Return how many executors the cluster manager was asked for last, of all resource profiles
+    (``CoarseGrainedSchedulerBackend.getRequestedTotalExecutors``, before 4.3 its private field);
+    None where nobody has asked yet, or this Spark does not tell.
+
+    What it was asked for at the start of the application is not among it, except by dynamic
+    allocation.
+    """
+    try:
+        # As text: the counts one by one would be two calls each.
+        counts = str(_requested(backend).valuesIterator().mkString(","))
+    except (Py4JError, TypeError, AttributeError):
+        return None
+    return sum(int(count) for count in counts.split(",") if count) or None
+
+
+def _requested(backend: Any) -> Any:
+    if "getRequestedTotalExecutors" in dir(backend):
+        return backend.getRequestedTotalExecutors()
+    kind = backend.getClass()
+    while kind is not None and kind.getSimpleName() != "CoarseGrainedSchedulerBackend":
+        kind = kind.getSuperclass()
+    # Another backend ends the walk with None, and the call with an error that counts as not told.
+    field = kind.getDeclaredField(_FIELD)
+    field.setAccessible(True)
+    return field.get(backend)

@@ -15,6 +15,7 @@ from rheostat.spark.sensing.kubernetes import pod_rights
 from rheostat.spark.sensing.kubernetes.pods import (
     Pod,
     Refused,
+    Unregistered,
     driver_of,
     ghost_words,
     ghosts_of,
@@ -24,7 +25,6 @@ from rheostat.spark.sensing.kubernetes.pods import (
     unreachable,
     waiting_words,
 )
-from rheostat.spark.sensing.kubernetes.unregistered import Unregistered
 
 _log = logging.getLogger("rheostat")
 FRESH_S = 1.0

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.spark.internals.executors.requested import requested_executors
+from rheostat.spark.internals.executors.executors import requested_executors
 
 
 class Map:

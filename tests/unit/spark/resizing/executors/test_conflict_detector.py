@@ -4,8 +4,7 @@ import logging
 
 import pytest
 
-from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector
-from rheostat.spark.resizing.executors.throttled_executors import ThrottledExecutors
+from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector, ThrottledExecutors
 
 
 class Manager:

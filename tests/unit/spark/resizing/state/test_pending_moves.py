@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.spark.resizing.state.pending_moves import PendingMoves
+from rheostat.spark.resizing.state.state_loading import PendingMoves
 
 
 def pending(**to: str) -> PendingMoves:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from rheostat.spark.sensing.kubernetes.pods import Pod
-from rheostat.spark.sensing.kubernetes.unregistered import Unregistered
+from rheostat.spark.sensing.kubernetes.pods import Pod, Unregistered
 
 
 def pod(executor: int, phase: str = "Running") -> Pod:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.spark.resizing.locality.task_hold import TaskHold
+from rheostat.spark.resizing.locality import TaskHold
 
 
 def test_each_change_is_told_once():

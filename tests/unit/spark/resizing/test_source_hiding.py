@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.spark.resizing.locality.source_hiding import SourceHiding
+from rheostat.spark.resizing.locality import SourceHiding
 
 
 class Cluster:

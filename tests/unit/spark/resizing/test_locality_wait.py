@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.spark.resizing.locality.locality_wait import COLD_S, SHORT, LocalityWait
+from rheostat.spark.resizing.locality import COLD_S, SHORT, LocalityWait
 
 
 class Waits:

@@ -1,1 +1,0 @@
-"""Which executors tasks prefer, and how long they wait for them, while the size changes."""
