@@ -111,9 +111,12 @@ class FolderJournal:
             self._summary.note(event)
 
     def halted(self) -> str:
-        """Return the kill switch that is there; empty where there is none."""
-        if self.stop_file.exists():
-            return str(self.stop_file)
+        """Return the kill switch that is set, empty where none is. One in the journal's folder
+        halts a second writer, too: nobody needs to know which folder a driver writes.
+        """
+        for switch in dict.fromkeys((self.stop_file, self._root / STOP_FILE)):
+            if switch.exists():
+                return str(switch)
         return self.other_switch() if self.other_switch else ""
 
     def close(self) -> None:

@@ -138,7 +138,7 @@ class RemoteJournal(FolderJournal):
         self._last: tuple[Memory, float] = ({}, 0.0)
         self._segment_name: str | None = None
         self._far_bytes = 0
-        self._far_stop = False
+        self._far_stop = ""
         self._carried: dict[str, str] = {}
 
     @property
@@ -182,14 +182,16 @@ class RemoteJournal(FolderJournal):
 
     def halted(self) -> str:
         """Return the kill switch that is there: the far one as of the last ``carry``."""
-        return super().halted() or (f"{self._far.uri}/{STOP_FILE}" if self._far_stop else "")
+        return super().halted() or self._far_stop
 
     def carry(self) -> None:
         """Bring what waits to the far folder, and look for the kill switch there.
 
         Raises OSError where it cannot be reached; what waits is brought by the next call.
         """
-        self._far_stop = self._far.text(STOP_FILE) is not None
+        folders = dict.fromkeys((self._far, self._far_root))
+        stops = (folder.uri for folder in folders if folder.text(STOP_FILE) is not None)
+        self._far_stop = next((f"{uri}/{STOP_FILE}" for uri in stops), "")
         with self._lock:
             lines, (memory, now) = list(self._waiting), self._last
         if not lines or not self._may_write_far():

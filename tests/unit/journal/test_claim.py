@@ -182,6 +182,27 @@ def test_a_second_far_writer_is_carried_into_a_folder_of_its_own(tmp_path: Path)
     assert "memory.json" in far.folders["writer-2"].files
 
 
+def test_the_kill_switch_of_a_journal_halts_a_second_writer(tmp_path: Path) -> None:
+    files = Files()
+    files.claim()
+    second = FolderJournal(tmp_path, claim=files.claim())
+    assert second.halted() == ""
+    (tmp_path / "STOP").touch()
+    assert second.halted() == str(tmp_path / "STOP")
+
+
+def test_the_kill_switch_of_a_far_journal_halts_a_second_writer(tmp_path: Path) -> None:
+    files, far = Files(), Elsewhere()
+    files.claim()
+    second = RemoteJournal(tmp_path, far, far_claim=files.claim())
+    far.files["STOP"] = ""
+    second.carry()
+    assert second.halted() == f"{far.uri}/STOP"
+    del far.files["STOP"]
+    second.carry()
+    assert second.halted() == ""
+
+
 def test_the_journals_of_other_writers_are_erased_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     claims = [Claim(lambda place: LocalLeaseFile(folder / place / "lease.json")) for _ in range(2)]
