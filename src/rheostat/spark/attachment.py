@@ -1,4 +1,4 @@
-"""One application has one hand on it: who sizes which application of this process."""
+"""At most one autoscaler per application of this process."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _log = logging.getLogger("rheostat")
 
 
 @dataclass(frozen=True, slots=True)
-class _Hand:
+class _Attachment:
     handle: Handle
     gives_way: bool
 
 
-_hands: dict[str, _Hand] = {}
+_attachments: dict[str, _Attachment] = {}
 _lock = threading.Lock()
 
 
@@ -34,16 +34,16 @@ def take(
     raises BadInput where neither is so, or where it does not end.
     """
     with _lock:
-        other = _hands.get(application)
+        other = _attachments.get(application)
         if other is not None and other.handle.running:
             _end(other, replaces)
         handle = begin()
         if handle.capabilities.can_scale:
-            _hands[application] = _Hand(handle, gives_way)
+            _attachments[application] = _Attachment(handle, gives_way)
         return handle
 
 
-def _end(other: _Hand, replaces: bool) -> None:
+def _end(other: _Attachment, replaces: bool) -> None:
     journal = other.handle.journal
     if not (replaces or other.gives_way):
         raise BadInput(

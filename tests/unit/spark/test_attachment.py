@@ -9,7 +9,7 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.spark.attachment import take
 
-_applications = (f"app-{n}" for n in itertools.count())
+_applications = (f"attachment-{n}" for n in itertools.count())
 
 
 class Running:
