@@ -203,12 +203,14 @@ class RestartOptions:
 
     def _check_alone(self) -> None:
         """Raise BadInput for options that do nothing without another one."""
-        asked = {
+        dependent = {
             "--partitions": self.partitions,
             "--allow-repartition": self.allow_repartition,
             "--maintenance-window": self.maintenance_window,
         }
-        if self.actuator == "live" and (names := [name for name, given in asked.items() if given]):
+        if self.actuator == "live" and (
+            names := [name for name, given in dependent.items() if given]
+        ):
             raise BadInput(f"{' and '.join(names)} need --actuator restart")
         if self.allow_repartition and not self.maintenance_window.strip():
             raise BadInput(

@@ -138,7 +138,10 @@ class Loop:
             self._policy, self._memory = policy, {**self._memory, "policy": {}}
 
     def run(
-        self, interval_s: float, stop: threading.Event, seen: Callable[[Record], None] | None = None
+        self,
+        interval_s: float,
+        stop: threading.Event,
+        on_record: Callable[[Record], None] | None = None,
     ) -> None:
         """Step every ``interval_s`` seconds until ``stop`` is set.
 
@@ -154,8 +157,8 @@ class Loop:
                     return
                 record = self._failed(fault, faults)
             try:
-                if seen:
-                    seen(record)
+                if on_record:
+                    on_record(record)
             except Exception as fault:
                 faults.say(fault)
             # Waits out the interval also after a fault: a broken sensor must not be asked in a hot

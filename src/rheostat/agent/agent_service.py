@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from rheostat.agent.agent_report import Report
-from rheostat.agent.external_size_policy import ExternalSizePolicy, Held
-from rheostat.agent.flap_guard import WITHIN_S, FlapGuard
+from rheostat.agent.external_size_policy import WITHIN_S, ExternalSizePolicy, FlapGuard, Held
 from rheostat.agent.gauges import Gauges
 from rheostat.agent.sizing import Sizing
 from rheostat.errors import BadInput
@@ -72,7 +71,7 @@ class AgentService:
         self._lock = threading.RLock()
         self._sizing = Sizing()
         self._record: Record | None = None
-        self._seen_s: float | None = None
+        self._recorded_s: float | None = None
         self._metrics: dict[str, float] = {}
         self._windows: Memory = {}
         self._contest: tuple[float, str] | None = None
@@ -81,10 +80,10 @@ class AgentService:
     def see(self, record: Record) -> None:
         """Take a tick of the loop."""
         with self._lock:
-            self._record, self._seen_s = record, self._clock()
+            self._record, self._recorded_s = record, self._clock()
             held = next((guard for guard in record.guards if guard.guard == FlapGuard().name), None)
             if held:
-                self._contest = (self._seen_s, held.reason)
+                self._contest = (self._recorded_s, held.reason)
             if record.observation is None:
                 self._metrics = {}
             else:
@@ -154,7 +153,7 @@ class AgentService:
         """Return the state at this moment."""
         with self._lock:
             record, able = self._record, self._sized.capabilities
-            told = Report(
+            report = Report(
                 sizing=self._sizing,
                 can_scale=able.can_scale,
                 cannot=able.cannot,
@@ -162,21 +161,21 @@ class AgentService:
                 drained=self._drained,
             )
             if record is None:
-                return told
-            seen = record.observation
+                return report
+            observation = record.observation
             return replace(
-                told,
-                application=seen.application if seen else None,
-                executors=seen.executors if seen else None,
+                report,
+                application=observation.application if observation else None,
+                executors=observation.executors if observation else None,
                 target=record.target
                 if record.target is not None
-                else (seen.size if seen else None),
+                else (observation.size if observation else None),
                 phase=record.rescaling.phase,
                 detail=record.rescaling.detail,
                 reason=record.raw.reason if record.raw else "",
                 contested=self._contested(),
                 halted=record.rescaling.phase == "halted",
-                age_s=None if self._seen_s is None else self._clock() - self._seen_s,
+                age_s=None if self._recorded_s is None else self._clock() - self._recorded_s,
                 metrics=dict(self._metrics),
             )
 

@@ -57,7 +57,7 @@ class Gauges:
         plain, plain_kept = first.readings(observation, memory.get("v1", {}))
         calm, calm_kept = second.readings(observation, memory.get("v2", {}))
         gated = plain["lag"].value if plain["lag"] else None
-        found = {
+        values = {
             **{name: getattr(observation, name) for name in _OBSERVED},
             "utilization": plain["utilization"].value if plain["utilization"] else None,
             "gated_lag_change": gated,
@@ -65,7 +65,7 @@ class Gauges:
             "utilization_calm": calm["utilization"].value if calm["utilization"] else None,
             "gated_lag_change_calm": calm["lag"].value if calm["lag"] else None,
         }
-        known = {name: float(value) for name, value in found.items() if value is not None}
+        known = {name: float(value) for name, value in values.items() if value is not None}
         finite = {PREFIX + name: value for name, value in known.items() if math.isfinite(value)}
         return finite, {"v1": plain_kept, "v2": calm_kept}
 

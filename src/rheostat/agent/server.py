@@ -13,9 +13,12 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
 from rheostat.agent.agent_report import TOKEN_VARIABLE, Report, report_json
 from rheostat.agent.agent_service import AgentService, Refused
-from rheostat.agent.exposition import CONTENT_TYPE, exposition
+from rheostat.agent.gauges import GAUGES, PREFIX
 from rheostat.agent.sizing import sizing_of
 from rheostat.errors import BadInput
 
@@ -25,16 +28,16 @@ _IDLE_S = 60.0
 Overview = Callable[[], Mapping[str, Any]]
 Writes = Mapping[str, Callable[[AgentService, Mapping[str, Any]], Report]]
 _WRITES: Writes = {
-    "/drain": lambda desk, _: desk.drain(),
-    "/halt": lambda desk, _: desk.halt(),
-    "/resume": lambda desk, _: desk.resume(),
-    "/scale": lambda desk, read: desk.resize(read.get("executors")),
-    "/sizing": lambda desk, read: desk.direct(sizing_of(read)),
+    "/drain": lambda service, _: service.drain(),
+    "/halt": lambda service, _: service.halt(),
+    "/resume": lambda service, _: service.resume(),
+    "/scale": lambda service, read: service.resize(read.get("executors")),
+    "/sizing": lambda service, read: service.direct(sizing_of(read)),
 }
 
 
 class Server:
-    """Serves a desk in threads of its own, which never keep the application from ending.
+    """Serves an agent service in threads of its own, which never keep the application from ending.
 
     Without a ``token`` nothing can be written. ``overview`` is what ``GET /overview`` answers.
     Raises BadInput where the address is taken.
@@ -42,13 +45,13 @@ class Server:
 
     def __init__(
         self,
-        desk: AgentService,
+        service: AgentService,
         host: str,
         port: int,
         token: str | None,
         overview: Overview = dict,
     ) -> None:
-        self._handler = _handler(desk, token, overview)
+        self._handler = _handler(service, token, overview)
         try:
             self._http = _Http((host, port), self._handler)
         except OSError as error:
@@ -81,16 +84,16 @@ class _Http(ThreadingHTTPServer):
         _log.debug("rheostat agent: a request of %s failed", client_address, exc_info=True)
 
 
-def _handler(desk: AgentService, token: str | None, overview: Overview) -> type[_Handler]:
+def _handler(service: AgentService, token: str | None, overview: Overview) -> type[_Handler]:
     class Handler(_Handler):
         pass
 
-    Handler.desk, Handler.token, Handler.overview = desk, token, staticmethod(overview)
+    Handler.service, Handler.token, Handler.overview = service, token, staticmethod(overview)
     return Handler
 
 
 class _Handler(BaseHTTPRequestHandler):
-    desk: AgentService
+    service: AgentService
     token: str | None
     overview: Overview
     closed = False
@@ -102,9 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.closed:
             self.close_connection = True
         elif path == "/metrics":
-            self._answer(HTTPStatus.OK, exposition(self.desk.report()), CONTENT_TYPE)
+            self._answer(HTTPStatus.OK, _exposition(self.service.report()), CONTENT_TYPE_LATEST)
         elif path == "/status":
-            self._tell(HTTPStatus.OK, report_json(self.desk.report()))
+            self._tell(HTTPStatus.OK, report_json(self.service.report()))
         elif path == "/overview":
             self._tell(HTTPStatus.OK, self.overview())
         else:
@@ -119,12 +122,12 @@ class _Handler(BaseHTTPRequestHandler):
         if path not in _WRITES:
             self._tell(*_no_such(path, tuple(_WRITES)))
         elif self.token is None:
-            told = f"this agent has no token, so nothing can be written; set {TOKEN_VARIABLE}"
-            self._tell(HTTPStatus.FORBIDDEN, {"error": told})
+            error = f"this agent has no token, so nothing can be written; set {TOKEN_VARIABLE}"
+            self._tell(HTTPStatus.FORBIDDEN, {"error": error})
         elif not self._knows_token(self.token):
             self._tell(HTTPStatus.UNAUTHORIZED, {"error": "wrong token, or none"})
         else:
-            self._tell(*_written(self.desk, path, body))
+            self._tell(*_written(self.service, path, body))
 
     def _knows_token(self, token: str) -> bool:
         given = self.headers.get("Authorization", "").encode()
@@ -134,8 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "0")
         if not length.isdigit() or int(length) > _LARGEST_BYTES:
             self.close_connection = True
-            told = f"at most {_LARGEST_BYTES} bytes, with their Content-Length"
-            self._tell(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": told})
+            error = f"at most {_LARGEST_BYTES} bytes, with their Content-Length"
+            self._tell(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": error})
             return None
         return self.rfile.read(int(length))
 
@@ -154,12 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
         _log.debug("rheostat agent: " + format, *args)
 
 
-def _written(desk: AgentService, path: str, body: bytes) -> tuple[HTTPStatus, Mapping[str, Any]]:
+def _written(service: AgentService, path: str, body: bytes) -> tuple[HTTPStatus, Mapping[str, Any]]:
     try:
         read = json.loads(body or b"{}")
         if not isinstance(read, dict):
             raise BadInput(f"the body must be a JSON object, but it is {body[:80]!r}")
-        return HTTPStatus.OK, report_json(_WRITES[path](desk, read))
+        return HTTPStatus.OK, report_json(_WRITES[path](service, read))
     except ValueError:
         return HTTPStatus.BAD_REQUEST, {"error": f"the body is no JSON: {body[:80]!r}"}
     except Refused as refused:
@@ -170,3 +173,18 @@ def _written(desk: AgentService, path: str, body: bytes) -> tuple[HTTPStatus, Ma
 
 def _no_such(path: str, there: tuple[str, ...]) -> tuple[HTTPStatus, Mapping[str, Any]]:
     return HTTPStatus.NOT_FOUND, {"error": f"there is no {path}; there is {', '.join(there)}"}
+
+
+def _exposition(report: Report) -> bytes:
+    """Return the gauges in the text format of Prometheus; an absent gauge has no sample."""
+    registry = CollectorRegistry()
+    labels = {"application": report.application or ""}
+    for name, value in sorted(report.metrics.items()):
+        gauge = Gauge(name, GAUGES[name.removeprefix(PREFIX)], [*labels], registry=registry)
+        gauge.labels(**labels).set(value)
+    halted = Gauge(f"{PREFIX}halted", "1 while decisions are halted", registry=registry)
+    halted.set(float(report.halted))
+    if report.age_s is not None:
+        age = Gauge(f"{PREFIX}tick_age_s", "seconds since the last tick", registry=registry)
+        age.set(report.age_s)
+    return generate_latest(registry)

@@ -41,7 +41,7 @@ class Sizing:
 
 def to_json(sizing: Sizing) -> dict[str, Any]:
     """Return the sizing as JSON values; what is not said is left out."""
-    said = {
+    values = {
         "mode": sizing.mode,
         "paused": sizing.paused or None,
         "size": sizing.size,
@@ -54,7 +54,7 @@ def to_json(sizing: Sizing) -> dict[str, Any]:
         "guards": asdict(sizing.guards) if sizing.guards else None,
         "metrics": asdict(sizing.metrics),
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def sizing_of(read: Mapping[str, Any]) -> Sizing:
@@ -120,12 +120,12 @@ def _limits(read: Any, wrong: list[str]) -> Limits | None:
 def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
     """Return an option group of its values; each value is checked by itself."""
     given = _mapping(name, read, wrong)
-    known = {option.name for option in fields(kind)}  # type: ignore[arg-type]
-    wrong += [f"{name} has no {each!r}" for each in given if each not in known]
-    taken = {each: value for each, value in given.items() if each in known}
+    known = {declared.name for declared in fields(kind)}  # type: ignore[arg-type]
+    wrong += [f"{name} has no {option!r}" for option in given if option not in known]
+    taken = {option: value for option, value in given.items() if option in known}
     before = len(wrong)
-    for each, value in taken.items():
-        _tried(lambda each=each, value=value: kind(**{each: value}), wrong)  # type: ignore[misc]
+    for option, value in taken.items():
+        _tried(lambda option=option, value=value: kind(**{option: value}), wrong)  # type: ignore[misc]
     return None if len(wrong) > before else _tried(lambda: kind(**taken), wrong)
 
 

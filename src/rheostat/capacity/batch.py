@@ -108,13 +108,13 @@ class BatchModel:
         """Return the duration over rows at so many slots, ``longer`` times that of the model: for
         many batches of one size.
         """
-        fixed_s, (*lines, (least_s, each_row_s, _, _)) = self.fixed_s, self._lines(slots)
+        fixed_s, (*lines, (least_s, sum_row_s, _, _)) = self.fixed_s, self._lines(slots)
 
         def batch_s(rows: float) -> float:
             total_s = fixed_s
             for wave_s, row_s, task_s, largest_s in lines:
                 total_s += max(wave_s + row_s * rows, task_s + largest_s * rows)
-            return (total_s + (least_s + each_row_s * rows)) * longer
+            return (total_s + (least_s + sum_row_s * rows)) * longer
 
         return batch_s
 
@@ -127,12 +127,12 @@ class BatchModel:
         # the time is convex and piecewise linear: each of Newton's steps from above ends on another
         # piece, and there are two a stage
         while 0 < rows < before:
-            before, least_s, each_s = rows, 0.0, 0.0
+            before, least_s, row_sum_s = rows, 0.0, 0.0
             for wave_s, row_s, task_s, largest_s in lines:
                 waves_bind = wave_s + row_s * rows >= task_s + largest_s * rows
                 least_s += wave_s if waves_bind else task_s
-                each_s += row_s if waves_bind else largest_s
-            rows = (left_s - least_s) / each_s if each_s > 0 else before * (least_s <= left_s)
+                row_sum_s += row_s if waves_bind else largest_s
+            rows = (left_s - least_s) / row_sum_s if row_sum_s > 0 else before * (least_s <= left_s)
         return max(0.0, min(rows, before))
 
     def _lines(self, slots: int) -> list[tuple[float, float, float, float]]:
@@ -140,15 +140,17 @@ class BatchModel:
         and of its largest task. The stages whose waves always bind are one, the last.
         """
         slowdown, lines = self.curve.slowdown(slots), []
-        least_s = each_row_s = 0.0
+        least_s = sum_row_s = 0.0
         for stage in self.stages:
             waves, row_s = math.ceil(stage.tasks / slots), stage.rows_in * stage.row_s * slowdown
-            each_s = row_s / stage.tasks
+            task_row_s = row_s / stage.tasks
             if waves >= stage.skew:
-                least_s, each_row_s = least_s + waves * stage.task_s, each_row_s + waves * each_s
+                least_s, sum_row_s = least_s + waves * stage.task_s, sum_row_s + waves * task_row_s
                 continue
-            lines.append((waves * stage.task_s, waves * each_s, stage.task_s, stage.skew * each_s))
-        return [*lines, (least_s, each_row_s, least_s, each_row_s)]
+            lines.append(
+                (waves * stage.task_s, waves * task_row_s, stage.task_s, stage.skew * task_row_s)
+            )
+        return [*lines, (least_s, sum_row_s, least_s, sum_row_s)]
 
     def steady_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
         """Return the duration of a batch that has settled at a constant rate; None where the lag
@@ -159,30 +161,30 @@ class BatchModel:
         the fixed point of the default trigger.
         """
         at_interval_s = self.batch_s(rate_per_s * trigger.interval_s, slots)
-        found_s = (
+        batch_s = (
             at_interval_s
             if at_interval_s <= trigger.interval_s
             else self._fixed_point_s(rate_per_s, slots, at_interval_s)
         )
-        rows = rate_per_s * max(trigger.interval_s, found_s or 0.0)
-        return found_s if rows <= trigger.max_rows else None
+        rows = rate_per_s * max(trigger.interval_s, batch_s or 0.0)
+        return batch_s if rows <= trigger.max_rows else None
 
     def _fixed_point_s(self, rate_per_s: float, slots: int, from_s: float) -> float | None:
         """Return the least T = T(rate x T), by Newton's steps: the function is convex and piecewise
         linear, so few suffice.
         """
-        found_s = from_s
+        batch_s = from_s
         for _ in range(100):
-            excess_s = self.batch_s(rate_per_s * found_s, slots) - found_s
-            if excess_s <= 1e-9 * found_s:
-                return found_s
-            ahead_s = max(1e-6, 1e-6 * found_s)
+            excess_s = self.batch_s(rate_per_s * batch_s, slots) - batch_s
+            if excess_s <= 1e-9 * batch_s:
+                return batch_s
+            ahead_s = max(1e-6, 1e-6 * batch_s)
             slope = (
-                self.batch_s(rate_per_s * (found_s + ahead_s), slots) - found_s - excess_s
+                self.batch_s(rate_per_s * (batch_s + ahead_s), slots) - batch_s - excess_s
             ) / ahead_s
             if slope >= 1 - 1e-9:
                 return None
-            found_s += excess_s / (1 - slope)
+            batch_s += excess_s / (1 - slope)
         return None
 
     def latency_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:

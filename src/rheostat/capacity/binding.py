@@ -17,7 +17,7 @@ class Bound(NamedTuple):
     """What binds, in a word and in words that follow on "because"."""
 
     kind: Kind
-    said: str
+    reason: str
 
 
 def binding(
@@ -36,8 +36,8 @@ def binding(
         return None
     longest = max(model.stages, key=lambda stage: stage.duration_s(rows, slots, 1.0), default=None)
     if longest is None or model.fixed_s > here_s / 2:
-        said = f"the fixed cost of a batch ({model.fixed_s:.1f} of {here_s:.1f} s) binds"
-        return _of_fixed_cost(said, model.fixed_s, parts_s)
+        reason = f"the fixed cost of a batch ({model.fixed_s:.1f} of {here_s:.1f} s) binds"
+        return _of_fixed_cost(reason, model.fixed_s, parts_s)
     if longest.skew > 1.5 and slots >= longest.tasks / longest.skew:
         return Bound("skew", f"the largest task ({longest.skew:.1f} times a mean one) binds")
     if slots >= longest.tasks:
@@ -49,10 +49,10 @@ def binding(
     return Bound("contention", "the slots wait for each other: contention binds")
 
 
-def _of_fixed_cost(said: str, fixed_s: float, parts_s: Mapping[str, float] | None) -> Bound:
+def _of_fixed_cost(reason: str, fixed_s: float, parts_s: Mapping[str, float] | None) -> Bound:
     """Tell the driver's part of the fixed cost from what a batch does between its tasks."""
     if not parts_s:
-        return Bound("fixed cost", said)
+        return Bound("fixed cost", reason)
     driver = {
         name: part_s
         for name, part_s in parts_s.items()
@@ -62,9 +62,9 @@ def _of_fixed_cost(said: str, fixed_s: float, parts_s: Mapping[str, float] | Non
     if driver_s >= fixed_s / 2:
         largest = sorted(driver, key=lambda name: -driver[name])[:2]
         parts = ", ".join(f"{name} {driver[name]:.2f} s" for name in largest)
-        return Bound("driver", f"{said}: {driver_s:.2f} s of it is the driver's ({parts})")
+        return Bound("driver", f"{reason}: {driver_s:.2f} s of it is the driver's ({parts})")
     return Bound(
         "sink",
-        f"{said}: {fixed_s - driver_s:.2f} s of it is beside the tasks, where the sink commits and"
-        " stages are scheduled",
+        f"{reason}: {fixed_s - driver_s:.2f} s of it are outside the tasks, in the commit of the sink"
+        " and the scheduling of stages",
     )

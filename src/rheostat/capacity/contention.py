@@ -45,22 +45,22 @@ def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
     Only sizes that follow each other are compared: that cost drifts and that the load chooses the
     size cancel out.
     """
-    found = {**learnt}
+    updated = {**learnt}
     if slots != learnt.get("slots"):
         known = learnt.get("count", 0) >= _SETTLED
-        found["before"] = [learnt["slots"], learnt["level"]] if known else None
-        found |= {"slots": slots, "level": off, "count": 1}
-        return found
-    found["count"] = learnt["count"] + 1
-    found["level"] = learnt["level"] + max(_LEVEL, 1 / found["count"]) * (off - learnt["level"])
-    if found["count"] == _SETTLED and (before := learnt["before"]) is not None:
+        updated["before"] = [learnt["slots"], learnt["level"]] if known else None
+        updated |= {"slots": slots, "level": off, "count": 1}
+        return updated
+    updated["count"] = learnt["count"] + 1
+    updated["level"] = learnt["level"] + max(_LEVEL, 1 / updated["count"]) * (off - learnt["level"])
+    if updated["count"] == _SETTLED and (before := learnt["before"]) is not None:
         apart = math.log(slots / before[0])
         squares, products = learnt.get("moments", (0.0, 0.0))
-        found["moments"] = [
+        updated["moments"] = [
             (1 - _FORGET) * squares + apart * apart,
-            (1 - _FORGET) * products + apart * (found["level"] - before[1]),
+            (1 - _FORGET) * products + apart * (updated["level"] - before[1]),
         ]
-    return found
+    return updated
 
 
 def contention(learnt: Learnt, largest: int, among: float = 1.0) -> Contention:

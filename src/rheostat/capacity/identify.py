@@ -59,54 +59,54 @@ def with_batch(
     batches. Their work goes with the rows that they read themselves. ``fresh`` is False where they
     were learnt already: they teach nothing then, and the batch only its duration.
     """
-    seen = [stage for stage in stages or () if stage.busy_s and stage.tasks]
-    if learnt.get("staged", bool(seen)) != bool(seen):
+    measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
+    if learnt.get("staged", bool(measured)) != bool(measured):
         learnt = {}
     known = identified(learnt)
     costs = learnt.get("stages", {})
-    read = _rows_read(seen, rows) if seen else rows
+    read = _rows_read(measured, rows) if measured else rows
     fresh = fresh and read > 0
     if fresh:
-        costs = {stage.name: _with_stage(costs.get(stage.name), stage, read) for stage in seen}
-    if seen and not costs:
+        costs = {stage.name: _with_stage(costs.get(stage.name), stage, read) for stage in measured}
+    if measured and not costs:
         return dict(learnt)
     x = (
         sum(_cost(cost).duration_s(rows, slots, 1.0) for cost in costs.values())
-        if seen
+        if measured
         else rows / slots
     )
-    found: dict[str, Any] = {
+    updated: dict[str, Any] = {
         **learnt,
         "stages": costs,
-        "staged": bool(seen),
+        "staged": bool(measured),
         "time": with_sample(learnt.get("time", EMPTY), x, batch_s, _FORGET),
         "largest": max(slots, learnt.get("largest", 1)),
     }
     log_slots, count = learnt.get("among", (0.0, 0.0))
     keep = 1 - _FORGET
-    found["among"] = [keep * log_slots + math.log(slots), keep * count + 1.0]
+    updated["among"] = [keep * log_slots + math.log(slots), keep * count + 1.0]
     row_slot_s = batch_s * slots / rows
-    found["row_slot_s"] = row_slot_s + (1 - _LEVEL) * (
+    updated["row_slot_s"] = row_slot_s + (1 - _LEVEL) * (
         learnt.get("row_slot_s", row_slot_s) - row_slot_s
     )
     if fresh:
-        work = _work(learnt, known, batch_s, read, slots, seen)
-        found["contention"] = with_work(learnt.get("contention", {}), slots, work)
+        work = _work(learnt, known, batch_s, read, slots, measured)
+        updated["contention"] = with_work(learnt.get("contention", {}), slots, work)
     if known is not None:
-        found |= _with_error(learnt, math.log(batch_s / known.model.batch_s(rows, slots)))
-        if fresh and seen:
-            found |= _rebased(learnt, found, batch_s, rows, slots)
-    return found
+        updated |= _with_error(learnt, math.log(batch_s / known.model.batch_s(rows, slots)))
+        if fresh and measured:
+            updated |= _rebased(learnt, updated, batch_s, rows, slots)
+    return updated
 
 
 def _rebased(
-    learnt: Learnt, found: Learnt, batch_s: float, rows: float, slots: int
+    learnt: Learnt, updated: Learnt, batch_s: float, rows: float, slots: int
 ) -> dict[str, Any]:
     """Return the bias against the new lines: what it learnt since the stages were read last was
     against the old ones, and the new ones know it already.
     """
     before = learnt.get("read_bias", 0.0)
-    known = identified({**found, "bias": before})
+    known = identified({**updated, "bias": before})
     off = math.log(batch_s / known.model.batch_s(rows, slots)) if known else 0.0
     bias = before + _LEVEL * off
     return {"bias": bias, "read_bias": bias}
@@ -118,8 +118,8 @@ def _rows_read(stages: Sequence[Stage], rows: float) -> float:
     """
     names = {stage.name for stage in stages}
     first = [stage.rows_in for stage in stages if not names & set(stage.upstream)]
-    told = [each for each in first if each is not None]
-    return sum(told) if told else rows
+    known = [rows_in for rows_in in first if rows_in is not None]
+    return sum(known) if known else rows
 
 
 def _work(
@@ -128,19 +128,19 @@ def _work(
     batch_s: float,
     rows: float,
     slots: int,
-    seen: Sequence[Stage],
+    measured: Sequence[Stage],
 ) -> float:
     """Return the logarithm of the work of a batch over what its rows let expect, whatever the bias
     of late; without stages that of its slot-seconds a row, the fixed cost left out.
     """
     fixed_s = known.model.fixed_s if known else 0.0
-    if not seen:
+    if not measured:
         return math.log(max(batch_s - fixed_s, 0.1 * batch_s) * slots / rows)
     if known is None:
         return 0.0
-    busy_s = sum(stage.busy_s or 0.0 for stage in seen)
-    said_s = sum(each.tasks * each.task_s + each.row_s * rows for each in known.model.stages)
-    return float(math.log(busy_s / max(said_s, 1e-9)) + learnt.get("bias", 0.0))
+    busy_s = sum(stage.busy_s or 0.0 for stage in measured)
+    expected_s = sum(cost.tasks * cost.task_s + cost.row_s * rows for cost in known.model.stages)
+    return float(math.log(busy_s / max(expected_s, 1e-9)) + learnt.get("bias", 0.0))
 
 
 def identified(learnt: Learnt) -> Identified | None:

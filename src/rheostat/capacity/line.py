@@ -25,15 +25,15 @@ def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[flo
     300 ms, one of half a second says much. ``y`` must be above 0.
     """
     ones, xs, squares, ys, products, count = moments
-    of_one, of_x, said = ones + xs * x, xs + squares * x, ys + products * x
+    of_one, of_x, of_y = ones + xs * x, xs + squares * x, ys + products * x
     share = forget / along if (along := of_one + of_x * x) > 0 else 0.0
     weight = 1 / (y * y)
     return [
         ones - share * of_one * of_one + weight,
         xs - share * of_one * of_x + x * weight,
         squares - share * of_x * of_x + x * x * weight,
-        ys - share * of_one * said + y * weight,
-        products - share * of_x * said + x * y * weight,
+        ys - share * of_one * of_y + y * weight,
+        products - share * of_x * of_y + x * y * weight,
         (1 - forget) * count + 1.0,
     ]
 

@@ -63,9 +63,9 @@ def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
     """
     candidates = {1}
     for stage in model.stages:
-        whole = range(1, min(stage.tasks, most) + 1)
+        useful = range(1, min(stage.tasks, most) + 1)
         # ceil(N / slots) waves: of the sizes with as many waves only the least can be worth having
-        candidates |= {math.ceil(stage.tasks / math.ceil(stage.tasks / slots)) for slots in whole}
+        candidates |= {math.ceil(stage.tasks / math.ceil(stage.tasks / slots)) for slots in useful}
     sizes, best_s = [], math.inf
     for slots in sorted(candidates):
         batch_s = model.batch_s(rows, slots)

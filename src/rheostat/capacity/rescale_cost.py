@@ -60,8 +60,8 @@ def rescale_cost(learnt: Learnt) -> RescaleCost:
     taken as long as that already.
     """
     start_s = math.exp(_start(learnt))
-    if asked := learnt.get("asked"):
-        start_s = max(start_s, learnt["looked_s"] - asked[0][0])
+    if requested := learnt.get("asked"):
+        start_s = max(start_s, learnt["looked_s"] - requested[0][0])
     return RescaleCost(
         start_s,
         math.sqrt(learnt.get("variance", _START_SPREAD**2)),
@@ -78,12 +78,12 @@ def on_their_way(learnt: Learnt, now_s: float) -> list[tuple[float, int]]:
 
     Who is overdue is expected after half as long again.
     """
-    cost, found, soonest_s = rescale_cost({**learnt, "asked": []}), [], 0.0
-    for asked_s, target in learnt.get("asked", ()):
-        gone_s = now_s - asked_s
+    cost, arrivals, soonest_s = rescale_cost({**learnt, "asked": []}), [], 0.0
+    for requested_s, target in learnt.get("asked", ()):
+        gone_s = now_s - requested_s
         soonest_s = max(soonest_s, cost.start_within_s() - gone_s, 0.5 * gone_s)
-        found.append((soonest_s, target))
-    return found
+        arrivals.append((soonest_s, target))
+    return arrivals
 
 
 def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[str, Any]:
@@ -92,24 +92,24 @@ def with_sight(learnt: Learnt, t_s: float, target: int, executors: int) -> dict[
     long as was thought, as far as that allows.
     """
     looked_s = learnt.get("looked_s", t_s)
-    asked = [each for each in learnt.get("asked", ()) if each[1] <= target]
+    requested = [request for request in learnt.get("asked", ()) if request[1] <= target]
     if target > max(learnt.get("target", target), learnt.get("executors", executors)):
-        asked.append([looked_s, target])
-    come = [each for each in asked if each[1] <= executors]
-    lost = [each for each in asked if not 0 <= t_s - each[0] < _LOST_S]
-    found = {
+        requested.append([looked_s, target])
+    come = [request for request in requested if request[1] <= executors]
+    lost = [request for request in requested if not 0 <= t_s - request[0] < _LOST_S]
+    updated = {
         **learnt,
         "target": target,
         "executors": executors,
         "looked_s": t_s,
         "spent_late_s": learnt.get("spent_late_s", 0.0) * _kept(t_s - looked_s),
-        "asked": [each for each in asked if each not in come and each not in lost],
+        "asked": [request for request in requested if request not in come and request not in lost],
         "lost": executors < target and (bool(lost) or learnt.get("lost", False)),
     }
-    for asked_s, _ in come:
-        if t_s > asked_s:
-            found = _with_start(found, looked_s - asked_s, t_s - asked_s)
-    return found
+    for requested_s, _ in come:
+        if t_s > requested_s:
+            updated = _with_start(updated, looked_s - requested_s, t_s - requested_s)
+    return updated
 
 
 def with_first_start(learnt: Learnt, start_s: float) -> Learnt:
@@ -141,17 +141,17 @@ def with_late(learnt: Learnt, late_s: float) -> dict[str, Any]:
 def with_settled(learnt: Learnt) -> dict[str, Any]:
     """Return what is known once a change is over: what all of its batches made late is its cost."""
     kept = dict(learnt)
-    if (whole_s := kept.pop("so_far_late_s", None)) is not None:
+    if (total_late_s := kept.pop("so_far_late_s", None)) is not None:
         before_s = learnt.get("late_s", 0.0)
-        kept["late_s"] = before_s + _LATE_SHARE * (whole_s - before_s)
+        kept["late_s"] = before_s + _LATE_SHARE * (total_late_s - before_s)
     return kept
 
 
 def during_start(learnt: Learnt, from_s: float, until_s: float) -> float:
     """Return the share of a time in which the executors that are waited for started."""
-    if not (asked := learnt.get("asked")):
+    if not (requested := learnt.get("asked")):
         return 0.0
-    within_s: float = until_s - max(asked[0][0], from_s)
+    within_s: float = until_s - max(requested[0][0], from_s)
     return max(0.0, within_s) / max(until_s - from_s, 1e-3)
 
 
@@ -160,8 +160,8 @@ def with_load(learnt: Learnt, times: float) -> dict[str, Any]:
     as long as the model says.
     """
     before: float = learnt.get("load", 1.0)
-    seen = min(max(times, 1 / _MOST_LOAD), _MOST_LOAD)
-    return {**learnt, "load": before + _LOAD_SHARE * (seen - before)}
+    clipped = min(max(times, 1 / _MOST_LOAD), _MOST_LOAD)
+    return {**learnt, "load": before + _LOAD_SHARE * (clipped - before)}
 
 
 def _kept(since_s: float) -> float:

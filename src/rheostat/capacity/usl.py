@@ -79,15 +79,17 @@ def fit(slots: Sequence[float], throughput: Sequence[float]) -> tuple[float, Usl
         if len(columns) <= len(set(n.tolist()))
     ]
     feasible = [
-        (loss, found, columns)
-        for (loss, found), columns in solved
-        if found[0] > 0 and (found >= 0).all()
+        (loss, coefficients, columns)
+        for (loss, coefficients), columns in solved
+        if coefficients[0] > 0 and (coefficients >= 0).all()
     ]
-    _, found, columns = min(feasible, key=lambda each: each[0])
-    given = dict(zip(columns, (found / found[0]).tolist(), strict=True))
-    return float(1 / found[0]), Usl(min(1.0, given.get(1, 0.0)), min(1.0, given.get(2, 0.0)))
+    _, coefficients, columns = min(feasible, key=lambda candidate: candidate[0])
+    given = dict(zip(columns, (coefficients / coefficients[0]).tolist(), strict=True))
+    return float(1 / coefficients[0]), Usl(min(1.0, given.get(1, 0.0)), min(1.0, given.get(2, 0.0)))
 
 
 def _left(terms: Floats, columns: tuple[int, ...], wanted: Floats) -> tuple[float, Floats]:
-    found = np.asarray(np.linalg.lstsq(terms[:, columns], wanted, rcond=None)[0], dtype=np.float64)
-    return float(np.square(terms[:, columns] @ found - wanted).sum()), found
+    coefficients = np.asarray(
+        np.linalg.lstsq(terms[:, columns], wanted, rcond=None)[0], dtype=np.float64
+    )
+    return float(np.square(terms[:, columns] @ coefficients - wanted).sum()), coefficients

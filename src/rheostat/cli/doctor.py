@@ -125,8 +125,7 @@ def _bindings(journal: Path) -> tuple[Binding, ...]:
 
 
 def _measured(quiet: bool) -> list[Gain]:
-    from rheostat.diagnosis.shape_experiment import measure
-    from rheostat.diagnosis.shape_session import shape_session
+    from rheostat.diagnosis.shape_experiment import measure, shape_session
 
     with shape_session() as spark:
         return measure(

@@ -58,7 +58,7 @@ def examine(spark: Any) -> Findings:
     queries: list[Query | None] = [
         known for query in spark.streams.active if (known := _query(spark, known_by, query))
     ]
-    found = [
+    advice = [
         finding
         for query in queries or [None]
         for finding in shape(settings, query, spark_version=spark.version)
@@ -76,7 +76,7 @@ def examine(spark: Any) -> Findings:
         (
             *_scaling(spark),
             *fleet,
-            *dict.fromkeys(found),
+            *dict.fromkeys(advice),
             *(finding_of(binding) for binding in bound),
         )
     )
@@ -100,10 +100,10 @@ def _progress(spark: Any) -> Iterator[Observation]:
 
 
 def _scaling(spark: Any) -> list[Finding]:
-    seen = obstacles(spark)
+    obstacle = obstacles(spark)
     lines = [
         Finding(topic="live scaling", state="idle", line=line)
-        for line in (*seen.blocking, *seen.degrading)
+        for line in (*obstacle.blocking, *obstacle.degrading)
     ]
     return lines or [
         Finding(
@@ -129,9 +129,11 @@ def _leaving(spark: Any) -> list[Finding]:
 
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
     """Say whether state moves with the executors."""
-    said = placement_verdict(spark, coordinator, "auto")
+    verdict = placement_verdict(spark, coordinator, "auto")
     return [
-        Finding(topic="state placement", state="good" if said.places else "idle", line=said.why)
+        Finding(
+            topic="state placement", state="good" if verdict.places else "idle", line=verdict.why
+        )
     ]
 
 
@@ -144,12 +146,12 @@ def _arrivals(spark: Any) -> list[Finding]:
             " them from a trained class archive"
         )
         return [Finding(topic=topic, state="idle", line=why)]
-    said = (
+    line = (
         "they arrive warm, from a class archive trained on this application"
         if warm.trained
         else "the next to leave trains an archive"
     )
-    return [Finding(topic=topic, state="good", line=said)]
+    return [Finding(topic=topic, state="good", line=line)]
 
 
 def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:

@@ -44,9 +44,9 @@ class Binding:
         return self.kind == "nothing"
 
 
-def finding_of(found: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
+def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
     """Return it as a line of ``rheostat doctor``, with the command where state partitions bind."""
-    wanted = found.evidence.get(WANTED)
+    wanted = binding.evidence.get(WANTED)
     command = (
         ""
         if wanted is None
@@ -54,9 +54,9 @@ def finding_of(found: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
         f" --partitions {wanted:.0f}, while the query is stopped"
     )
     return Finding(
-        topic=f"what binds {found.query}",
-        state="good" if found.kind == "cost" else "advice",
-        line=found.line + command,
+        topic=f"what binds {binding.query}",
+        state="good" if binding.kind == "cost" else "advice",
+        line=binding.line + command,
     )
 
 
@@ -67,15 +67,15 @@ def bindings(observations: Iterable[Observation]) -> tuple[Binding, ...]:
     by_query: dict[str, list[Observation]] = {}
     for observation in observations:
         by_query.setdefault(observation.query or "the query", []).append(observation)
-    found = (_binding(query, _batches(seen)) for query, seen in by_query.items())
-    return tuple(each for each in found if each is not None)
+    by_batches = (_binding(query, _batches(observed)) for query, observed in by_query.items())
+    return tuple(binding for binding in by_batches if binding is not None)
 
 
-def _batches(seen: Sequence[Observation]) -> list[Observation]:
+def _batches(observations: Sequence[Observation]) -> list[Observation]:
     """Return one observation for each batch that ran wholly at one size, executors warm."""
-    found: list[Observation] = []
+    batches: list[Observation] = []
     size, cold, last = None, 0, None
-    for observation in seen:
+    for observation in observations:
         # An observation that saw no executors (the API server was away) changed no size.
         if observation.executors and observation.executors != size:
             size, cold = observation.executors, 0 if size is None else _COLD
@@ -88,8 +88,8 @@ def _batches(seen: Sequence[Observation]) -> list[Observation]:
         if cold:
             cold -= 1
         else:
-            found.append(observation)
-    return found
+            batches.append(observation)
+    return batches
 
 
 def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
@@ -103,26 +103,28 @@ def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
     if model is None or len(batches) < _LIMITED:
         return None
     recent = batches[-_RECENT:]
-    rows = median(each.batch_rows or 0 for each in recent)
+    rows = median(recent_batch.batch_rows or 0 for recent_batch in recent)
     if limit := _rows_limit(recent):
         return Binding(query, "rows limit", limit, _numbers(model, rows, recent[-1]))
     return _of_model(query, model, rows, recent)
 
 
 def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Observation]) -> Binding:
-    slots, each = _slots(recent[-1]), recent[-1].slots_per_executor or 1
+    slots, slots_per_executor = _slots(recent[-1]), recent[-1].slots_per_executor or 1
     tasks = max((stage.tasks for stage in model.model.stages), default=1)
     sizes = worth_having(model.model, min(tasks, 4 * slots + 64), rows)
     numbers = _numbers(model, rows, recent[-1])
     bound = capacity.binding(model.model, rows, slots, sizes, _parts_s(recent))
     if bound is None:
         more = next(size for size in sizes if size > slots)
-        return _of_next_size(query, numbers, model.model.batch_s(rows, more), -(-more // each))
+        return _of_next_size(
+            query, numbers, model.model.batch_s(rows, more), -(-more // slots_per_executor)
+        )
     have = recent[-1].state_partitions
-    if bound.kind == "partitions" and have and bound.said.startswith(f"its {have} tasks"):
+    if bound.kind == "partitions" and have and bound.reason.startswith(f"its {have} tasks"):
         numbers[WANTED] = proposed_count(have, max(slots, have + 1))
-    said = f"more executors will not help, because {bound.said}"
-    return Binding(query, bound.kind, said, numbers)
+    line = f"more executors will not help, because {bound.reason}"
+    return Binding(query, bound.kind, line, numbers)
 
 
 def _of_next_size(query: str, numbers: dict[str, float], there_s: float, more: int) -> Binding:
@@ -131,19 +133,19 @@ def _of_next_size(query: str, numbers: dict[str, float], there_s: float, more: i
     shorter, dearer = 1 - there_s / here_s, more / executors - 1
     is_worth = shorter >= _WORTH * (1 - executors / more)
     cost = "double the cost" if dearer == 1 else f"cost {100 * dearer:.0f} % more"
-    line = (
+    gain = (
         f"{more} instead of {executors:.0f} executors shorten a batch of {numbers['rows']:,.0f}"
         f" rows by {100 * shorter:.0f} % ({there_s:.2f} s instead of {here_s:.2f} s) and {cost}"
     )
-    said = f"more executors help: {line}" if is_worth else f"the size fits: {line}, not worth it"
+    line = f"more executors help: {gain}" if is_worth else f"the size fits: {gain}, not worth it"
     return Binding(
-        query, "nothing" if is_worth else "cost", said, numbers | {"next_batch_s": there_s}
+        query, "nothing" if is_worth else "cost", line, numbers | {"next_batch_s": there_s}
     )
 
 
 def _parts_s(recent: Sequence[Observation]) -> Mapping[str, float] | None:
     """Return the mean parts of the batches, as Spark names them; None where none are known."""
-    known = [each.batch_parts_s for each in recent if each.batch_parts_s]
+    known = [batch.batch_parts_s for batch in recent if batch.batch_parts_s]
     names = {name for parts in known for name in parts}
     return {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
 
@@ -153,10 +155,10 @@ def _rows_limit(recent: Sequence[Observation]) -> str:
     done before the trigger comes, while more rows wait.
     """
     last = recent[-_LIMITED:]
-    rows, batch_s = last[-1].batch_rows, max(each.batch_s or 0.0 for each in last)
+    rows, batch_s = last[-1].batch_rows, max(batch.batch_s or 0.0 for batch in last)
     trigger_s = last[-1].trigger_s or 0.0
-    same = len(last) == _LIMITED and all(each.batch_rows == rows for each in last)
-    waiting = all(each.lag_rows is not None and each.lag_rows > (rows or 0) for each in last)
+    same = len(last) == _LIMITED and all(batch.batch_rows == rows for batch in last)
+    waiting = all(batch.lag_rows is not None and batch.lag_rows > (rows or 0) for batch in last)
     if not (same and waiting and batch_s <= trigger_s):
         return ""
     return (

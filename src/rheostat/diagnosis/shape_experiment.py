@@ -4,6 +4,7 @@ setting apart, in turns.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,10 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pyspark.sql import SparkSession
 
 from rheostat.errors import RheostatError
-from rheostat.local.local_files import CLASS, SETTING
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_files import CLASS, SETTING, local_files
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.model import Limits
 from rheostat.spark.sensing.capabilities.query_shape import (
     CHANGELOG,
     FILES,
@@ -24,6 +30,9 @@ from rheostat.spark.sensing.capabilities.query_shape import (
     SPARK_PARTITIONS,
     checkpoint_files_class,
 )
+
+EXECUTORS = 2
+"""Of the local session in which the shape of queries is measured."""
 
 BATCHES = 6
 FIRST_BATCHES = 3
@@ -91,7 +100,7 @@ def advised(spark_version: str) -> dict[str, str]:
 
 
 def measure(
-    spark: Any, said: Callable[[str], None] = lambda _: None, repetitions: int = REPETITIONS
+    spark: Any, progress: Callable[[str], None] = lambda _: None, repetitions: int = REPETITIONS
 ) -> list[Gain]:
     """Run a keyed count with and without each setting, in turns, and return what each brings.
 
@@ -107,7 +116,7 @@ def measure(
     for setting, change in (variants(spark.version) | files_variant(spark)).items():
         pairs = []
         for repetition in range(repetitions):
-            said(f"{setting} ({repetition + 1} of {repetitions})")
+            progress(f"{setting} ({repetition + 1} of {repetitions})")
             pairs.append((_batches_s(spark, {**best, **change}), _batches_s(spark, best)))
         gains.append(gain(setting, [pair[0] for pair in pairs], [pair[1] for pair in pairs]))
     return gains
@@ -172,8 +181,10 @@ def _batches_s(spark: Any, settings: Mapping[str, str]) -> list[float]:
 def _wait(query: Any) -> list[float]:
     deadline = time.monotonic() + DEADLINE_S
     while query.isActive:
-        seen = [event["durationMs"]["triggerExecution"] / 1000 for event in query.recentProgress]
-        counted = seen[FIRST_BATCHES:]
+        batches_s = [
+            event["durationMs"]["triggerExecution"] / 1000 for event in query.recentProgress
+        ]
+        counted = batches_s[FIRST_BATCHES:]
         if len(counted) >= BATCHES or (counted and time.monotonic() > deadline):
             return counted
         if time.monotonic() > 2 * DEADLINE_S + deadline:
@@ -199,3 +210,18 @@ def _settings(spark: Any, settings: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+@contextmanager
+def shape_session() -> Iterator[SparkSession]:
+    """Hand out a session with ``EXECUTORS`` executors of one slot, and end it with its cluster."""
+    with Cluster(cores=EXECUTORS) as cluster:
+        os.environ.update(cluster.driver_environment())
+        files = local_files()
+        options = session_options(Limits.between(EXECUTORS, EXECUTORS), jars=files.jars, quiet=True)
+        session = start_session(cluster.url, {**options, **files.settings}, "rheostat doctor")
+        session.sparkContext.setLogLevel("OFF")
+        try:
+            yield session
+        finally:
+            session.stop()

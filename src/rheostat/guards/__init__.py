@@ -88,8 +88,8 @@ def standard_guards(
     crossed.
     """
     # Stale data last of the four: whatever they make of old numbers, the size is kept.
-    asked = (over_provisioning, stabilization, undo, stale_data or StaleData())
-    allowed = (
+    adjusting = (over_provisioning, stabilization, undo, stale_data or StaleData())
+    limiting = (
         step_limits,
         budget,
         excluded_periods,
@@ -100,7 +100,7 @@ def standard_guards(
         # ceiling.
         Bounds(limits, ceiling_follows),
     )
-    return tuple(rule for rule in (*asked, *allowed) if rule is not None)
+    return tuple(rule for rule in (*adjusting, *limiting) if rule is not None)
 
 
 def guards_of(

@@ -30,13 +30,13 @@ class OverProvisioning:
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
         """Return the decision with its target enlarged."""
-        current, asked = observation.size, decision.target
-        if current is None or asked == current:
+        current, decided = observation.size, decision.target
+        if current is None or decided == current:
             return decision, {}
         # Rounded first: 50 x 1.1 is 55 and not 55.00000000000001, which would become 56.
-        larger = math.ceil(round(asked * (1 + self.factor), 9))
-        target = larger if asked > current else min(current, larger)
-        if target == asked:
+        larger = math.ceil(round(decided * (1 + self.factor), 9))
+        target = larger if decided > current else min(current, larger)
+        if target == decided:
             return decision, {}
         return (
             replace(

@@ -86,20 +86,20 @@ class ControlChannel:
 
     def report(self) -> Report | None:
         """Return the newest report."""
-        found = self._read("report", Report)
-        return None if found is None else _listed(found)
+        report = self._read("report", Report)
+        return None if report is None else _listed(report)
 
     def tell(self, report: Report) -> None:
         """Report, in place of the report before."""
         self._write("report", report)
 
-    def wish(self, by: str) -> RestartRequest | None:
+    def request(self, by: str) -> RestartRequest | None:
         """Return what the loop or a person wishes."""
         return self._read(f"wish-{by}", RestartRequest)
 
-    def leave(self, by: str, wish: RestartRequest) -> None:
+    def leave(self, by: str, request: RestartRequest) -> None:
         """Leave a wish in place of the one before."""
-        self._write(f"wish-{by}", wish)
+        self._write(f"wish-{by}", request)
 
     def withdraw(self, by: str) -> None:
         """Take a wish back; nothing where there is none."""
@@ -107,8 +107,8 @@ class ControlChannel:
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         try:
-            told: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text("utf-8"))
-            return kind(**told)
+            values: dict[str, Any] = json.loads((self.folder / f"{name}.json").read_text("utf-8"))
+            return kind(**values)
         except (OSError, ValueError, TypeError):
             return None
 

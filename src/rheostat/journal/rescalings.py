@@ -25,7 +25,7 @@ class Change:
 
 def rescalings(records: Sequence[Record]) -> list[Change]:
     """Return the executed changes of target in their order; advice is none."""
-    found: list[Change] = []
+    changes: list[Change] = []
     size: int | None = None
     for record in records:
         if (
@@ -38,7 +38,7 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
         size = record.observation.size if size is None else size
         if size is not None and record.target != size:
             evidence = record.raw.evidence if record.raw else {}
-            found.append(
+            changes.append(
                 Change(
                     t_s=record.t_s,
                     before=size,
@@ -48,7 +48,7 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
                 )
             )
         size = record.target
-    return found
+    return changes
 
 
 def reason_of(record: Record) -> str:
@@ -65,9 +65,9 @@ def allowances(record: Record) -> list[tuple[GuardChange, str]]:
     """Return the guards that changed the target, each with its name and its own reason: a guard
     appends that to the reason before it, which is left out.
     """
-    found, before = [], record.raw.reason if record.raw else ""
+    reasons, before = [], record.raw.reason if record.raw else ""
     for change in record.guards:
         own = change.reason.removeprefix(before).removeprefix("; ")
-        found.append((change, f"{change.guard}: {own}"))
+        reasons.append((change, f"{change.guard}: {own}"))
         before = change.reason
-    return found
+    return reasons

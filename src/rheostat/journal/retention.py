@@ -71,8 +71,8 @@ def changes_files(folder: Path) -> list[Path]:
     counts for itself (a crash was between).
     """
     there = {_number(path) for path in segments(folder)}
-    found = sorted(folder.glob("changes-[0-9][0-9][0-9][0-9][0-9].jsonl"))
-    return [path for path in found if _number(path) not in there]
+    kept = sorted(folder.glob("changes-[0-9][0-9][0-9][0-9][0-9].jsonl"))
+    return [path for path in kept if _number(path) not in there]
 
 
 def prune(folder: Path, retention: Retention, now: float) -> None:

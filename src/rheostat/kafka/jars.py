@@ -62,9 +62,9 @@ def source_jars(spark_version: str | None = None) -> SourceJars:
     scala = "2.12" if major == 3 else "2.13"
     paths = _cached("source", wanted, _SOURCE.format(scala=scala), up_to(*numbers))
     version = next(
-        found[1]
+        match[1]
         for path in paths
-        if (found := re.fullmatch(r"spark-sql-kafka-0-10_.*-(\d+\.\d+\.\d+)\.jar", path.name))
+        if (match := re.fullmatch(r"spark-sql-kafka-0-10_.*-(\d+\.\d+\.\d+)\.jar", path.name))
     )
     note = (
         None
@@ -102,10 +102,10 @@ def cache_folder() -> Path:
 
 
 def _numbers(version: str) -> tuple[int, int, int]:
-    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
-    if not found or not (3, 5) <= (int(found[1]), int(found[2])) < (5, 0):
+    match = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    if not match or not (3, 5) <= (int(match[1]), int(match[2])) < (5, 0):
         raise BadInput(f"Spark {version} is not supported; it must be 3.5 to 4.3")
-    return int(found[1]), int(found[2]), int(found[3])
+    return int(match[1]), int(match[2]), int(match[3])
 
 
 def _cached(name: str, version: str, dependencies: str, release: str) -> tuple[Path, ...]:

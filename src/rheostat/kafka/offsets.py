@@ -73,13 +73,15 @@ class Offsets:
         deadline = self._deadline()
         try:
             counts = {topic: self._count(topic, deadline) for topic in topics}
-            asked = [
+            partitions = [
                 TopicPartition(topic, number, OFFSET_END)
                 for topic, count in counts.items()
                 for number in range(count)
             ]
             answers = (
-                self._consumer.offsets_for_times(asked, timeout=_left(deadline)) if asked else []
+                self._consumer.offsets_for_times(partitions, timeout=_left(deadline))
+                if partitions
+                else []
             )
             if not counts:
                 self._consumer.list_topics(_ANY_TOPIC, timeout=_left(deadline))
@@ -107,8 +109,8 @@ class Offsets:
 
     def _count(self, topic: str, deadline: float) -> int:
         """Return the number of partitions of a topic, 0 if there is none of that name."""
-        asked_s, count = self._partitions.get(topic, (0.0, 0))
-        if not count or time.monotonic() - asked_s > PARTITIONS_KEPT_S:
+        counted_s, count = self._partitions.get(topic, (0.0, 0))
+        if not count or time.monotonic() - counted_s > PARTITIONS_KEPT_S:
             count = len(
                 self._consumer.list_topics(topic, timeout=_left(deadline)).topics[topic].partitions
             )
@@ -125,6 +127,6 @@ def _left(deadline: float) -> float:
     return max(deadline - time.monotonic(), 0.001)
 
 
-def _one_line(said: str) -> str:
+def _one_line(message: str) -> str:
     """Return what librdkafka said as one line; some of its messages end with a line break."""
-    return " ".join(said.split())
+    return " ".join(message.split())

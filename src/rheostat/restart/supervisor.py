@@ -123,7 +123,7 @@ class Supervisor:
     def _due(self, now: float) -> RestartState | None:
         if self.story.phase != "running" or self._job.process() != ALIVE:
             return None
-        loop, person = self._mail.wish(LOOP), self._mail.wish(PERSON)
+        loop, person = self._mail.request(LOOP), self._mail.request(PERSON)
         if self._halted():
             loop = None
         if loop is None and person is None:

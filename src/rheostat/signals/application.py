@@ -62,9 +62,9 @@ def _batches_meanwhile(slowest: Observation, query: Observation) -> float:
     """Return how many batches a query does in the time from one batch of the slowest to the next;
     1 where that is unknown.
     """
-    whole, each = _interval_s(slowest), _interval_s(query)
+    slowest_s, query_s = _interval_s(slowest), _interval_s(query)
     # Counted alike where nothing is known: leaving the query out would size for too little.
-    return whole / each if whole and each else 1.0
+    return slowest_s / query_s if slowest_s and query_s else 1.0
 
 
 def _interval_s(query: Observation) -> float:

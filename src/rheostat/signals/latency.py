@@ -69,11 +69,11 @@ class ArrivalCurve:
         """
         knots = [row for row in self._rows if first_row < row < end_row]
         edges = [first_row, *knots, end_row]
-        found: list[Spread] = []
+        spreads: list[Spread] = []
         for low, high in itertools.pairwise(edges):
             early, late = self.time_of(low), self._reached(high)
             if early is not None and late is not None and high > low:
-                found.append(
+                spreads.append(
                     Spread(
                         low_s=max(0.0, commit_s - late),
                         # Clocks of broker and driver differ: a row committed before it arrived has
@@ -82,7 +82,7 @@ class ArrivalCurve:
                         rows=high - low,
                     )
                 )
-        return found
+        return spreads
 
     def waits(self, rows: float, now: float) -> Wait | None:
         """Return how long the newest ``rows`` rows have waited at ``now``; None where the curve

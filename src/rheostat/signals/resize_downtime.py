@@ -56,5 +56,5 @@ def learn_downtimes(
 
 def predicted_downtime_s(memory: Mapping[str, Any], quantile: float, first_s: float) -> float:
     """Return the quantile of the downtimes seen; ``first_s`` where none was seen."""
-    seen = memory.get("downtimes_s") or [first_s]
-    return at_most_quantile(seen, quantile)
+    downtimes_s = memory.get("downtimes_s") or [first_s]
+    return at_most_quantile(downtimes_s, quantile)

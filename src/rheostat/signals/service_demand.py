@@ -27,17 +27,17 @@ def slot_s_per_row(observation: Observation) -> float | None:
     Source: the utilization law, U x slots = rate x demand, as LibReDE uses it (Spinner et al.,
     Evaluating Approaches to Resource Demand Estimation, 2015).
     """
-    rate, found = arrivals_per_s(observation), needs(observation)
-    if not rate or not found.operators:
+    rate, demand = arrivals_per_s(observation), needs(observation)
+    if not rate or not demand.operators:
         return None
     # A demand of 0 is no estimate: it says that the stages were idle.
-    return sum(operator.slots for operator in found.operators) / rate or None
+    return sum(operator.slots for operator in demand.operators) / rate or None
 
 
 def with_demand(demands: Sequence[float], observation: Observation) -> list[float]:
     """Return the last estimates, with that of an observation where it has one."""
-    found = slot_s_per_row(observation)
-    return [*demands, *([] if found is None else [found])][-_KEPT:]
+    demand = slot_s_per_row(observation)
+    return [*demands, *([] if demand is None else [demand])][-_KEPT:]
 
 
 def demand_of(demands: Sequence[float]) -> float | None:

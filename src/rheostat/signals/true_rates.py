@@ -33,12 +33,12 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The needs of all operators, upstreams first; none where they cannot be known, and ``told``
+    """The needs of all operators, upstreams first; none where they cannot be known, and ``detail``
     says why.
     """
 
     operators: tuple[Need, ...]
-    told: str
+    detail: str
 
 
 def needs(observation: Observation) -> Needs:
@@ -67,7 +67,7 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
     """
     ordered, rates = in_order(observation.stages or ()), source_rates(observation)
     given: dict[str, float] = {}
-    found: list[Need] = []
+    needed: list[Need] = []
     for stage in ordered:
         rate = sum(
             given[name] if name in given else rates[name]
@@ -78,7 +78,7 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
             # What only emits is as fast as the outside world: no parallelism changes its rate.
             given[stage.name] = rate
             continue
-        found.append(
+        needed.append(
             Need(name=stage.name, rate_per_s=rate, per_slot=_per_slot(stage) if rate else math.inf)
         )
         # DS2's selectivity, rows out over rows in, carries the target on to the next stage.
@@ -91,7 +91,7 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
             and any(stage.name in other.upstream for other in observation.stages or ())
         ):
             raise BadInput(f"the rows out of stage {stage.name} are unknown")
-    return tuple(found)
+    return tuple(needed)
 
 
 def job_need(observation: Observation) -> tuple[Need, ...]:

@@ -27,7 +27,7 @@ def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list
     # Flink leaves state where it is then, even where the pieces are uneven.
     if len(subtasks) == parallelism:
         return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
-    found: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
+    pieces: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
     first = 0
     for name, items in _together(subtasks).items():
         share, rest = divmod(len(items), parallelism)
@@ -35,10 +35,10 @@ def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list
         for n in range(parallelism):
             end = begin + share + (n < rest)
             if end > begin:
-                found[(first + n) % parallelism][name] = items[begin:end]
+                pieces[(first + n) % parallelism][name] = items[begin:end]
             begin = end
         first = (first + rest) % parallelism
-    return found
+    return pieces
 
 
 def union(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
@@ -65,11 +65,11 @@ def broadcast(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, 
 
 
 def _together(subtasks: Sequence[Named[T]]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = {}
+    items_by_name: dict[str, list[T]] = {}
     for subtask in subtasks:
         for name, items in subtask.items():
-            found.setdefault(name, []).extend(items)
-    return found
+            items_by_name.setdefault(name, []).extend(items)
+    return items_by_name
 
 
 def _check(parallelism: int) -> None:

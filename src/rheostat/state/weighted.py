@@ -55,8 +55,8 @@ def balance_weights(
     return assigned
 
 
-def _nearest(wished: float, weight: Mapping[Unit, float]) -> Unit:
-    return min(weight, key=lambda unit: (abs(weight[unit] - wished), unit))
+def _nearest(weight_sought: float, weight: Mapping[Unit, float]) -> Unit:
+    return min(weight, key=lambda unit: (abs(weight[unit] - weight_sought), unit))
 
 
 def _filled(current: Mapping[Unit, str | None], weights: Mapping[Unit, float]) -> dict[Unit, float]:

@@ -56,10 +56,10 @@ class Bursts:
 
 def _changes_until(quiet_s: float, burst_s: float, seed: int, t_s: float) -> tuple[float, ...]:
     length = _FIRST
-    while (found := _changes(quiet_s, burst_s, seed, length))[-1] <= t_s:
+    while (changes_s := _changes(quiet_s, burst_s, seed, length))[-1] <= t_s:
         # A longer sequence begins with the shorter one, because every draw is by its number.
         length *= 2
-    return found
+    return changes_s
 
 
 @lru_cache(maxsize=64)

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.agent.agent_service import AgentService, Refused
-from rheostat.agent.external_size_policy import ExternalSizePolicy, Held
-from rheostat.agent.flap_guard import FlapGuard
+from rheostat.agent.external_size_policy import ExternalSizePolicy, FlapGuard, Held
 from rheostat.agent.sizing import Sizing
 from rheostat.config import GuardOptions, LoopOptions, MetricOptions
 from rheostat.errors import BadInput

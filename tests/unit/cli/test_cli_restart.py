@@ -52,7 +52,7 @@ def test_the_restarts_are_told_with_their_downtime(
 def test_an_order_needs_a_supervisor(capsys: pytest.CaptureFixture[str], journal: Path) -> None:
     assert run(["restart", str(journal), "--executors", "2"]) == 2
     assert "no supervisor runs for the journal" in capsys.readouterr().err
-    assert ControlChannel(journal / FOLDER).wish(PERSON) is None
+    assert ControlChannel(journal / FOLDER).request(PERSON) is None
 
 
 def test_an_order_is_left_for_the_supervisor(
@@ -60,7 +60,7 @@ def test_an_order_is_left_for_the_supervisor(
 ) -> None:
     with supervised._alone(journal / FOLDER, journal):
         assert run(["restart", str(journal), "--executors", "2"]) == 0
-    wish = ControlChannel(journal / FOLDER).wish(PERSON)
+    wish = ControlChannel(journal / FOLDER).request(PERSON)
     assert wish is not None
     assert (wish.executors, wish.partitions) == (2, None)
     assert "The restart is ordered" in capsys.readouterr().out
@@ -72,7 +72,7 @@ def test_partitions_need_a_checkpoint_of_this_computer(
     with supervised._alone(journal / FOLDER, journal):
         assert run(["restart", str(journal), "--partitions", "9"]) == 2
     assert "no checkpoint of the job is a folder of this computer" in capsys.readouterr().err
-    assert ControlChannel(journal / FOLDER).wish(PERSON) is None
+    assert ControlChannel(journal / FOLDER).request(PERSON) is None
 
 
 def test_a_journal_of_no_supervised_job_is_refused(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.test_totals import NOON_S, record, start
 
-from rheostat.agent.external_size_policy import Held
-from rheostat.agent.flap_guard import FlapGuard
+from rheostat.agent.external_size_policy import FlapGuard, Held
 from rheostat.guards import (
     Budget,
     ExcludedPeriods,

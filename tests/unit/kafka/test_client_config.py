@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.kafka.client_config import client_config
+from rheostat.kafka.client import client_config
 
 
 @pytest.mark.parametrize("given", ["broker:9092", "a.b-c:1,d:2", "[::1]:9092", "127.0.0.1:9092"])

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.kafka.client_config import client_config
+from rheostat.kafka.client import client_config
 from rheostat.machine.properties_file import properties
 
 SECRET = "hunter2"

@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change
+from rheostat.signals.lag import consumed_per_s, gated_lag_change, relative_lag_change
 
 
 @pytest.mark.parametrize(

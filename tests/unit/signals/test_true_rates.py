@@ -117,13 +117,13 @@ def test_a_sound_graph_passes_the_check_also_while_numbers_are_absent():
 def test_a_stage_without_a_true_rate_makes_the_signal_absent(broken, place):
     found = needs(job(stage("map", "kafka"), broken))
     assert found.operators == ()
-    assert place in found.told
+    assert place in found.detail
 
 
 def test_rows_out_must_be_known_where_somebody_reads_them_only():
     assert needs(job(stage("map", "kafka", rows_out=None))).operators
     assert (
-        needs(job(stage("map", "kafka", rows_out=None), stage("count", "map"))).told
+        needs(job(stage("map", "kafka", rows_out=None), stage("count", "map"))).detail
         == "the rows out of stage map are unknown"
     )
 

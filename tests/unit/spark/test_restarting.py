@@ -125,7 +125,7 @@ def test_held_it_withdraws_the_restart_that_it_wanted(mail: ControlChannel) -> N
     job = actuator(mail)
     job.rescale(Decision(target=3, reason="lag"), 10.0)
     job.hold()
-    assert mail.wish(LOOP) is None
+    assert mail.request(LOOP) is None
 
 
 def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(
@@ -133,17 +133,17 @@ def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(
 ) -> None:
     job = actuator(mail)
     assert job.rescale(Decision(target=3, reason="lag"), 10.0).phase == "growing"
-    wish = mail.wish(LOOP)
+    wish = mail.request(LOOP)
     assert wish is not None
     assert (wish.run, wish.executors, wish.partitions, wish.reason) == (2, 3, None, "lag")
     assert job.rescale(Decision(target=1, reason=""), 11.0).phase == "steady"
-    assert mail.wish(LOOP) is None
+    assert mail.request(LOOP) is None
 
 
 def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: ControlChannel) -> None:
     decision = Decision(target=1, reason="size kept", evidence={WANTED: 8}, actions=("8 would do",))
     stands = actuator(mail).rescale(decision, 10.0)
-    wish = mail.wish(LOOP)
+    wish = mail.request(LOOP)
     assert wish is not None
     assert (wish.executors, wish.partitions, wish.reason) == (1, 8, "size kept; 8 would do")
     assert stands.detail == "8 state partitions are wanted"

@@ -13,7 +13,7 @@ from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.cli.options.policy_choice import beside
 from rheostat.cli.run.run_options import Place, Sizing
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
-from rheostat.kafka.client_config import client_config
+from rheostat.kafka.client import client_config
 from rheostat.model import Limits
 from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, over
 from rheostat.spark.settings.sizing_settings import Settings, settings_of

@@ -228,7 +228,7 @@ class Predictive:
         if at.lost:
             return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
         if (bound := _bound(at, more)) is not None and not _helped(at, more, until_s, surging):
-            why = f"more executors will not help, because {bound.said}; size kept"
+            why = f"more executors will not help, because {bound.reason}; size kept"
             return hold(at.now, why, {**evidence, "binds": bound.kind})
         if more and not surging and _is_over(at, more, until_s):
             return hold(at.now, f"{why}, but it is over before more come; size kept", evidence)
@@ -358,7 +358,7 @@ def _doubt(model: Identified | None) -> str | None:
 
 
 def _limited(rows: int) -> str:
-    return f"more executors will not help, because {_limit(rows).said}; size kept"
+    return f"more executors will not help, because {_limit(rows).reason}; size kept"
 
 
 def _limit(rows: int) -> Bound:

@@ -122,7 +122,7 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     sustained = at.sustained(target)
     rows = max(1.0, (at.now.input_rows_per_s or 0.0) * at.back_s)
     often, worst = at.surges.above(sustained), at.surges.worst
-    seldom = [worst, at.surges.never_seen] if as_never else [worst]
+    seldom = [worst, at.surges.unprecedented] if as_never else [worst]
     late, window = 0.0, 0.0
     if often:
         there_s = at.cost.start_within_s(_LIKELY_SHARE) + at.tick_s / 2

@@ -196,7 +196,7 @@ def situation(
     coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
     young = rates.unknown > _MAJORITY_SHARE
     thought = found.sustained(seen.get("first_size", 1))
-    feared = surges(rates, found.back_s, thought=thought, told=peak)
+    feared = surges(rates, found.back_s, expected=thought, announced=peak)
     return replace(found, coming=coming, is_young=young, surges=feared)
 
 

@@ -73,7 +73,7 @@ class Drs:
         """Return the size at which the network's mean sojourn time meets the objective."""
         found = needs(observation)
         if not found.operators:
-            return hold(observation, f"size kept: {found.told}"), memory
+            return hold(observation, f"size kept: {found.detail}"), memory
         least = [
             # One above the load: with exactly as many servers an M/M/k queue grows without end.
             math.floor(operator.slots) + 1
@@ -99,7 +99,7 @@ class Drs:
         }
         told = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
         reason = (
-            f"{counted(slots, 'slot')} needed for {found.told}: {sum(least)} are stable, with"
+            f"{counted(slots, 'slot')} needed for {found.detail}: {sum(least)} are stable, with"
             f" {slots} {told}"
         )
         return (

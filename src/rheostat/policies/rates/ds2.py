@@ -116,7 +116,7 @@ class Ds2:
             told = (
                 "the fixed cost of a batch fills the trigger interval"
                 if found.operators
-                else found.told
+                else found.detail
             )
             return hold(observation, f"size kept: {told}"), seen
         # Epochs count from the last change of size: those of the warm-up show cold executors.
@@ -142,7 +142,7 @@ class Ds2:
                 ),
                 seen,
             )
-        reason = f"{counted(slots, 'slot')} needed for {found.told} ({self.read})"
+        reason = f"{counted(slots, 'slot')} needed for {found.detail} ({self.read})"
         return (
             Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
             seen,

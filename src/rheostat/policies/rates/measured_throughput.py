@@ -20,9 +20,9 @@ from rheostat.signals.statistics.windows import (
     Samples,
     deriv,
     max_over_time,
+    newest,
     within,
 )
-from rheostat.signals.waiting_rows import newest
 
 _RECENT_BATCHES = 5
 

@@ -13,8 +13,7 @@ from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
 from rheostat.policies.rules.kubernetes import Autoscaler, Reading, Rules, parse_policies
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.lag import queued_rows
-from rheostat.signals.lag_change import consumed_per_s, gated_lag_change, relative_lag_change
+from rheostat.signals.lag import consumed_per_s, gated_lag_change, queued_rows, relative_lag_change
 from rheostat.signals.statistics.sample_columns import Column, extended
 from rheostat.signals.statistics.windows import slopes
 from rheostat.signals.utilization import DEFINITIONS, utilization

@@ -25,9 +25,9 @@ def learnt(
     What was known ``ahead`` intervals ago is the sample, the highest rate since then its answer.
     """
     inputs = [*model.get("inputs", ()), _inputs(t_s, rates, ahead, season_s)]
-    found = {**model, "inputs": inputs[-ahead:], "seen": model.get("seen", 0)}
+    updated = {**model, "inputs": inputs[-ahead:], "seen": model.get("seen", 0)}
     if len(inputs) <= ahead or len(rates) < ahead:
-        return found
+        return updated
     past, scale = inputs[0][:-1], inputs[0][-1]
     weights, spread = _state(model, len(past))
     x = np.array(past)
@@ -37,10 +37,10 @@ def learnt(
     spread = (spread - np.outer(gain, x @ spread)) / _FORGET
     spread *= min(1.0, _UNSURE * len(x) / float(np.trace(spread)))  # no wind-up at a constant rate
     return {
-        **found,
+        **updated,
         "weights": weights.tolist(),
         "spread": spread.tolist(),
-        "seen": found["seen"] + 1,
+        "seen": updated["seen"] + 1,
     }
 
 
@@ -49,8 +49,8 @@ def peak(model: Mapping[str, Any]) -> float | None:
     if model.get("seen", 0) < _WARM:
         return None
     *now, scale = model["inputs"][-1]
-    said = float(np.array(model["weights"]) @ np.array(now))
-    return max(0.0, said * float(scale))
+    relative = float(np.array(model["weights"]) @ np.array(now))
+    return max(0.0, relative * float(scale))
 
 
 def _inputs(t_s: float, rates: Sequence[float], ahead: int, season_s: float) -> list[float]:

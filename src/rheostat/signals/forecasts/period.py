@@ -46,8 +46,8 @@ def period(series: Floats) -> int | None:
     ]
     if not clear:
         return None
-    best = max(float(alike[each]) for each in clear)
-    return min(each for each in clear if alike[each] >= _AS_GOOD * best)
+    best = max(float(alike[shift]) for shift in clear)
+    return min(shift for shift in clear if alike[shift] >= _AS_GOOD * best)
 
 
 def _correlations(series: Floats) -> Floats:
@@ -68,5 +68,5 @@ def _correlations(series: Floats) -> Floats:
         squares[n] - squares[shifts] - last**2 / count
     )
     floor = 1e-12 * max(float(squares[n]), 1e-12) ** 2
-    found: Floats = shared / np.sqrt(np.maximum(spread, floor))
-    return found
+    correlations: Floats = shared / np.sqrt(np.maximum(spread, floor))
+    return correlations

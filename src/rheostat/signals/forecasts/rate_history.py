@@ -73,19 +73,19 @@ class Rates:
         """Return the rates so many seconds ago, by the minute in the last day and by the quarter of
         an hour before it, ``fine`` by five seconds in the last hour; NaN where nothing was kept.
         """
-        found = np.full(ages_s.shape, np.nan)
+        rates = np.full(ages_s.shape, np.nan)
         for middles_s, means in self._rings[: 3 if fine else 2]:
             if len(means):
                 inside = (ages_s <= middles_s[0]) & (ages_s >= middles_s[-1])
-                found[inside] = np.interp(-ages_s[inside], -middles_s, means)
-        return found
+                rates[inside] = np.interp(-ages_s[inside], -middles_s, means)
+        return rates
 
 
 def _minutes(fine: Floats, older: Floats) -> Floats:
-    each = round(MINUTE_S / FINE_S)
-    whole = len(fine) // each
-    last = fine[len(fine) - whole * each :].reshape(whole, each).mean(axis=1)
-    return np.concatenate((older[: max(0, len(older) - whole)], last))
+    steps = round(MINUTE_S / FINE_S)
+    complete = len(fine) // steps
+    last = fine[len(fine) - complete * steps :].reshape(complete, steps).mean(axis=1)
+    return np.concatenate((older[: max(0, len(older) - complete)], last))
 
 
 def _aged(ring: Mapping[str, Any], size_s: float) -> tuple[Floats, Floats]:
@@ -112,9 +112,9 @@ def _grown(
     if part_s < size_s:
         return {"means": ring["means"], "part_s": part_s, "part_rows": part_rows}
     first = (part_rows - (part_s - size_s) * rate_per_s) / size_s
-    whole = math.floor(part_s / size_s)
-    means: Sequence[float] = [_short(first), *[_short(rate_per_s)] * (whole - 1)]
-    left_s = part_s - whole * size_s
+    complete = math.floor(part_s / size_s)
+    means: Sequence[float] = [_short(first), *[_short(rate_per_s)] * (complete - 1)]
+    left_s = part_s - complete * size_s
     return {
         "means": [*ring["means"], *means][-most:],
         "part_s": left_s,

@@ -28,11 +28,11 @@ def seasonal(series: Sequence[float], season: int, steps: int) -> list[float]:
         last = list(series[len(series) - season :])
         return [scale * last[step % season] for step in range(steps)]
     level, trend = _holt(series[-_TAIL:])
-    found, damped = [], 0.0
+    values, damped = [], 0.0
     for step in range(1, steps + 1):
         damped += _DAMPING**step
-        found.append(max(0.0, level + damped * trend))
-    return found
+        values.append(max(0.0, level + damped * trend))
+    return values
 
 
 def error_ratio(
@@ -49,8 +49,8 @@ def error_ratio(
         return None
     missed = naive = 0.0
     for end in ends:
-        said = seasonal(series[:end], season, steps)
-        for value, actual in zip(said, series[end : end + steps], strict=True):
+        forecast = seasonal(series[:end], season, steps)
+        for value, actual in zip(forecast, series[end : end + steps], strict=True):
             missed += abs(value - actual)
             naive += abs(series[end - 1] - actual)
     if naive == 0:

@@ -57,26 +57,30 @@ class Surges:
     worst: Surge
     """What is exceeded once in 500 times; the highest rate that was told, where that is more."""
 
-    never_seen: Surge
+    unprecedented: Surge
     """What the rate may do as never before: the longer it is watched, the less."""
 
     def above(self, limit: float) -> Surge | None:
         """Return the mean of the surges above a rate, and how often there is one; None where none
         was seen.
         """
-        found = None
+        largest = None
         for reached, often in ((self.fine, 1.0), (self.minutes, self.often)):
             over = reached[:, reached[0] > limit] if reached.size else reached
             if over.size:
                 share = often * over.shape[1] / reached.shape[1]
                 rate, once = over.mean(axis=1).tolist()
                 mean = Surge(rate, once, share)
-                if found is None or share * (rate - limit) > found.share * (found.rate - limit):
-                    found = mean
-        return found
+                if largest is None or share * (rate - limit) > largest.share * (
+                    largest.rate - limit
+                ):
+                    largest = mean
+        return largest
 
 
-def surges(rates: Rates, within_s: float, *, thought: float = 0.0, told: float = 0.0) -> Surges:
+def surges(
+    rates: Rates, within_s: float, *, expected: float = 0.0, announced: float = 0.0
+) -> Surges:
     """Return what the rate may reach within so many seconds.
 
     Conformal: the largest rises within that time, over the moments of the last hour and of the last
@@ -85,9 +89,9 @@ def surges(rates: Rates, within_s: float, *, thought: float = 0.0, told: float =
     """
     minutes = max(1, round(within_s / MINUTE_S))
     highest = max(
-        rates.now, *(float(each.max()) for each in (rates.fine, rates.minutes) if len(each))
+        rates.now, *(float(series.max()) for series in (rates.fine, rates.minutes) if len(series))
     )
-    rise = rates.unknown * max(rates.now, thought - rates.now)
+    rise = rates.unknown * max(rates.now, expected - rates.now)
     often = min(1.0, within_s / (minutes * MINUTE_S))
     by_fine = _reached(rates.fine, max(1, math.ceil(within_s / FINE_S)), rates.now, highest)
     by_minutes = _reached(rates.minutes, minutes, rates.now, highest)
@@ -95,14 +99,14 @@ def surges(rates: Rates, within_s: float, *, thought: float = 0.0, told: float =
         fine=by_fine,
         minutes=by_minutes,
         often=often,
-        worst=_worst(rates.now, told, ((by_fine, 1.0), (by_minutes, often))),
-        never_seen=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
+        worst=_worst(rates.now, announced, ((by_fine, 1.0), (by_minutes, often))),
+        unprecedented=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
     )
 
 
-def _worst(now: float, told: float, seen: Sequence[tuple[Floats, float]]) -> Surge:
-    rate, once = max(now, told), max(0.0, told - now)
-    for reached, often in seen:
+def _worst(now: float, announced: float, resolutions: Sequence[tuple[Floats, float]]) -> Surge:
+    rate, once = max(now, announced), max(0.0, announced - now)
+    for reached, often in resolutions:
         if reached.size:
             place = math.ceil((reached.shape[1] + 1) * (1 - _RARE / often)) - 1
             at = np.argsort(reached[0])[min(max(place, 0), reached.shape[1] - 1)]
@@ -125,16 +129,16 @@ def _reached(series: Floats, steps: int, now: float, highest: float) -> Floats:
 def _highest(series: Floats, steps: int) -> Floats:
     """Return the highest of each so many in a row."""
     count = len(series) - steps + 1
-    found = series[:count]
+    highest = series[:count]
     for begin in range(1, steps):  # a few times faster than the windows of numpy
-        found = np.maximum(found, series[begin : begin + count])
-    return found
+        highest = np.maximum(highest, series[begin : begin + count])
+    return highest
 
 
 def _alike(series: Floats, steps: int, now: float) -> NDArray[np.bool_]:
     away = distance(series, steps, now)[:-1]
-    found: NDArray[np.bool_] = away < LIKE
-    if int(found.sum()) < _FEW:
+    is_alike: NDArray[np.bool_] = away < LIKE
+    if int(is_alike.sum()) < _FEW:
         nearest = min(len(away) - 1, max(10, int(_NEAREST * len(away))))
-        found = away <= max(LIKE, float(np.partition(away, nearest)[nearest]))
-    return found
+        is_alike = away <= max(LIKE, float(np.partition(away, nearest)[nearest]))
+    return is_alike

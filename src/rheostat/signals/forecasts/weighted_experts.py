@@ -51,14 +51,16 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     series = rates.fine if step_s == FINE_S else rates.minutes
     if len(series) < _EVIDENCE * ahead + 3:
         return {key: fit for key, fit in fits.items() if key != str(horizon)}
-    said = _experts(rates, series, step_s, ahead)[:, :-ahead]
+    forecasts = _experts(rates, series, step_s, ahead)[:, :-ahead]
     actual, away = series[ahead:], distance(series, ahead, series[-1])[:-ahead]
-    weights = _weights(np.abs(said - actual))
-    heard = np.isfinite(said[int(np.argmax(weights))])  # before that others spoke for the first
-    missed, by_last = actual - _mixed(said, weights), actual - said[0]
-    if _worse(missed[heard], by_last[heard]):
-        weights, missed, heard = np.eye(len(said))[0], by_last, np.ones(len(actual), bool)
-    offsets = _offsets(missed[heard], away[heard], series[-1])
+    weights = _weights(np.abs(forecasts - actual))
+    is_valid = np.isfinite(
+        forecasts[int(np.argmax(weights))]
+    )  # before that others spoke for the first
+    missed, by_last = actual - _mixed(forecasts, weights), actual - forecasts[0]
+    if _worse(missed[is_valid], by_last[is_valid]):
+        weights, missed, is_valid = np.eye(len(forecasts))[0], by_last, np.ones(len(actual), bool)
+    offsets = _offsets(missed[is_valid], away[is_valid], series[-1])
     fitted = {"weights": [round(float(weight), 4) for weight in weights], "offsets": offsets}
     return {**fits, str(horizon): fitted}
 
@@ -106,14 +108,14 @@ def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
     """
     levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in range(_LEVEL)]
     aways = sorted({*levels, *HORIZONS_S})
-    found: dict[tuple[float, float], float] = {}
+    rates_before: dict[tuple[float, float], float] = {}
     for fine in (False, True):
         seasons = [s for s in rates.seasons_s if s <= rates.watched_s and _fine(s) == fine]
         keys = [(season_s, away) for season_s in seasons for away in aways]
         if keys:
             before = rates.before(np.array([season_s - away for season_s, away in keys]), fine=fine)
-            found |= dict(zip(keys, before.tolist(), strict=True))
-    return found
+            rates_before |= dict(zip(keys, before.tolist(), strict=True))
+    return rates_before
 
 
 def _fine(season_s: float) -> bool:
@@ -131,18 +133,23 @@ def _current_forecasts(
 ) -> float:
     """Return the weighted mean of what the experts say now: the last column of ``_experts``."""
     short, level = max(2, min(ahead, _LONG)), _mean_of(tail, _LEVEL)
-    said: list[float | None] = [tail[-1], level]
-    said += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
+    forecasts: list[float | None] = [tail[-1], level]
+    forecasts += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
     for season_s in seasons_s:
         same = None
         if ahead * step_s <= season_s and (season_s, 0.0) in before:
             then = [before[season_s, -step_s * n] for n in range(_LEVEL)]
             same = before[season_s, ahead * step_s] + (level - sum(then) / _LEVEL) / 2
-        said.append(same)
+        forecasts.append(same)
     total = weight = 0.0
-    for each, one in zip(weights, said, strict=False):  # an older journal knew fewer experts
-        if one is not None and not math.isnan(one):
-            total, weight = total + (each + 1e-9) * max(0.0, one), weight + each + 1e-9
+    for expert_weight, forecast in zip(
+        weights, forecasts, strict=False
+    ):  # an older journal knew fewer experts
+        if forecast is not None and not math.isnan(forecast):
+            total, weight = (
+                total + (expert_weight + 1e-9) * max(0.0, forecast),
+                weight + expert_weight + 1e-9,
+            )
     return total / weight
 
 
@@ -176,16 +183,16 @@ def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
     """
     short = max(2, min(ahead, _LONG))
     level = _mean(series, _LEVEL)
-    said = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
+    forecasts = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
     ages_s = step_s * np.arange(len(series) + _LEVEL - 2, -ahead - 1, -1.0)
     for season_s in rates.seasons_s:
         if ahead * step_s <= season_s <= rates.watched_s:
             before = rates.before(ages_s + season_s, fine=_fine(season_s))
             then = sum(before[n : n + len(series)] for n in range(_LEVEL)) / _LEVEL
-            said.append(before[_LEVEL - 1 + ahead :] + (level - then) / 2)
+            forecasts.append(before[_LEVEL - 1 + ahead :] + (level - then) / 2)
         else:
-            said.append(np.full(len(series), np.nan))
-    return np.maximum(np.array(said), 0.0)
+            forecasts.append(np.full(len(series), np.nan))
+    return np.maximum(np.array(forecasts), 0.0)
 
 
 def _mean(series: Floats, steps: int) -> Floats:
@@ -193,8 +200,8 @@ def _mean(series: Floats, steps: int) -> Floats:
     total = np.concatenate(([0.0], np.cumsum(series)))
     ends = np.arange(1, len(series) + 1)
     begins = np.maximum(0, ends - steps)
-    found: Floats = (total[ends] - total[begins]) / (ends - begins)
-    return found
+    means: Floats = (total[ends] - total[begins]) / (ends - begins)
+    return means
 
 
 def _trend(series: Floats, steps: int, ahead: int) -> Floats:
@@ -214,18 +221,18 @@ def _weights(misses: Floats) -> Floats:
     counts = np.where(known, 0.5 ** (ages / _HALF_LIFE), 0.0)
     total = counts.sum(axis=1)
     losses = (counts * np.where(known, misses, 0.0)).sum(axis=1) / np.maximum(total, 1e-9)
-    heard = total > min(3.0, 0.5 * total.max())
-    best = max(float(losses[heard].min()), 1e-9)
-    weights: Floats = np.where(heard, np.exp(-_SHARPNESS * (losses / best - 1)), 0.0)
+    has_evidence = total > min(3.0, 0.5 * total.max())
+    best = max(float(losses[has_evidence].min()), 1e-9)
+    weights: Floats = np.where(has_evidence, np.exp(-_SHARPNESS * (losses / best - 1)), 0.0)
     return weights / float(weights.sum())
 
 
-def _mixed(said: Floats, weights: Floats) -> Floats:
+def _mixed(forecasts: Floats, weights: Floats) -> Floats:
     """Return the weighted mean of the experts that say something."""
-    known = np.isfinite(said)
+    known = np.isfinite(forecasts)
     counts = np.where(known, weights[:, None], 0.0) + np.where(known, 1e-9, 0.0)
-    found: Floats = (counts * np.where(known, said, 0.0)).sum(axis=0) / counts.sum(axis=0)
-    return found
+    mixed: Floats = (counts * np.where(known, forecasts, 0.0)).sum(axis=0) / counts.sum(axis=0)
+    return mixed
 
 
 def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
@@ -237,7 +244,7 @@ def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
     if len(missed) > most:
         alike = missed[np.argpartition(away, most)[:most]]
     ordered, count = np.sort(alike), len(alike)
-    found = []
+    offsets = []
     for level, prior in zip(_LEVELS, _PRIOR, strict=True):
         for again in (False, True):
             place = min(count - 1, math.ceil((count + 1) * level) - 1)
@@ -247,5 +254,5 @@ def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
             late = float((missed[-_HALF_LIFE:] > offset).mean()) - (1 - level)
             level = min(1.0, level + max(0.0, late) / 2)
         share = _PRIOR_STEPS / (_PRIOR_STEPS + count)
-        found.append(round((1 - share) * offset + share * prior * now, 3))
-    return found
+        offsets.append(round((1 - share) * offset + share * prior * now, 3))
+    return offsets

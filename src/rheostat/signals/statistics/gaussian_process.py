@@ -38,5 +38,5 @@ def posterior_mean(
 
 
 def _kernel(a: Floats, b: Floats, length: float) -> Floats:
-    found: Floats = np.exp(-((a[:, None] - b[None, :]) ** 2) / (2 * length**2))
-    return found
+    kernel: Floats = np.exp(-((a[:, None] - b[None, :]) ** 2) / (2 * length**2))
+    return kernel

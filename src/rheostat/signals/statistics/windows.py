@@ -53,12 +53,12 @@ def rate(samples: Samples, now: float, window_s: float) -> float | None:
     before_s, after_s = inside[0][0] - (now - window_s), now - inside[-1][0]
     if grown > 0 and inside[0][1] >= 0:  # a counter was not below 0: no growth from before it was 0
         before_s = min(before_s, covered_s * inside[0][1] / grown)
-    seen_s = covered_s + sum(
+    extended_s = covered_s + sum(
         # Prometheus' extrapolatedRate, with its threshold of 1.1 times the mean distance.
         gap_s if gap_s < 1.1 * step_s else step_s / 2
         for gap_s in (before_s, after_s)
     )
-    return grown * seen_s / covered_s / window_s
+    return grown * extended_s / covered_s / window_s
 
 
 def deriv(samples: Samples) -> float | None:
@@ -120,3 +120,27 @@ def at_most_quantile(values: Sequence[float], q: float) -> float:
     ``values`` holds at least one.
     """
     return sorted(values)[math.floor(q * (len(values) - 1))]
+
+
+def newest(
+    rates: Samples, rows: float = math.inf, seconds: float = math.inf
+) -> tuple[float, float]:
+    """Return (rows, seconds) of the newest arrivals: at most so many rows, none older than so many
+    seconds.
+
+    ``rates`` are (t_s, rows per second since the sample before), oldest first; before the first
+    sample its rate is taken to hold. Rows that no rate accounts for, because it was 0 before, are
+    left out; without ``rates`` none arrived.
+    """
+    arrived = age_s = 0.0
+    # The first rate holds since ever, so that a young window does not bound the queue.
+    for (since_s, _), (t_s, rate) in reversed(list(pairwise([(-math.inf, 0.0), *rates]))):
+        left_s = min(
+            t_s - since_s,
+            seconds - age_s,
+            max(0.0, rows - arrived) / rate if rate > 0 else math.inf,
+        )
+        # An endless stretch at rate 0 has no rows and no end: it is left out.
+        if left_s < math.inf:
+            arrived, age_s = arrived + rate * left_s, age_s + left_s
+    return min(arrived, rows), age_s

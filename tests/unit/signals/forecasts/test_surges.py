@@ -46,20 +46,20 @@ def test_a_slow_start_has_more_to_fear_than_a_quick_one() -> None:
 
 def test_what_was_never_seen_is_feared_less_the_longer_the_load_is_watched() -> None:
     short, long = watched(lambda _: 1000.0, 60), watched(lambda _: 1000.0, 7200)
-    assert surges(short, 60.0).never_seen.rate > 1.8 * 1000
-    assert surges(long, 60.0).never_seen.rate < 1.1 * 1000
+    assert surges(short, 60.0).unprecedented.rate > 1.8 * 1000
+    assert surges(long, 60.0).unprecedented.rate < 1.1 * 1000
 
 
 def test_what_a_load_is_thought_to_reach_is_feared_less_the_longer_it_is_watched() -> None:
     short, long = watched(lambda _: 1000.0, 60), watched(lambda _: 1000.0, 7200)
-    assert surges(short, 60.0, thought=5000.0).never_seen.rate > 0.9 * 5000
-    assert surges(long, 60.0, thought=5000.0).never_seen.rate < 1.4 * 1000
+    assert surges(short, 60.0, expected=5000.0).unprecedented.rate > 0.9 * 5000
+    assert surges(long, 60.0, expected=5000.0).unprecedented.rate < 1.4 * 1000
 
 
 def test_a_rate_that_was_told_may_come_at_any_time() -> None:
-    worst = surges(watched(lambda _: 1000.0, 7200), 60.0, told=5000.0).worst
+    worst = surges(watched(lambda _: 1000.0, 7200), 60.0, announced=5000.0).worst
     assert worst.path(1000.0, 60.0) == [(0.0, 5000.0), (60.0, 5000.0)]
 
 
 def test_a_higher_rate_than_was_told_is_believed() -> None:
-    assert surges(watched(bursts, 3900), 60.0, told=2000.0).worst.rate == 4000.0
+    assert surges(watched(bursts, 3900), 60.0, announced=2000.0).worst.rate == 4000.0

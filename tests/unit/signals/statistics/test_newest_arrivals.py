@@ -3,7 +3,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rheostat.signals.waiting_rows import newest
+from rheostat.signals.statistics.windows import newest
 
 RISEN = [(0.0, 100.0), (10.0, 100.0), (20.0, 300.0)]
 
