@@ -1,4 +1,4 @@
-"""The options, one frozen dataclass a group: the source of the command line's help and of the
+"""The options, one frozen dataclass per group: the source of the command-line help and of the
 defaults in Python.
 """
 
@@ -17,7 +17,7 @@ WANTED = {
     bool: "True or False",
     str: "a text",
 }
-"""How a kind of value is called in words."""
+"""The name of each type of value in messages."""
 
 
 def check_kinds(options: Any) -> None:
@@ -38,7 +38,7 @@ def _is_of(kind: type, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
-    """How often the loop looks, and what it forgives."""
+    """How often the loop decides, and which delays it applies."""
 
     interval_s: float = field(default=5.0, metadata={"help": "seconds between two decisions"})
     cooldown_out_s: float = field(
@@ -48,7 +48,7 @@ class LoopOptions:
         default=60.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
     )
     stale_after_s: float = field(
-        default=30.0, metadata={"help": "older observations decide nothing"}
+        default=30.0, metadata={"help": "seconds after which observations are too old to decide on"}
     )
 
     def __post_init__(self) -> None:
@@ -61,13 +61,14 @@ class LoopOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalOptions:
-    """How much of the journal is kept: whole old segments go, what changed in them stays."""
+    """How much of the journal is kept: old segments are removed, their changes are kept."""
 
     journal_mib: float = field(
-        default=256.0, metadata={"help": "most MiB of the journal; the oldest ticks go first"}
+        default=256.0,
+        metadata={"help": "maximum size of the journal, MiB; the oldest ticks are removed first"},
     )
     journal_days: float = field(
-        default=30.0, metadata={"help": "days that ticks are kept; what changed stays longer"}
+        default=30.0, metadata={"help": "days for which ticks are kept; changes are kept longer"}
     )
 
     def __post_init__(self) -> None:
@@ -88,20 +89,20 @@ SHARES = ("count", "bytes", "ranges")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateOptions:
-    """What is done for the state of stateful queries."""
+    """How the state of stateful queries is placed."""
 
     placement: str = field(
         default="auto",
         metadata={
-            "help": "move state with the executors: auto (where a soak allows it), force, off"
+            "help": "move state with the executors: auto (where it has been verified), force, off"
         },
     )
     shares: str = field(
         default="count",
         metadata={
             "help": (
-                "how it is shared out: count (even numbers), bytes (even bytes, if skewed), ranges"
-                " (as Flink)"
+                "how state is distributed: count (even numbers), bytes (even bytes, if skewed),"
+                " ranges (as Flink)"
             )
         },
     )
@@ -109,8 +110,8 @@ class StateOptions:
         default=0,
         metadata={
             "help": (
-                "warm executors without state above the target, up to the ceiling; they cost what"
-                " others do"
+                "warm executors without state above the target, up to the ceiling; they cost as"
+                " much as others"
             )
         },
     )
@@ -118,7 +119,7 @@ class StateOptions:
     free_nodes: bool = field(
         default=True,
         metadata={
-            "help": "of executors with as much state, let one on the emptiest node leave first",
+            "help": "among executors with equal state, remove one on the emptiest node first",
             "flag": "--free-nodes/--any-node",
         },
     )
@@ -140,14 +141,14 @@ ACTUATORS = ("live", "restart")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartOptions:
-    """How a job changes its size: live, or by restarts of its process."""
+    """How a job changes its size: live, or by restarting its process."""
 
     actuator: str = field(
         default="live",
         metadata={
             "help": (
-                "how the size is changed: live, or restart: its queries end their batches, the"
-                " script is stopped and started again at the new size"
+                "how the size is changed: live, or restart: the queries end their batches, and the"
+                " script restarts at the new size"
             )
         },
     )
@@ -155,25 +156,25 @@ class RestartOptions:
         default=0,
         metadata={
             "help": (
-                "with restart: state partitions of its queries; where they have others the state is"
-                " rescaled between stop and start; 0: as they are"
+                "with restart: state partitions of the queries; a different number is repartitioned"
+                " between stop and start; 0: unchanged"
             )
         },
     )
     restart_pause_s: float = field(
         default=300.0,
-        metadata={"help": "with restart: least seconds from a start to the next restart"},
+        metadata={"help": "with restart: minimum seconds from a start to the next restart"},
     )
     drain_limit_s: float = field(
         default=120.0,
-        metadata={"help": "with restart: most seconds that a query may need to end its batch"},
+        metadata={"help": "with restart: maximum seconds for a query to end its batch"},
     )
     allow_repartition: bool = field(
         default=False,
         metadata={
             "help": (
-                "with restart: rescale the state by itself when its partitions bind, in the"
-                " maintenance window only"
+                "with restart: repartition the state automatically when its partitions are the"
+                " limit, in the maintenance window only"
             ),
             "flag": "--allow-repartition",
         },
@@ -182,8 +183,8 @@ class RestartOptions:
         default="",
         metadata={
             "help": (
-                "when that may stop the job, as 'Sat-Sun 02:00-04:00 Europe/Berlin'; several"
-                " separated by ';'"
+                "when repartitioning may stop the job, such as 'Sat-Sun 02:00-04:00 Europe/Berlin';"
+                " several separated by ';'"
             )
         },
     )
@@ -202,7 +203,7 @@ class RestartOptions:
         self._check_alone()
 
     def _check_alone(self) -> None:
-        """Raise BadInput for options that do nothing without another one."""
+        """Raise BadInput for options that have no effect without another one."""
         dependent = {
             "--partitions": self.partitions,
             "--allow-repartition": self.allow_repartition,
@@ -215,7 +216,7 @@ class RestartOptions:
         if self.allow_repartition and not self.maintenance_window.strip():
             raise BadInput(
                 "--allow-repartition needs --maintenance-window, such as 02:00-04:00: the job is"
-                " down while its state is rescaled"
+                " down while its state is repartitioned"
             )
         if self.maintenance_window and not self.allow_repartition:
             raise BadInput("--maintenance-window needs --allow-repartition")
@@ -223,31 +224,36 @@ class RestartOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardOptions:
-    """The guards that are off unless asked for; 0 or nothing is off.
+    """The optional guards; 0 or empty is off.
 
-    ``guards.guards_of`` makes them, and refuses what is out of range.
+    ``guards.guards_of`` creates them and rejects values out of range.
     """
 
     over_provisioning: float = field(
-        default=0.0, metadata={"help": "share added to a size that is asked for"}
+        default=0.0, metadata={"help": "share added to the decided size"}
     )
     stabilization_out_s: float = field(
-        default=0.0, metadata={"help": "scale out to the least size asked for in so many seconds"}
+        default=0.0,
+        metadata={"help": "scale out to the smallest size decided in this many seconds"},
     )
     stabilization_in_s: float = field(
-        default=0.0, metadata={"help": "scale in to the largest size asked for in so many seconds"}
+        default=0.0, metadata={"help": "scale in to the largest size decided in this many seconds"}
     )
-    undo: bool = field(default=False, metadata={"help": "take a scale-out back that did not help"})
-    step_out: int = field(default=0, metadata={"help": "at most so many executors more at a time"})
-    step_in: int = field(default=0, metadata={"help": "at most so many executors fewer at a time"})
-    budget: float = field(default=0.0, metadata={"help": "slot-hours a day (UTC)"})
+    undo: bool = field(default=False, metadata={"help": "revert a scale-out that did not help"})
+    step_out: int = field(
+        default=0, metadata={"help": "maximum number of executors added at a time"}
+    )
+    step_in: int = field(
+        default=0, metadata={"help": "maximum number of executors removed at a time"}
+    )
+    budget: float = field(default=0.0, metadata={"help": "maximum slot-hours per day (UTC)"})
     floor: str | Sequence[str] = field(
         default="",
         metadata={
             "setting": "floor",
             "help": (
-                "least number of executors in a period, as 'Mon-Fri 08:00-10:00 Europe/Budapest ="
-                " 4'; several separated by ';'"
+                "minimum number of executors in a period, such as 'Mon-Fri 08:00-10:00"
+                " Europe/Budapest = 4'; several separated by ';'"
             ),
             "repeated": True,
         },
@@ -257,7 +263,7 @@ class GuardOptions:
         metadata={
             "setting": "ceiling",
             "help": (
-                "greatest number of executors in a period, as '22:00-06:00 = 2' (UTC); several"
+                "maximum number of executors in a period, such as '22:00-06:00 = 2' (UTC); several"
                 " separated by ';'"
             ),
             "repeated": True,
@@ -268,8 +274,8 @@ class GuardOptions:
         metadata={
             "setting": "excluded",
             "help": (
-                "no changes in this period, as '2026-12-24..2026-12-26 Europe/Budapest'; several"
-                " separated by ';'"
+                "no changes in this period, such as '2026-12-24..2026-12-26 Europe/Budapest';"
+                " several separated by ';'"
             ),
             "repeated": True,
         },
@@ -284,15 +290,15 @@ class GuardOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOptions:
-    """Whether an application can be asked and told over HTTP, as an operator does."""
+    """Whether an application serves the control API over HTTP, as the operator needs."""
 
     agent: str = field(
         default="",
         metadata={
             "help": (
                 "serve /status, /metrics, /scale, /halt and /resume at this port of the loopback"
-                " address, or at HOST:PORT (0.0.0.0:PORT: the pod's network); writes need the token"
-                " in the environment variable RHEOSTAT_AGENT_TOKEN"
+                " address, or at HOST:PORT (0.0.0.0:PORT: the network of the pod); writing needs"
+                " the token of the environment variable RHEOSTAT_AGENT_TOKEN"
             )
         },
     )
@@ -315,13 +321,13 @@ class AgentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricOptions:
-    """Windows and threshold of the metrics that an application tells an HPA."""
+    """Windows and threshold of the metrics that an application reports to an HPA."""
 
     lag_threshold_rows: float = field(
-        default=50_000.0, metadata={"help": "rows of lag from which the lag metric counts"}
+        default=50_000.0, metadata={"help": "lag in rows above which the lag metric is positive"}
     )
     window_s: float = field(
-        default=60.0, metadata={"help": "seconds over which lag and consumed rate are looked at"}
+        default=60.0, metadata={"help": "seconds over which lag and consumed rate are measured"}
     )
     calm_s: float = field(
         default=120.0,

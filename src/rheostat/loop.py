@@ -73,7 +73,7 @@ class Loop:
         """Do one tick and return its record; while halted nothing is decided and nothing is
         changed.
         """
-        # Asked before anything else: the kill switch must work also where observing fails.
+        # Checked first, so that the kill switch works even if observing fails.
         if cause := self.halted():
             return self._keep(self._halt(cause, now))
         since_s = self._memory.get("halted_s")
@@ -148,7 +148,7 @@ class Loop:
         A fault of ours never reaches the job: it is logged, once per kind, and recorded (phase
         ``failed``), the size stays, and the next tick tries again.
         """
-        faults = FaultLog("a decision failed, the job goes on at its size")
+        faults = FaultLog("a decision failed; the job keeps its size")
         while not stop.is_set():
             try:
                 record = self.step(time.time())
@@ -161,12 +161,11 @@ class Loop:
                     on_record(record)
             except Exception as fault:
                 faults.say(fault)
-            # Waits out the interval also after a fault: a broken sensor must not be asked in a hot
-            # loop.
+            # Waits after a fault, too: a broken sensor must not be polled in a busy loop.
             stop.wait(interval_s)
 
     def _failed(self, fault: Exception, faults: FaultLog) -> Record:
-        """Say what failed, and record it where that is possible."""
+        """Log what failed, and record it if possible."""
         kind = faults.say(fault)
         # No observation: the one of this tick may be what has failed.
         record = _nothing(time.time(), "failed", f"{kind}; the size stays")

@@ -61,9 +61,9 @@ class ExecutorSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What is known of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
+    """The signals of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
 
-    A number that is none (NaN, infinite) is absent too. One row per query; rows of one application
+    NaN and infinity count as absent. One observation per query; the queries of one application
     share its executors. The field names are also the columns of journals and recordings.
     """
 
@@ -71,16 +71,16 @@ class Observation:
     application: str | None = None
     query: str | None = None
     executors: int | None = None
-    """Registered executors, without those that stand by."""
+    """Registered executors, without standby executors."""
 
     slots_per_executor: int | None = None
-    """Cores of an executor over the cpus of a task."""
+    """Cores of an executor divided by ``spark.task.cpus``."""
 
     target: int | None = None
-    """The number of executors that is in force as the target."""
+    """The target number of executors in force."""
 
     first_start_s: float | None = None
-    """Time that the application's first executor took to come, from the driver's own start."""
+    """Time from the start of the driver until the first executor registered."""
 
     input_rows_per_s: float | None = None
     """Arrival rate at the source: d(latest offset)/dt."""
@@ -96,8 +96,8 @@ class Observation:
     with ``foreachBatch``."""
 
     broker_up: bool | None = None
-    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent where no broker is
-    asked."""
+    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent where none is
+    configured."""
 
     lag_rows: float | None = None
     """Sum over partitions of (latest offset - committed offset)."""
@@ -151,7 +151,7 @@ class Observation:
     state_bytes: int | None = None
     state_partitions: int | None = None
     receivers: int | None = None
-    """Receivers that the load of a fleet asks for in this application; each holds a core."""
+    """Receivers that the load of a fleet requires in this application; each holds a core."""
 
     stages: tuple[Stage, ...] | None = None
     by_executor: Mapping[str, ExecutorSample] | None = None
@@ -164,7 +164,7 @@ class Observation:
 
     @property
     def size(self) -> int | None:
-        """The size that stands: the target in force, else the registered executors."""
+        """The current size: the target in force, else the registered executors."""
         return self.target if self.target is not None else self.executors
 
     @property
@@ -175,7 +175,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """How many executors there should be, and why, in words and in numbers."""
+    """How many executors a job should have, with the reason in words and in numbers."""
 
     target: int
     reason: str
@@ -185,7 +185,7 @@ class Decision:
 
 
 def hold(observation: Observation, reason: str, evidence: Evidence | None = None) -> Decision:
-    """Return the decision to keep the size that stands."""
+    """Return the decision to keep the current size."""
     return Decision(target=observation.size or 1, reason=reason, evidence=evidence or {})
 
 
@@ -237,7 +237,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What can be done to this job from here, and in one line each, what cannot and why."""
+    """Whether this job can be rescaled from here; ``cannot`` lists what is not possible and why."""
 
     can_scale: bool
     cannot: tuple[str, ...] = ()

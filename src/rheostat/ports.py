@@ -1,4 +1,4 @@
-"""The four ports between the loop and the world; time is always an argument."""
+"""The ports between the loop and its environment; time is always an argument."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rheostat.model import Capabilities, Decision, Memory, Observation, Record, 
 
 
 class Sensor(Protocol):
-    """Sees a job."""
+    """Observes a job."""
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation per running query, none while no query runs; an absent signal is
@@ -19,12 +19,11 @@ class Sensor(Protocol):
 
 
 class Policy(Protocol):
-    """Decides how many executors a job needs: a pure function of what is seen and what is
-    remembered.
+    """Decides how many executors a job needs: a pure function of the observation and the memory.
 
     It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``,
     ``cpu``, ``by_executor`` and (where the sink does not count) ``output_rows_per_s`` cost calls on
-    a live job and are asked for only where the policy names them. Another is ``stages_every_s``:
+    a live job and are collected only if the policy names them. Another is ``stages_every_s``:
     how often it needs the stages, in seconds (10).
     """
 
@@ -39,7 +38,7 @@ class Actuator(Protocol):
     """Changes a job's number of executors."""
 
     def capabilities(self) -> Capabilities:
-        """Say what can be done here."""
+        """Return what can be done here."""
         ...
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
@@ -59,10 +58,10 @@ class Holdable(Protocol):
 
 
 class Journal(Protocol):
-    """Keeps what happened and what was learnt."""
+    """Keeps the records of the loop and the memory of policy and guards."""
 
     def restore(self) -> Memory:
-        """Return the memory that was kept last, ``{}`` if none."""
+        """Return the newest memory, ``{}`` if there is none."""
         ...
 
     def append(self, record: Record, memory: Memory) -> None:

@@ -219,7 +219,7 @@ def test_a_controller_that_fights_causes_seven_changes_at_most_and_is_named(plan
             reasons.add((ready(plane, "fought")[0], ready(plane, "fought-own")[0]))
     say(f"30 writes in 30 s: {len(live.asked)} changes of size, {stiff.drains} restarts")
     assert reasons == {("Contested", "Waiting")}
-    assert "does somebody else write the size" in ready(plane, "fought")[1]
+    assert "check whether a second controller writes it" in ready(plane, "fought")[1]
     assert (len(live.asked) <= 7, live.size, stiff.drains) == (True, 6, 0)
     stiff.close()
     plane.kubectl("delete", "streamapp", "fought-own")

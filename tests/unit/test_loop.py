@@ -287,7 +287,7 @@ def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog)
         Loop(**whole).run(0.001, stop)
     assert stop.left == 0
     assert [said in message for message in caplog.messages] == [True]
-    assert "the job goes on at its size" in caplog.messages[0]
+    assert "the job keeps its size" in caplog.messages[0]
 
 
 def test_a_full_disk_stops_no_decision():

@@ -1,4 +1,4 @@
-"""What an application tells of itself: how it is sized, how large it is, and what it measures."""
+"""The report of an application: how it is sized, how large it is, and what it measures."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from rheostat.agent.sizing import Sizing, sizing_of, to_json
 
 SCHEMA = 1
-TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (the name of it)
+TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (a variable's name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The state of a driver's autoscaler at one moment.
 
-    ``cannot`` says in one line each what cannot be done here; ``executors`` are registered,
-    ``target`` is in force. ``draining`` once the queries were told to end, ``drained`` when they
-    have. ``contested`` says why a size was held against a second writer of it, empty where there
-    is none. ``age_s`` are the seconds since the loop has looked, None before.
-    ``metrics`` are gauges by their name, without those that are absent.
+    ``cannot`` lists what is not possible here and why; ``executors`` are registered, ``target`` is
+    in force. ``draining`` is true once the queries were requested to end, ``drained`` once they
+    have ended. ``contested`` states why a size was held against a second writer, empty without
+    one. ``age_s`` is the time since the last tick, None before the first. ``metrics`` are the
+    gauges that have a value, by name.
     """
 
     application: str | None = None
@@ -47,8 +47,8 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def report_of(read: Any) -> Report:
-    """Return the report of JSON values; names that it does not know are skipped. Raises ValueError
-    for what is no report of this schema.
+    """Return the report of JSON values; unknown names are ignored. Raises ValueError for anything
+    but a report of this schema.
     """
     if not isinstance(read, Mapping) or read.get("schema") != SCHEMA:
         raise ValueError(f"not the report of an agent of schema {SCHEMA}: {read!r:.80}")

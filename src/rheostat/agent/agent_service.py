@@ -1,4 +1,4 @@
-"""Where an application's autoscaler is asked and told: what the HTTP routes do."""
+"""The control API of an application's autoscaler: what the HTTP routes do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Sized(Protocol):
     capabilities: Capabilities
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
-        """Decide by these from now on."""
+        """Use this policy and these guards from now on."""
         ...
 
     @property
@@ -33,28 +33,28 @@ class Sized(Protocol):
         ...
 
     def halt(self) -> None:
-        """Decide nothing until ``resume``, also after a new start."""
+        """Halt the decisions until ``resume``, also after a restart."""
         ...
 
     def resume(self) -> None:
-        """Take ``halt`` back."""
+        """Resume the decisions after ``halt``."""
         ...
 
     def pause(self, cause: str) -> None:
-        """Decide nothing for a cause that this process keeps; an empty one takes that back."""
+        """Pause the decisions for a cause that only this process keeps; an empty cause resumes."""
         ...
 
 
 class Refused(BadInput):
-    """What was asked for is understood, and this application does not do it now (HTTP 409)."""
+    """The request is valid, but the application does not accept it now (HTTP 409)."""
 
 
 class AgentService:
-    """Takes what is asked of an application's autoscaler, from any thread, and tells its state.
+    """Controls the autoscaler of an application and reports its state, from any thread.
 
-    ``made_of`` makes the policy and the guards of a sizing, those with which the driver was started
-    where it says nothing; raises BadInput where it cannot. ``drain`` ends the queries of the
-    application after the batches that run.
+    ``made_of`` returns the policy and the guards of a sizing and raises BadInput for an invalid
+    one; settings that the sizing leaves out keep the value with which the driver was started.
+    ``drain`` ends the queries of the application after their current batches.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class AgentService:
         self._draining = self._drained = False
 
     def see(self, record: Record) -> None:
-        """Take a tick of the loop."""
+        """Receive the record of a tick of the loop."""
         with self._lock:
             self._record, self._recorded_s = record, self._clock()
             held = next((guard for guard in record.guards if guard.guard == FlapGuard().name), None)
@@ -91,23 +91,23 @@ class AgentService:
                 self._metrics, self._windows = gauges.of(record.observation, self._windows)
 
     def resize(self, size: object) -> Report:
-        """Ask for so many executors; raises BadInput for what is no size, Refused where the size is
-        not decided from outside.
+        """Request a number of executors; raises BadInput for an invalid size, and Refused unless
+        the mode is ``external``.
         """
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise BadInput(
-                f"executors must be a whole number of executors from 1 on, but it is {size!r}"
-            )
+            raise BadInput(f"executors must be a whole number of at least 1, but it is {size!r}")
         with self._lock:
             if cause := self._sized.halted:
-                raise Refused(f"the autoscaler is halted ({cause}): PUT /resume first")
+                raise Refused(f"the autoscaler is halted ({cause}); send PUT /resume first")
             if self._sizing.mode != "external":
-                raise Refused(f"the mode is {self._sizing.mode}: the size is not set from outside")
+                raise Refused(
+                    f"the mode is {self._sizing.mode}; a size is accepted in mode external"
+                )
             return self.direct(replace(self._sizing, size=size))
 
     def direct(self, sizing: Sizing) -> Report:
-        """Size like this from now on, or once it is resumed; the same again does nothing. Raises
-        BadInput for a policy or a guard that cannot be made.
+        """Apply a sizing now, or when decisions resume; an unchanged sizing has no effect. Raises
+        BadInput for an invalid policy or guard.
         """
         with self._lock:
             if sizing != self._sizing:
@@ -119,9 +119,9 @@ class AgentService:
     def _parts(self, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
         policy, guards = self._made_of(sizing)
         if sizing.mode == "external":
-            # A size from outside is not older than its data, and who asks has a pace of his own.
+            # An external size does not depend on observations, and its writer has its own pace.
             kept = tuple(rule for rule in guards if not isinstance(rule, Cooldown | StaleData))
-            # Before all others: the bounds come last, whatever is held.
+            # First of all guards, so that the bounds still come last.
             return ExternalSizePolicy(sizing.size), (FlapGuard(), *kept)
         return policy, ((*guards, Held()) if sizing.mode == "shadow" else guards)
 
@@ -131,13 +131,13 @@ class AgentService:
         return replace(self.report(), halted=True)
 
     def resume(self) -> Report:
-        """Resume the decisions; the report says what still halts them, if anything does."""
+        """Resume the decisions; the report states what still halts them, if anything."""
         self._sized.resume()
         cause = self._sized.halted
         return replace(self.report(), halted=bool(cause), detail=cause and f"halted ({cause})")
 
     def drain(self) -> Report:
-        """End the queries after the batches that run; a second time does nothing."""
+        """End the queries after their current batches; a second call has no effect."""
         with self._lock:
             if not self._draining:
                 self._draining = True
@@ -180,8 +180,8 @@ class AgentService:
             )
 
     def _contested(self) -> str:
-        """Return why a size was held against a second writer, for a while: each of the two is the
-        one that is asked for at some moments, and the reason should not come and go with them.
+        """Return why a size was held against a second writer. The reason stays for ``WITHIN_S``
+        seconds, so that it does not change with each write.
         """
         at_s, reason = self._contest or (float("-inf"), "")
         return reason if self._clock() - at_s < WITHIN_S else ""

@@ -1,5 +1,7 @@
-"""A size that comes from outside (an HPA, KEDA, a person): as a policy, so that it takes the way
-of every decision; and shadow as a guard, so that the journal says what was held back.
+"""Sizes that a policy of ours does not decide: an external size (HPA, KEDA, a person) as a policy,
+a guard against two writers that alternate, and shadow mode as a guard.
+
+Both are ordinary parts of a decision, so the journal records them like every other one.
 """
 
 from __future__ import annotations
@@ -9,49 +11,50 @@ from dataclasses import dataclass, replace
 from rheostat.model import Decision, Memory, Observation, hold
 
 WITHIN_S, _MOST = 60.0, 3
-"""An HPA looks every 15 s, so its size goes down and up again twice in a minute at most: one that
-is alone is never held.
+"""An HPA decides every 15 s, so the size of a single one goes down and up again at most twice per
+minute and is never held.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalSizePolicy:
-    """executors = what was asked for from outside; the size that stands where nothing was."""
+    """Requests the external ``size``; keeps the current size where none was requested."""
 
     size: int | None = None
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size that was asked for."""
+        """Return the requested size."""
         if self.size is None:
-            return hold(observation, "size kept: nobody has asked for one"), {}
-        return Decision(target=self.size, reason=f"{self.size} asked for from outside"), {}
+            return hold(observation, "size kept: no size was requested yet"), {}
+        return Decision(
+            target=self.size, reason=f"{self.size} requested through the control API"
+        ), {}
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Changes nothing, whatever was decided: the decision is an advice."""
+    """Keeps the current size: the decision is only a recommendation (shadow mode)."""
 
     name: str = "shadow"
 
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the size that stands."""
+        """Return the decision with the current size as its target."""
         size = observation.size or decision.target
         if size == decision.target and not decision.actions:
             return decision, {}
-        reason = f"shadow mode: {decision.target} executors would do"
+        reason = f"shadow mode: {decision.target} executors recommended"
         return replace(decision, target=size, reason=reason, actions=()), {}
 
 
 @dataclass(frozen=True, slots=True)
 class FlapGuard:
-    """Scales in no more where the size went down and up again ``most`` times within ``within_s``.
+    """Stops scale-in after the size went down and up again ``most`` times within ``within_s``.
 
-    A size that is written by two controllers in turn, each second, so changes 7 times in a minute
-    at most (three times down and up, and the next down as the first turn is forgotten). Growth is
-    never held, and neither is a shrink in several steps: a job that is too large costs, one that
-    is too small falls behind.
+    If two controllers write the size alternately, once a second, it therefore changes at most 7
+    times per minute. Scale-out is never held, and neither is a scale-in in several steps: a job
+    that is too large only costs, one that is too small falls behind.
     """
 
     most: int = _MOST
@@ -61,7 +64,7 @@ class FlapGuard:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the size that stands; remembers when the size grew again."""
+        """Return the decision, or hold the current size; remembers when the size grew again."""
         size = observation.size
         if size is None:
             return decision, memory
@@ -70,14 +73,14 @@ class FlapGuard:
         if turns < self.most or decision.target >= size:
             return decision, kept
         reason = (
-            f"{decision.reason}; held at {size}: down and up again {turns} times within"
-            f" {self.within_s:g} s, so does somebody else write the size, too?"
+            f"{decision.reason}; held at {size}: the size went down and up again {turns} times"
+            f" within {self.within_s:g} s; check whether a second controller writes it"
         )
         return replace(decision, target=size, reason=reason), kept
 
     def _updated(self, size: int, memory: Memory, now: float) -> Memory:
         before, shrank = memory.get("size", size), memory.get("shrank", False)
-        # A time in the future is of a clock that was put back, and must not hold for hours.
+        # A time in the future means that the clock was set back; it must not hold for hours.
         turns = [at_s for at_s in memory.get("turns", ()) if 0 <= now - at_s < self.within_s]
         if size > before and shrank:
             turns.append(now)

@@ -16,25 +16,25 @@ from rheostat.signals.lag import queued_rows
 PREFIX = "rheostat_"
 
 GAUGES: Mapping[str, str] = {
-    "backpressure_ms_per_s": "milliseconds a second in which operators were blocked, the largest",
+    "backpressure_ms_per_s": "largest time that an operator was blocked, milliseconds per second",
     "batch_s": "duration of the last batch, seconds",
     "broker_up": "1 while the Kafka brokers of kafka= answer, 0 while they do not",
-    "busy": "share of slot time in tasks",
+    "busy": "share of slot time spent in tasks",
     "cpu": "CPU share per slot, JVM only",
     "executors": "registered executors",
     "gated_lag_change": "Varga et al., eq. 4: sign(lag - threshold) x relative lag change",
     "gated_lag_change_calm": "the same, 0 while executors have just changed (Koper, eq. 3.6)",
-    "input_rows_per_s": "arrival rate at the sources, rows a second",
-    "lag_rows": "rows that have arrived and are not committed, summed over partitions",
+    "input_rows_per_s": "arrival rate at the sources, rows per second",
+    "lag_rows": "rows that have arrived and are not committed, sum over partitions",
     "lag_rows_upper": "Varga et al., eq. 2: the upper bound of the lag, rows",
     "lag_littles_law_s": "estimate in place of an absent lag_s: lag over arrival rate, seconds",
     "lag_mean_s": "mean wait of the rows that are not committed, seconds",
     "lag_s": "wait of the oldest row that is not committed, seconds",
     "latency_s": "commit minus append, mean over the last batch, seconds",
-    "output_rows_per_s": "rows given to the sink, a second",
-    "processed_rows_per_s": "rows of the last batch over its duration",
+    "output_rows_per_s": "rows written to the sink, rows per second",
+    "processed_rows_per_s": "rows of the last batch over its duration, rows per second",
     "relative_lag_change": "Varga et al., eq. 3: 1 + deriv(lag) / consumed rate",
-    "target": "executors in force as the target",
+    "target": "target number of executors in force",
     "utilization": "Varga et al., eq. 5: share of time in use",
     "utilization_calm": "the same, 0 while executors have just changed (Koper, eq. 3.6)",
 }
@@ -45,14 +45,14 @@ _OBSERVED = tuple(name for name in GAUGES if name in Observation.__slots__)
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """Makes the gauges of observations; windows and threshold are those of ``options``."""
+    """Computes gauges from observations, with the windows and the threshold of ``options``."""
 
     options: MetricOptions
 
     def of(
         self, observation: Observation, memory: Memory
     ) -> tuple[dict[str, float], dict[str, Memory]]:
-        """Return the gauges that can be had at this moment, and the windows to remember."""
+        """Return the gauges that have a value now, and the windows to remember."""
         first, second = self._policies()
         plain, plain_kept = first.readings(observation, memory.get("v1", {}))
         calm, calm_kept = second.readings(observation, memory.get("v2", {}))

@@ -39,8 +39,8 @@ _WRITES: Writes = {
 class Server:
     """Serves an agent service in threads of its own, which never keep the application from ending.
 
-    Without a ``token`` nothing can be written. ``overview`` is what ``GET /overview`` answers.
-    Raises BadInput where the address is taken.
+    Without a ``token`` the API is read-only. ``overview`` returns the answer to ``GET /overview``.
+    Raises BadInput for an address in use.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Server:
             self._http = _Http((host, port), self._handler)
         except OSError as error:
             raise BadInput(
-                f"agent: {host}:{port} cannot be listened on: {error.strerror}; name another port,"
+                f"agent: cannot listen on {host}:{port}: {error.strerror}; use another port,"
                 " or 0 for a free one"
             ) from None
         self._http.daemon_threads = True
@@ -67,12 +67,12 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it listens, as ``host:port``."""
+        """The address of the server, as ``host:port``."""
         host, port = self._http.server_address[:2]
         return f"{host!s}:{port}"
 
     def close(self) -> None:
-        """Listen no more, and answer no more on connections that are still open."""
+        """Stop listening, and stop answering on open connections."""
         self._handler.closed = True
         self._http.shutdown()
         self._http.server_close()
@@ -80,7 +80,7 @@ class Server:
 
 class _Http(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away in the middle is nothing for the user's standard error."""
+        """Log a client that disconnected at debug level instead of on standard error."""
         _log.debug("rheostat agent: a request of %s failed", client_address, exc_info=True)
 
 
@@ -122,10 +122,10 @@ class _Handler(BaseHTTPRequestHandler):
         if path not in _WRITES:
             self._tell(*_no_such(path, tuple(_WRITES)))
         elif self.token is None:
-            error = f"this agent has no token, so nothing can be written; set {TOKEN_VARIABLE}"
+            error = f"the control API is read-only without a token; set {TOKEN_VARIABLE}"
             self._tell(HTTPStatus.FORBIDDEN, {"error": error})
         elif not self._knows_token(self.token):
-            self._tell(HTTPStatus.UNAUTHORIZED, {"error": "wrong token, or none"})
+            self._tell(HTTPStatus.UNAUTHORIZED, {"error": "the token is missing or wrong"})
         else:
             self._tell(*_written(self.service, path, body))
 
@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "0")
         if not length.isdigit() or int(length) > _LARGEST_BYTES:
             self.close_connection = True
-            error = f"at most {_LARGEST_BYTES} bytes, with their Content-Length"
+            error = f"the body must have a Content-Length of at most {_LARGEST_BYTES} bytes"
             self._tell(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": error})
             return None
         return self.rfile.read(int(length))
@@ -153,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say it where somebody debugs."""
+        """Log requests at debug level only."""
         _log.debug("rheostat agent: " + format, *args)
 
 
@@ -164,7 +164,9 @@ def _written(service: AgentService, path: str, body: bytes) -> tuple[HTTPStatus,
             raise BadInput(f"the body must be a JSON object, but it is {body[:80]!r}")
         return HTTPStatus.OK, report_json(_WRITES[path](service, read))
     except ValueError:
-        return HTTPStatus.BAD_REQUEST, {"error": f"the body is no JSON: {body[:80]!r}"}
+        return HTTPStatus.BAD_REQUEST, {
+            "error": f"the body must be valid JSON, but it is {body[:80]!r}"
+        }
     except Refused as refused:
         return HTTPStatus.CONFLICT, {"error": str(refused)}
     except BadInput as wrong:
@@ -172,7 +174,7 @@ def _written(service: AgentService, path: str, body: bytes) -> tuple[HTTPStatus,
 
 
 def _no_such(path: str, there: tuple[str, ...]) -> tuple[HTTPStatus, Mapping[str, Any]]:
-    return HTTPStatus.NOT_FOUND, {"error": f"there is no {path}; there is {', '.join(there)}"}
+    return HTTPStatus.NOT_FOUND, {"error": f"unknown path {path}; use {', '.join(there)}"}
 
 
 def _exposition(report: Report) -> bytes:

@@ -1,4 +1,4 @@
-"""How an application is to be sized, as an operator says it: a value, and the same as JSON."""
+"""How an application is to be sized, as an operator requests it: a value and its JSON."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rheostat.model import Limits, Slo
 from rheostat.policies.registry import create
 
 MODES = ("external", "policy", "shadow")
-"""Who decides the size: somebody outside, through ``scale``; a policy of ours; nobody, a policy
-only advises."""
+"""Who decides the size: an external controller through ``/scale``; a policy; nobody, and a policy
+only recommends one."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizing:
-    """Who sizes an application, and within what.
+    """Who sizes an application, and within which limits.
 
-    ``size`` is what was asked for from outside, None where nothing was. Without a ``policy`` the
-    one holds with which the driver was started, with its parameters; the same goes for ``slo``,
-    ``limits`` and ``guards``. While ``paused`` nothing is decided.
+    ``size`` is the external size, None before the first request. Where ``policy``, ``slo``,
+    ``limits`` or ``guards`` are None, those with which the driver was started hold. While
+    ``paused``, no decisions are made.
     """
 
     mode: str = "policy"
@@ -40,7 +40,7 @@ class Sizing:
 
 
 def to_json(sizing: Sizing) -> dict[str, Any]:
-    """Return the sizing as JSON values; what is not said is left out."""
+    """Return the sizing as JSON values, without absent ones."""
     values = {
         "mode": sizing.mode,
         "paused": sizing.paused or None,
@@ -58,15 +58,15 @@ def to_json(sizing: Sizing) -> dict[str, Any]:
 
 
 def sizing_of(read: Mapping[str, Any]) -> Sizing:
-    """Return the sizing of JSON values; raises BadInput with all that is wrong, in one line."""
+    """Return the sizing of JSON values; raises BadInput with all errors in one line."""
     wrong: list[str] = []
     names = {option.name for option in fields(Sizing)}
-    wrong += [f"{name!r} is no part of a sizing" for name in read if name not in names]
+    wrong += [f"unknown field {name!r} of a sizing" for name in read if name not in names]
     mode, size, limits = read.get("mode", "policy"), read.get("size"), read.get("limits")
     if mode not in MODES:
-        wrong.append(f"mode must be {', '.join(MODES)}, but it is {mode!r}")
+        wrong.append(f"mode must be one of {', '.join(MODES)}, but it is {mode!r}")
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
-        wrong.append(f"size must be a whole number of executors from 1 on, but it is {size!r}")
+        wrong.append(f"size must be a whole number of executors of at least 1, but it is {size!r}")
     paused = read.get("paused", False)
     if not isinstance(paused, bool):
         wrong.append(f"paused must be true or false, but it is {paused!r}")
@@ -96,32 +96,36 @@ def sizing_of(read: Mapping[str, Any]) -> Sizing:
 
 
 def _wrong_policy(policy: str, parameters: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with a policy, each parameter by itself."""
+    """Return the errors of a policy, for each parameter separately."""
     wrong: list[str] = []
     if ":" in policy:
-        return wrong  # the driver has it, not whoever checks
+        return wrong  # only the driver can import it
     if _tried(lambda: create(policy), wrong) is None:
         return wrong
     for name, value in parameters.items():
         _tried(lambda name=name, value=value: create(policy, {name: value}), wrong)  # type: ignore[misc]
-    if parameters and not wrong:  # each by itself may be right, and two contradict each other
+    if parameters and not wrong:  # valid values may contradict each other
         _tried(lambda: create(policy, parameters), wrong)
     return wrong
 
 
 def _limits(read: Any, wrong: list[str]) -> Limits | None:
     given = _mapping("limits", read, wrong)
-    wrong += [f"limits has no {name!r}" for name in given if name not in ("min", "max")]
+    wrong += [
+        f"unknown field {name!r} of limits; use min and max"
+        for name in given
+        if name not in ("min", "max")
+    ]
     usual = Limits()
     low, high = given.get("min", usual.min_executors), given.get("max", usual.max_executors)
     return _tried(lambda: Limits.between(low, high), wrong)
 
 
 def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
-    """Return an option group of its values; each value is checked by itself."""
+    """Return an option group of its values; each value is checked separately."""
     given = _mapping(name, read, wrong)
     known = {declared.name for declared in fields(kind)}  # type: ignore[arg-type]
-    wrong += [f"{name} has no {option!r}" for option in given if option not in known]
+    wrong += [f"unknown field {option!r} of {name}" for option in given if option not in known]
     taken = {option: value for option, value in given.items() if option in known}
     before = len(wrong)
     for option, value in taken.items():
@@ -132,7 +136,7 @@ def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
 def _mapping(name: str, read: Any, wrong: list[str]) -> Mapping[str, Any]:
     if read is None or isinstance(read, Mapping):
         return read or {}
-    wrong.append(f"{name} must be names and values, but it is {read!r}")
+    wrong.append(f"{name} must map names to values, but it is {read!r}")
     return {}
 
 

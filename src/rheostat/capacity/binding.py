@@ -27,8 +27,9 @@ def binding(
     sizes: Sequence[int],
     parts_s: Mapping[str, float] | None = None,
 ) -> Bound | None:
-    """Say what binds where the next larger of ``sizes`` makes a batch less than 5 % shorter; else
-    None. ``parts_s`` are the parts of a batch as Spark names them: they tell driver and sink apart.
+    """Return what binds where the next larger of ``sizes`` makes a batch less than 5 % shorter;
+    else None. ``parts_s`` are the parts of a batch as Spark names them: they separate driver and
+    sink.
     """
     here_s = model.batch_s(rows, slots)
     more = [size for size in sizes if size > slots]
@@ -50,7 +51,7 @@ def binding(
 
 
 def _of_fixed_cost(reason: str, fixed_s: float, parts_s: Mapping[str, float] | None) -> Bound:
-    """Tell the driver's part of the fixed cost from what a batch does between its tasks."""
+    """Separate the driver's part of the fixed cost from the time between tasks."""
     if not parts_s:
         return Bound("fixed cost", reason)
     driver = {
@@ -65,6 +66,6 @@ def _of_fixed_cost(reason: str, fixed_s: float, parts_s: Mapping[str, float] | N
         return Bound("driver", f"{reason}: {driver_s:.2f} s of it is the driver's ({parts})")
     return Bound(
         "sink",
-        f"{reason}: {fixed_s - driver_s:.2f} s of it are outside the tasks, in the commit of the sink"
-        " and the scheduling of stages",
+        f"{reason}: {fixed_s - driver_s:.2f} s of it are outside the tasks, in the commit of the"
+        " sink and the scheduling of stages",
     )

@@ -1,4 +1,4 @@
-"""What this computer has of what Rheostat uses: the lines of ``rheostat doctor`` before any
+"""Which requirements of Rheostat this computer meets: the lines of ``rheostat doctor`` without a
 session.
 """
 
@@ -18,15 +18,15 @@ from rheostat.spark.sensing.capabilities.query_shape import Finding
 _EXTRAS = {
     "confluent_kafka": (
         "confluent-kafka",
-        "the lag is asked of the broker, in mid-batch too",
-        "the lag is told from finished batches",
+        "the lag is read from the broker, also during a batch",
+        "the lag is known only after each batch",
     ),
     "scipy": ("scipy", "simulations can be fitted", "simulations cannot be fitted"),
 }
 
 
 def machine_findings() -> Iterator[Finding]:
-    """Yield what is there and what is not, and what that means, one line each."""
+    """Yield one finding per requirement: whether it is met, and the consequence."""
     for topic, look in (("Java", _java), ("Spark", _spark), ("Kafka source", _kafka_source)):
         yield _checked(topic, look)
     for module, (name, with_it, without) in _EXTRAS.items():
@@ -51,8 +51,8 @@ def _java() -> Finding:
     if jdk.has_jcmd:
         return Finding(topic="Java", state="good", line=f"JDK {jdk.version} in {jdk.home}")
     line = (
-        f"{jdk.home} is a JRE {jdk.version}: no class archive can be trained, executors start about"
-        " a CPU-second slower; a JDK has jcmd"
+        f"{jdk.home} is a JRE {jdk.version}: without jcmd no class archive can be created, and"
+        " executors need about one CPU second more to start; install a JDK"
     )
     return Finding(topic="Java", state="idle", line=line)
 
@@ -63,12 +63,12 @@ def _spark() -> Finding:
 
 
 def _kafka_source() -> Finding:
-    """Look into the cache only: nothing is fetched here."""
+    """Inspect the cache only; nothing is downloaded."""
     home, topic = find_spark_home(), "Kafka source"
     if complete_jars(cache_folder() / f"source-{home.version}"):
         return Finding(topic=topic, state="good", line="its JARs are in the cache")
     return Finding(
         topic=topic,
         state="idle",
-        line="its JARs are not in the cache: the first local run fetches them (15 MB)",
+        line="its JARs are not in the cache; the first local run downloads them (15 MB)",
     )

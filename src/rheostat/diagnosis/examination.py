@@ -1,5 +1,5 @@
-"""A running session, examined: what of Rheostat works here, what stays idle and why, and the shape
-of its queries.
+"""Examination of a running session: which features of Rheostat work, which do not and why, and the
+configuration of its queries.
 """
 
 from __future__ import annotations
@@ -106,14 +106,12 @@ def _scaling(spark: Any) -> list[Finding]:
         for line in (*obstacle.blocking, *obstacle.degrading)
     ]
     return lines or [
-        Finding(
-            topic="live scaling", state="good", line="executors can be added and asked to leave"
-        )
+        Finding(topic="live scaling", state="good", line="executors can be added and removed")
     ]
 
 
 def _address(spark: Any, internals: Internals) -> list[Finding]:
-    """Say where pods could not find this driver, as long as none has."""
+    """Return whether pods cannot reach this driver, unless an executor has registered."""
     # Pods that are processes of this computer reach its loopback addresses.
     if internals.executors.registered():
         return []
@@ -122,13 +120,13 @@ def _address(spark: Any, internals: Internals) -> list[Finding]:
 
 
 def _leaving(spark: Any) -> list[Finding]:
-    """Say what this cluster manager needs so that executors leave in order."""
+    """Return what this cluster manager needs so that executors leave gracefully."""
     configuration, most = spark.sparkContext.getConf(), Limits().max_executors
     return list(leaving(spark.sparkContext.master, configuration.get, most, spark.version))
 
 
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
-    """Say whether state moves with the executors."""
+    """Return whether state moves with the executors."""
     verdict = placement_verdict(spark, coordinator, "auto")
     return [
         Finding(
@@ -138,24 +136,24 @@ def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
 
 
 def _arrivals(spark: Any) -> list[Finding]:
-    """Say how new executors start."""
+    """Return how new executors start."""
     topic, warm = "new executors", of_session(spark)
     if warm is None:
         why = (
             "they start cold: only rheostat run and the lab, on a local cluster with a JDK, start"
-            " them from a trained class archive"
+            " them from a class archive"
         )
         return [Finding(topic=topic, state="idle", line=why)]
     line = (
-        "they arrive warm, from a class archive trained on this application"
+        "they start from a class archive of this application"
         if warm.trained
-        else "the next to leave trains an archive"
+        else "the next executor that leaves creates a class archive"
     )
     return [Finding(topic=topic, state="good", line=line)]
 
 
 def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
-    """Return what the progress of a stateful query tells; None for one without state or before its
+    """Return what the progress of a stateful query shows; None for one without state or before its
     first batch.
     """
     batches = [batch_of(event) for event in query.recentProgress[-20:]]
@@ -171,12 +169,12 @@ def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
 
 
 def _reads_all(batches: list[ReportedBatch]) -> bool | None:
-    """Tell whether every batch took all that the broker had; None without a Kafka source."""
+    """Return whether every batch read all rows of the broker; None without a Kafka source."""
     known = [batch for batch in batches if batch.latest]
     return all(batch.committed == batch.latest for batch in known) if known else None
 
 
 def _slots(spark: Any) -> int | None:
-    """Return the slots at the ceiling of the application's size, as far as its settings tell."""
+    """Return the slots at the ceiling of the application's size, if its settings define it."""
     cores = spark.conf.get("spark.cores.max", None)
     return int(cores) if cores and str(cores).isdecimal() else None

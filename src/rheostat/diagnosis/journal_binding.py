@@ -1,4 +1,4 @@
-"""What binds a query: whether more executors would make its batches shorter, and if not, why."""
+"""What limits a query: whether more executors would shorten its batches, and if not, why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ cost more than they bring."""
 
 _RECENT = 20
 _LIMITED = 3
-"""So many batches in a row with exactly as many rows, while more wait, show a limit of rows."""
+"""Number of consecutive batches with equal rows and a backlog that show a limit of rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""What the right shape of a query brings, measured in a session: small stateful queries, one
-setting apart, in turns.
+"""Measures how much each recommended setting of a query saves: small stateful queries that differ
+in one setting, run alternately.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 )
 
 EXECUTORS = 2
-"""Of the local session in which the shape of queries is measured."""
+"""Size of the local session in which settings are measured."""
 
 BATCHES = 6
 FIRST_BATCHES = 3
@@ -102,7 +102,7 @@ def advised(spark_version: str) -> dict[str, str]:
 def measure(
     spark: Any, progress: Callable[[str], None] = lambda _: None, repetitions: int = REPETITIONS
 ) -> list[Gain]:
-    """Run a keyed count with and without each setting, in turns, and return what each brings.
+    """Run a keyed count with and without each setting, alternately, and return the gains.
 
     The queries run in ``spark`` (yours, or a local cluster's), their checkpoints are in a temporary
     folder of this computer, and the session's settings are afterwards as they were. Raises
@@ -110,9 +110,7 @@ def measure(
     folder, or other queries keep the slots busy.
     """
     best, gains = advised(spark.version), []
-    _batches_s(
-        spark, best
-    )  # the first query of a session pays for classes that all others find loaded
+    _batches_s(spark, best)  # the first query of a session loads the classes for all others
     for setting, change in (variants(spark.version) | files_variant(spark)).items():
         pairs = []
         for repetition in range(repetitions):
@@ -191,7 +189,7 @@ def _wait(query: Any) -> list[float]:
             break
         time.sleep(0.1)
     raise RheostatError(
-        f"the query ran no {FIRST_BATCHES + 1} batches: {query.exception() or 'no executor, or no time'}".splitlines()[  # noqa: E501
+        f"the query ran fewer than {FIRST_BATCHES + 1} batches: {query.exception() or 'no executor or no time'}".splitlines()[  # noqa: E501
             0
         ]
     )
@@ -214,7 +212,7 @@ def _settings(spark: Any, settings: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def shape_session() -> Iterator[SparkSession]:
-    """Hand out a session with ``EXECUTORS`` executors of one slot, and end it with its cluster."""
+    """Yield a session with ``EXECUTORS`` executors of one slot; its cluster ends with it."""
     with Cluster(cores=EXECUTORS) as cluster:
         os.environ.update(cluster.driver_environment())
         files = local_files()

@@ -1,4 +1,4 @@
-"""What keeps a size from being what the policy wanted, or what more executors would not help."""
+"""What keeps the size from being the policy's, or why more executors would not help."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GUARDS = {
 
 
 def applied_guard(record: Record) -> GuardChange | None:
-    """Return the guard that set the target of a record; None where the policy's own target stands.
+    """Return the guard that set the target of a record; None for the policy's own target.
 
     Guards run in an order, and a later one may change what an earlier one allowed: the last change
     is the one that holds.
@@ -36,7 +36,7 @@ def applied_guard(record: Record) -> GuardChange | None:
 
 
 def binding_constraint(record: Record) -> str | None:
-    """Return in words what binds at a tick; None where nothing does."""
+    """Return in words what limits the size at a tick; None where nothing does."""
     if record.rescaling.phase == "blocked":
         return f"the cluster: {record.rescaling.detail}"
     change = applied_guard(record)

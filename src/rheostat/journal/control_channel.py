@@ -1,8 +1,8 @@
-"""What a supervisor and the job that it restarts tell each other: small files in one folder, each
-replaced in one step.
+"""The control channel between a supervisor and the job that it restarts: small files in one folder,
+each replaced atomically.
 
-The supervisor orders, the job reports, and who wants a restart leaves a wish: the loop in the job,
-or a person.
+The supervisor writes orders, the job writes reports, and the loop of the job or a person writes
+restart requests.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from typing import Any, TypeVar
 from rheostat.machine.atomic_file import write_atomic
 
 FOLDER = "restart"
-"""The folder of a journal in which the mail is."""
+"""The folder of the control channel in a journal."""
 
 VARIABLE = "RHEOSTAT_RESTARTS"
-"""The environment variable by which a job knows that it is supervised: the folder of the mail."""
+"""The environment variable by which a job knows that it is supervised: the folder of its control
+channel."""
 
 LOOP, PERSON = "loop", "person"
-"""Who may wish for a restart."""
+"""Who may request a restart."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What the process of number ``run`` is to do: run with so many executors; ``drain``: stop its
-    queries after their batches; ``once``: run one batch of each query and end.
+    """What the process of number ``run`` is to do: run with ``executors``; ``drain``: stop its
+    queries after their batches; ``once``: run one batch of every query and end.
     """
 
     run: int
@@ -41,10 +42,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What the process of number ``run`` says of itself, times in seconds since 1970.
+    """What the process of number ``run`` reports, times in seconds since 1970.
 
-    ``works_s``: a first batch has ended (or a first trigger without rows); ``drained_s``: all its
-    queries have been stopped. ``checkpoints`` are those of queries with state, ``sinks`` the
+    ``works_s``: the first batch, or trigger without rows, has ended; ``drained_s``: all queries
+    have stopped. ``checkpoints`` are those of queries with state, ``sinks`` the
     folders that some of these queries write files to.
     """
 
@@ -59,8 +60,8 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartRequest:
-    """Another size that is wanted, and why; None leaves the executors or the state partitions as
-    they are. ``run`` is the process whose loop wishes, None for a person.
+    """A request for another size, with its reason; None keeps the executors or the state
+    partitions. ``run`` is the process whose loop requests it, None for a person.
     """
 
     t_s: float
@@ -71,7 +72,7 @@ class RestartRequest:
 
 
 class ControlChannel:
-    """The files in ``folder``; what is not there, or not to be read, is None."""
+    """The files in ``folder``; a file that is missing or unreadable is None."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -81,7 +82,7 @@ class ControlChannel:
         return self._read("order", Order)
 
     def give(self, order: Order) -> None:
-        """Give an order in place of the one before."""
+        """Replace the order."""
         self._write("order", order)
 
     def report(self) -> Report | None:
@@ -90,19 +91,19 @@ class ControlChannel:
         return None if report is None else _listed(report)
 
     def tell(self, report: Report) -> None:
-        """Report, in place of the report before."""
+        """Replace the report."""
         self._write("report", report)
 
     def request(self, by: str) -> RestartRequest | None:
-        """Return what the loop or a person wishes."""
+        """Return the request of the loop or of a person."""
         return self._read(f"wish-{by}", RestartRequest)
 
     def leave(self, by: str, request: RestartRequest) -> None:
-        """Leave a wish in place of the one before."""
+        """Replace the request of the loop or of a person."""
         self._write(f"wish-{by}", request)
 
     def withdraw(self, by: str) -> None:
-        """Take a wish back; nothing where there is none."""
+        """Remove the request, if there is one."""
         (self.folder / f"wish-{by}.json").unlink(missing_ok=True)
 
     def _read(self, name: str, kind: type[T]) -> T | None:

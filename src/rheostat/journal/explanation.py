@@ -114,8 +114,8 @@ def _running_s(observation: Observation) -> float | None:
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that ask for another size than the one that stands or for something else,
-    once while nothing changes, and the beginning and the end of a halt.
+    """Yield the records that request another size or an action, once while nothing changes, and the
+    beginning and the end of a halt.
     """
     before: tuple[int | None, int | None] | None = None
     halted = False
@@ -123,7 +123,7 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
     for record in records:
         sizes = (record.observation.size if record.observation else None, record.target)
         is_halt = record.rescaling.phase == "halted"
-        # While executors are on their way, the same change is asked for at every tick.
+        # While executors are on their way, the same change is requested at every tick.
         if (record.target is not None and sizes[0] != sizes[1] and sizes != before) or (
             (is_halt != halted) or (record.actions and record.actions != also)
         ):

@@ -2,7 +2,7 @@
 longer.
 
 A segment that goes leaves a ``changes-NNNNN.jsonl`` with the records in which size, target or the
-kill switch differ from the record before: all that ``rheostat explain`` tells of the past. They
+kill switch differ from the record before: all that ``rheostat explain`` shows of the past. They
 have an eighth of the size for themselves. The segment that is written, and the memory that a
 restart resumes from, never go.
 """
@@ -107,7 +107,7 @@ def turning_points(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def is_segment(path: Path) -> bool:
-    """Tell whether a file begins with a record of a journal (or is empty), whatever its name."""
+    """Return whether a file begins with a record of a journal (or is empty), whatever its name."""
     try:
         with path.open("rb") as file:
             first = file.readline()

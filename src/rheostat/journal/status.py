@@ -1,5 +1,5 @@
-"""How a job stands, from its journal alone: running or dead, its size and why, load and latency
-against the objective, what was saved, and what is wrong.
+"""The status of a job, from its journal alone: running or dead, its size and the reason, load and
+latency against the objective, savings, and problems.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class JobStatus:
 
 
 def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobStatus:
-    """Return how the job of a journal stands at ``now``; reads the summary and the newest records
+    """Return the status of a journal's job at ``now``; reads the summary and the newest records
     only.
     """
     events = read_events(folder)
@@ -197,7 +197,7 @@ def _problems(status: JobStatus) -> list[str]:
         f"the kill switch is set: {status.detail or 'nothing is decided'}": status.halted,
         f"the last decision failed: {status.detail}": is_up and status.phase == "failed",
         "no query is running": is_up and status.phase == "idle" and status.executors is None,
-        f"the change of size does not get on: {status.detail}": is_up and status.phase == "blocked",
+        f"the rescaling is blocked: {status.detail}": is_up and status.phase == "blocked",
         "the Kafka broker is unreachable": is_up and status.broker_up is False,
     }
     problems = [text for text, holds in checks.items() if holds]

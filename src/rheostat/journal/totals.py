@@ -138,7 +138,7 @@ def longest_gap_s(start: Start | None) -> float:
 
 
 def late(observation: Observation, slo_s: float) -> bool | None:
-    """Tell whether rows that arrive now are late: the last batch, or the one that runs, has taken
+    """Return whether rows that arrive now are late: the last batch, or the current one, has taken
     longer than the objective. None where the latency is unknown.
     """
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0

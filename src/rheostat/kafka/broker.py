@@ -103,7 +103,7 @@ class Broker:
                 holds=[self._scratch.lock] if self._scratch else (),
             )
             _wait(self.bootstrap, lambda: self.alive, self.folder / LOG)
-        # Interrupts included: a broker that nobody knows of would run on.
+        # Interrupts included, so that no orphaned broker stays.
         except BaseException:
             self.stop()
             raise
@@ -145,8 +145,8 @@ def up(
     """Start a broker that outlives this process and return its bootstrap address; ``down`` ends it.
 
     ``port`` defaults to 9092, or to a free one if that is taken; ``folder`` to one under the state
-    folder; ``topics`` are created, each with so many partitions. The data are kept and found again
-    by the next ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up
+    folder; ``topics`` are created with their numbers of partitions. The data are kept for the next
+    ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up
     and for a topic that cannot be created; the broker does not stay up then.
     """
     # Checked before anything starts: a wrong topic must not cost the start of a broker.
@@ -196,12 +196,12 @@ def check_topic(name: str, partitions: int) -> None:
     """Raise ``BadInput`` for a name that Kafka does not allow, and for a number of partitions."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise BadInput(
-            f"a topic's name has 1 to 249 letters, digits, dots, dashes or underscores, but it is"
-            f" {name!r}"
+            f"a topic's name must have 1 to 249 letters, digits, dots, dashes or underscores,"
+            f" but it is {name!r}"
         )
     if not 1 <= partitions <= MOST_PARTITIONS:
         raise BadInput(
-            f"a topic has 1 to {MOST_PARTITIONS} partitions here, but {partitions} were asked for"
+            f"a topic has 1 to {MOST_PARTITIONS} partitions here, but {partitions} were requested"
         )
 
 
@@ -289,4 +289,4 @@ def _wait(bootstrap: str, alive: Callable[[], bool], log: Path) -> None:
 
 def _last_line(log: Path) -> str:
     lines = log.read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "its log is empty"

@@ -25,28 +25,28 @@ _QUIET: Mapping[str, str] = {
 
 def settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return librdkafka settings that keep a client silent while its broker is away; what
-    ``config`` says goes first.
+    ``config`` sets takes precedence.
     """
-    # The user's settings last: who sets a log level wants to see something.
+    # The user's settings come last, so that they win.
     return {**_QUIET, **config}
 
 
 def client_config(given: str) -> dict[str, str]:
-    """Return the configuration that is meant: ``host:port``, several with commas between them, or
-    a file of properties with what SASL and TLS need, in the names of librdkafka.
+    """Return the client configuration of ``given``: ``host:port``, several of them separated by
+    commas, or a properties file with the settings of librdkafka for SASL and TLS.
 
-    Raises BadInput for what is neither, and for a line that is not ``name=value``, with its number
-    and without its content: there may be a password in it.
+    Raises BadInput for anything else, and for a line that is not ``name=value``; the message has
+    its number and not its content, which may be a password.
     """
     path = Path(given)
-    # A file first: a name with a colon may be one.
+    # A file first, because a file name may contain a colon.
     if path.is_file():
         return _of_file(path)
     if all(_BROKERS.fullmatch(part.strip()) for part in given.split(",")):
         return {"bootstrap.servers": given}
     raise BadInput(
-        f"kafka takes host:port or a file of properties, but {given!r} is no host:port, and there"
-        " is no such file"
+        f"kafka must be host:port or a properties file, but {given!r} is neither host:port nor an"
+        " existing file"
     )
 
 
@@ -54,7 +54,7 @@ def _of_file(path: Path) -> dict[str, str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        why = fault.strerror if isinstance(fault, OSError) else "it is no text"
+        why = fault.strerror if isinstance(fault, OSError) else "it is not text"
         raise BadInput(f"{path} cannot be read: {why}") from None
     config: dict[str, str] = {}
     for line in properties(text):
@@ -64,12 +64,12 @@ def _of_file(path: Path) -> dict[str, str]:
         if line.name in config:
             raise BadInput(f"line {line.line} of {path} sets {line.name} for the second time")
         config[line.name] = line.value
-    # Taken from a Java client as a rule; librdkafka would only say that it does not know it.
+    # Usually copied from a Java client; librdkafka would only report an unknown setting.
     if "sasl.jaas.config" in config:
         raise BadInput(
-            f"{path} has sasl.jaas.config, which only Java's clients read; write sasl.username and"
+            f"{path} has sasl.jaas.config, which only Java clients support; use sasl.username and"
             " sasl.password"
         )
     if "bootstrap.servers" not in config:
-        raise BadInput(f"{path} needs a line bootstrap.servers=host:port")
+        raise BadInput(f"{path} must have a line bootstrap.servers=host:port")
     return config

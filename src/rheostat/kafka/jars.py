@@ -51,10 +51,10 @@ def source_jars(spark_version: str | None = None) -> SourceJars:
     """Return the JARs of Spark's Kafka source for a Spark version (default: the installed PySpark),
     fetched at the first call.
 
-    The version is that of Spark if it can be had, else the newest below it with the same major
-    number; the Kafka token provider goes by the same rule. What was chosen stays chosen until the
-    folder is removed from the cache. Raises ``BadInput`` for a version that is none or that no
-    source fits, and if there is no network at the first call.
+    The version is that of Spark if it is available, else the newest older one with the same major
+    number; the same rule applies to the Kafka token provider. The choice is kept until the folder
+    is removed from the cache. Raises ``BadInput`` for an invalid version or one without a matching
+    source, and if there is no network at the first call.
     """
     wanted = spark_version or pyspark_version()
     major, *_ = numbers = _numbers(wanted)
@@ -70,8 +70,8 @@ def source_jars(spark_version: str | None = None) -> SourceJars:
         None
         if version == wanted
         else (
-            f"Spark's Kafka source {wanted} cannot be had, so {version} is used, the newest one"
-            " below it"
+            f"Spark's Kafka source {wanted} is not available, so {version} is used, the newest"
+            " older version"
         )
     )
     return SourceJars(paths, version, note)

@@ -1,4 +1,4 @@
-"""The newest offsets of topics, asked of the broker: the lag between two progress events of
+"""The newest offsets of topics, read from the broker: the lag between two progress events of
 Spark.
 """
 
@@ -15,13 +15,13 @@ from rheostat.errors import BadInput
 from rheostat.kafka.client import settings
 
 PARTITIONS_KEPT_S = 60.0
-"""How long the number of partitions is believed; topics grow rarely."""
+"""How long the number of partitions is cached; topics rarely grow."""
 
 RETRY_S = 15.0
 """While the broker is away only one request in this time may take the whole deadline."""
 
 _AWAY_S = 0.1
-"""How long the others may take: a caller that asks every second must not wait all the time."""
+"""Deadline of the other requests, so that a caller per second does not wait all the time."""
 
 _ANY_TOPIC = "__consumer_offsets"
 """Requested where only an answer matters; it need not exist, and a consumer creates none."""
@@ -29,10 +29,10 @@ _ANY_TOPIC = "__consumer_offsets"
 
 def check(config: Mapping[str, Any]) -> None:
     """Raise BadInput for settings that the client does not know or cannot use; no broker is
-    asked.
+    contacted.
     """
     try:
-        # Without an address the client starts no connection: nobody is asked.
+        # Without an address the client opens no connection.
         alone = {name: value for name, value in config.items() if name != "bootstrap.servers"}
         Consumer(settings({**alone, "group.id": "rheostat"})).close()
     except KafkaException as error:
@@ -42,7 +42,7 @@ def check(config: Mapping[str, Any]) -> None:
 
 
 class Offsets:
-    """Asks a Kafka cluster for the newest offsets of topics, cheaply enough to be called every
+    """Reads from a Kafka cluster the newest offsets of topics, cheaply enough to be called every
     second.
 
     ``bootstrap_config`` are librdkafka settings: ``bootstrap.servers`` and whatever security needs.
@@ -65,9 +65,9 @@ class Offsets:
 
     def latest(self, topics: Iterable[str]) -> dict[tuple[str, int], int] | None:
         """Return the offset that the next record will get, by topic and partition; None if not all
-        can be had before the deadline. Without topics it only updates ``up``.
+        arrive before the deadline. Without topics it only updates ``up``.
 
-        Fails when: a topic grows or is made anew with fewer partitions; that is noticed within
+        Fails when: a topic grows or is recreated with fewer partitions; that is noticed within
         ``PARTITIONS_KEPT_S``.
         """
         deadline = self._deadline()
@@ -93,7 +93,7 @@ class Offsets:
         if not all(counts.values()):  # no such topic (yet)
             return None
         if any(answer.error or answer.offset < 0 for answer in answers):
-            # The topic may have fewer partitions now: they are counted anew at the next call.
+            # The topic may have fewer partitions now: the next call counts them again.
             self._partitions.clear()
             return None
         return {(answer.topic, answer.partition): answer.offset for answer in answers}
@@ -123,10 +123,10 @@ class Offsets:
 
 
 def _left(deadline: float) -> float:
-    # A negative time-out would wait for ever.
+    # A negative time-out would wait forever.
     return max(deadline - time.monotonic(), 0.001)
 
 
 def _one_line(message: str) -> str:
-    """Return what librdkafka said as one line; some of its messages end with a line break."""
+    """Return a message of librdkafka in one line; some end with a line break."""
     return " ".join(message.split())

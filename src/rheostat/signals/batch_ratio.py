@@ -9,7 +9,7 @@ def batch_ratio(observation: Observation, slo_s: float) -> float | None:
     """Return R = batch time / interval; None where no batch is known.
 
     The interval is the trigger's; back-to-back batches have none, and half the latency objective
-    stands for it. A batch that is still running counts with the time it has run, otherwise R is
+    replaces it. A batch that is still running counts with the time it has run, otherwise R is
     blind exactly when the job is late. Source: SPARK-12133, version 1.
     """
     # A row waits up to one batch and is then in the next: two batches within the objective.

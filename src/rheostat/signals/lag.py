@@ -66,14 +66,14 @@ def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -
     """Return 1 + deriv(lag) / consumed rate: the factor by which executors must grow to keep up
     (equation 3).
 
-    None where the slope or the rate is absent, or (next to) nothing is consumed: x/0 and 0/0 are
-    no numbers. Below 0 where lag drains faster than the smoothed rate.
+    None where the slope or the rate is absent, or the rate is 0 or almost 0. Below 0 where the lag
+    drains faster than the smoothed rate.
     """
     if lag_slope is None or consumed_per_s is None or consumed_per_s <= 0:
         return None
     # Equation 3 of Varga et al.
     change = 1 + lag_slope / consumed_per_s
-    # A rate that is all but 0 overflows, and infinity would ask for the ceiling.
+    # A rate that is all but 0 overflows, and infinity would request the ceiling.
     return change if math.isfinite(change) else None
 
 
@@ -83,12 +83,12 @@ def gated_lag_change(
     """Return sign(lag - threshold) x relative lag change (eq. 4): below the threshold it is to be
     negative and claims nothing.
 
-    Mind: where ``relative`` is itself negative, the product is positive below the threshold. None
-    at lag = threshold (0/0) and without a relative change.
+    Where ``relative`` is negative, the product is positive below the threshold. None at lag =
+    threshold (0/0) and without a relative change.
     """
     if relative is None or lag_rows == threshold_rows:
         return None
-    # Equation 4 as it stands in the paper; its sign below the threshold is told above.
+    # Equation 4 as it stands in the paper; see above for its sign below the threshold.
     return math.copysign(1.0, lag_rows - threshold_rows) * relative
 
 

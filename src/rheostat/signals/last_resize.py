@@ -1,6 +1,4 @@
-"""When the size that stands changed last, and by how much: changes that were executed, whatever was
-requested.
-"""
+"""When the size in force changed last, and by how much: executed changes, not requested ones."""
 
 from __future__ import annotations
 

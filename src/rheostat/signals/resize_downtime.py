@@ -1,6 +1,4 @@
-"""What a rescale costs, learnt from the rescales that were seen: the lag that each added, as
-seconds of arrivals.
-"""
+"""The cost of a rescale, learnt from past ones: the lag that each added, as seconds of arrivals."""
 
 from __future__ import annotations
 
@@ -55,6 +53,6 @@ def learn_downtimes(
 
 
 def predicted_downtime_s(memory: Mapping[str, Any], quantile: float, first_s: float) -> float:
-    """Return the quantile of the downtimes seen; ``first_s`` where none was seen."""
+    """Return the quantile of the measured downtimes; ``first_s`` before the first."""
     downtimes_s = memory.get("downtimes_s") or [first_s]
     return at_most_quantile(downtimes_s, quantile)

@@ -1,5 +1,5 @@
-"""When a query runs batches and when it pauses, told from its trigger interval and the batches that
-it has ended.
+"""When a query runs batches and when it pauses, derived from its trigger interval and its finished
+batches.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from statistics import median
 from typing import NamedTuple
 
 REMEMBERED = 9
-"""So many batches without a move of state make the usual batch."""
+"""Number of batches without a move of state whose median is the usual batch."""
 
 RECENT = 5
-"""So many batches tell whether a query has pauses."""
+"""Number of batches that decide whether a query has pauses."""
 
 _BEGINS_WITHIN_S = 1.0
-"""A trigger that finds new rows has said so after this long: it asks the sources, and plans."""
+"""Time in which a trigger with new rows starts its batch: it queries the sources and plans."""
 
 
 class BatchTime(NamedTuple):

@@ -9,7 +9,7 @@ from rheostat.model import Observation
 from rheostat.signals.true_rates import is_known, needs
 
 _KEPT = 21
-"""Estimates whose median counts: a batch that a collection of garbage made dear is not among it."""
+"""Number of estimates whose median is used, so that a garbage collection has no effect."""
 
 
 def arrivals_per_s(observation: Observation) -> float | None:

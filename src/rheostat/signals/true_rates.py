@@ -258,5 +258,5 @@ def _per_slot(stage: Stage) -> float:
 
 
 def is_known(number: float | None) -> TypeGuard[float]:
-    """Tell whether a count, rate or time is there and is one: at least 0 and finite."""
+    """Return whether a count, rate or time is present, finite and at least 0."""
     return number is not None and 0 <= number < math.inf

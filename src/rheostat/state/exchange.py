@@ -18,7 +18,7 @@ _MOVE = 1_000_000
 
 def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
     """Make one exchange along a ring of executors that lowers the cost of ``counts``, in place;
-    tell whether there was one.
+    return whether there was one.
 
     The cost: first the moves away from ``held``, then by how much a query's counts lie beside the
     floor or ceiling of its mean. It is convex in every count, so counts that no ring improves are

@@ -25,7 +25,7 @@ class Sum:
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds until the last part ends; None if one goes on for ever."""
+        """Seconds until the last part ends; None if one never ends."""
         ends = [part.duration_s for part in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
 
@@ -55,7 +55,7 @@ class Scaled:
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds at this speed; None for one that goes on for ever."""
+        """Seconds at this speed; None if it never ends."""
         duration_s = self.load.duration_s
         return None if duration_s is None else duration_s / self.speed
 

@@ -1,4 +1,4 @@
-"""The same rate for ever."""
+"""A constant rate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Constant:
 
     @property
     def duration_s(self) -> None:
-        """None: it goes on for ever."""
+        """None: the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:

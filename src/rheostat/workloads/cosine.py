@@ -43,7 +43,7 @@ class Cosine:
 
     @property
     def duration_s(self) -> None:
-        """None: it goes on for ever."""
+        """None: the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:

@@ -8,7 +8,7 @@ _SHORTEST = 256
 
 
 def length_for(n: int) -> int:
-    """Return the length of the prefix to make when entry ``n`` is asked: a power of two, so that
+    """Return the length of the prefix to make when entry ``n`` is needed: a power of two, so that
     few prefixes are ever made.
     """
     # Doubling makes a whole run cost no more than twice its longest prefix.

@@ -51,7 +51,7 @@ class Spikes:
 
     @property
     def duration_s(self) -> None:
-        """None: it goes on for ever."""
+        """None: the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:

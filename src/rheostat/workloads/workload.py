@@ -14,13 +14,11 @@ class Workload(Protocol):
 
     @property
     def duration_s(self) -> float | None:
-        """Seconds after which the profile is over or begins again; None for one that goes on for
-        ever.
-        """
+        """Seconds after which the profile ends or repeats; None if it never ends."""
         ...
 
     def rate_per_s(self, t_s: float) -> float:
-        """Return the rows per second asked at ``t_s`` seconds from the start, never negative."""
+        """Return the rows per second at ``t_s`` seconds from the start, never negative."""
         ...
 
 
@@ -43,8 +41,8 @@ class DueRows:
     """Counts the rows that are due: the integral of the rate, for a clock that only goes forward.
 
     The rate is taken in the middle of each step of ``step_s`` seconds and held for that step. Steps
-    are added in their order from 0, so the count at a moment does not depend on the moments asked
-    before.
+    are added in their order from 0, so the count at a time does not depend on earlier
+    calls.
     """
 
     def __init__(self, workload: Workload, step_s: float = 0.05) -> None:
@@ -54,8 +52,8 @@ class DueRows:
         self._rows = 0.0
 
     def until(self, t_s: float) -> int:
-        """Return the whole rows due from 0 to ``t_s``; a moment before the last one asked gives the
-        same as that one's step.
+        """Return the whole rows due from 0 to ``t_s``; a time before the latest
+        call returns the count at that call's step.
         """
         while (self._steps + 1) * self._step_s <= t_s:
             self._rows += self._rate() * self._step_s

@@ -98,7 +98,7 @@ def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten
         app.desk.resize(2 if tick % 2 == 0 else 4)
         now[0] = float(tick)
         app.tick(now[0])
-    assert "does somebody else write the size" in app.desk.report().contested
+    assert "check whether a second controller writes it" in app.desk.report().contested
     now[0] += 61.0
     assert app.desk.report().contested == ""
 

@@ -32,7 +32,7 @@ def test_two_who_write_in_turn_change_the_size_seven_times_a_minute_at_most_and_
     at_s = changes(found)
     assert max(sum(begin <= each < begin + 60 for each in at_s) for begin in range(240)) <= 7
     assert sum(size == 5 for _, size, _ in found) > 0.9 * len(found)
-    assert "down and up again 3 times within 60 s" in found[20][2]
+    assert "the size went down and up again 3 times within 60 s" in found[20][2]
 
 
 @given(st.lists(st.integers(1, 8), max_size=200), st.sampled_from([0.2, 1.0, 3.0]))

@@ -43,7 +43,7 @@ def test_a_jre_is_idle_because_no_archive_can_be_trained(
     monkeypatch.setattr(computer, "find_jdk", lambda: Jdk(whole / "jre", 21, False))
     java = found()["Java"]
     assert java.state == "idle"
-    assert "is a JRE 21: no class archive can be trained" in java.line
+    assert "is a JRE 21: without jcmd no class archive can be created" in java.line
 
 
 def test_what_is_missing_is_one_idle_line_and_the_rest_is_said_all_the_same(
@@ -79,4 +79,4 @@ def test_a_package_that_is_not_installed_says_what_goes_without_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     lines = {name: each.line for name, each in found().items() if each.state == "idle"}
     assert lines["scipy"] == "scipy is not installed: simulations cannot be fitted"
-    assert "told from finished batches" in lines["confluent-kafka"]
+    assert "known only after each batch" in lines["confluent-kafka"]

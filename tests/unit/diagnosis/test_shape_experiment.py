@@ -156,7 +156,7 @@ def test_slow_batches_are_taken_as_few_as_they_are_after_a_minute(clock: Any) ->
 
 
 def test_a_query_that_never_gets_beyond_its_first_batches_ends_in_an_error(clock: Any) -> None:
-    with pytest.raises(RheostatError, match="ran no 4 batches: no executor, or no time"):
+    with pytest.raises(RheostatError, match="ran fewer than 4 batches: no executor or no time"):
         _wait(Running(most=3))
     assert 180 <= clock.now_s <= 181
 
@@ -165,7 +165,7 @@ def test_a_query_that_fails_is_said_in_one_line_with_its_cause(clock: Any) -> No
     failed = Running(most=2, ends=True, said="[STREAM_FAILED] no room\n at line 1\n at line 2")
     with pytest.raises(RheostatError) as told:
         _wait(failed)
-    assert str(told.value) == "the query ran no 4 batches: [STREAM_FAILED] no room"
+    assert str(told.value) == "the query ran fewer than 4 batches: [STREAM_FAILED] no room"
 
 
 def test_each_setting_is_measured_in_turns_with_the_advice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,10 +39,10 @@ def test_a_file_of_properties_is_read(tmp_path: Path) -> None:
             "bootstrap.servers=a:1\nsasl.password=hunter2\nsasl.password=hunter2",
             "line 3 of {path} sets sasl.password for the second time",
         ),
-        ("sasl.password=hunter2", "{path} needs a line bootstrap.servers=host:port"),
+        ("sasl.password=hunter2", "{path} must have a line bootstrap.servers=host:port"),
         (
             "bootstrap.servers=a:1\nsasl.jaas.config=x password=hunter2;",
-            "{path} has sasl.jaas.config, which only Java's clients read; write sasl.username and"
+            "{path} has sasl.jaas.config, which only Java clients support; use sasl.username and"
             " sasl.password",
         ),
     ],
@@ -60,11 +60,11 @@ def test_a_bad_line_is_named_by_its_number_and_no_secret_is_told(
 
 @pytest.mark.parametrize("given", ["broker", "broker:", ":9092", "a:1,b", "no/such.properties", ""])
 def test_what_is_neither_is_refused(given: str) -> None:
-    with pytest.raises(BadInput, match="takes host:port or a file of properties"):
+    with pytest.raises(BadInput, match="must be host:port or a properties file"):
         client_config(given)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadInput, match="cannot be read: it is no text"):
+    with pytest.raises(BadInput, match="cannot be read: it is not text"):
         client_config(str(tmp_path / "binary"))

@@ -71,5 +71,5 @@ def test_a_name_and_a_value_that_java_would_escape_come_back(name: str, value: s
 @pytest.mark.parametrize("path", ["folder", "missing.properties"])
 def test_a_folder_or_nothing_is_no_configuration(tmp_path: Path, path: str) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(BadInput, match="takes host:port or a file of properties"):
+    with pytest.raises(BadInput, match="must be host:port or a properties file"):
         client_config(str(tmp_path / path))

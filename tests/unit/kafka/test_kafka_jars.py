@@ -55,7 +55,7 @@ def test_an_older_source_is_said_in_one_line(
     assert found.version == "4.2.0"
     assert (
         found.note
-        == "Spark's Kafka source 4.3.0 cannot be had, so 4.2.0 is used, the newest one below it"
+        == "Spark's Kafka source 4.3.0 is not available, so 4.2.0 is used, the newest older version"
     )
 
 

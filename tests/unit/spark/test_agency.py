@@ -85,4 +85,4 @@ def test_where_its_port_is_taken_the_agent_is_left_out_and_scaling_goes_on(caplo
         port = taken.getsockname()[1]
         assert serve_agent(Session(), HANDLE, settings_of(agent=port)) is None
     (line,) = caplog.messages
-    assert f"127.0.0.1:{port} cannot be listened on" in line
+    assert f"cannot listen on 127.0.0.1:{port}" in line

@@ -84,8 +84,8 @@ def surges(
     """Return what the rate may reach within so many seconds.
 
     Conformal: the largest rises within that time, over the moments of the last hour and of the last
-    day at which the rate was like now. What was never reached is not expected, but for a rate that
-    was ``told``; one that the load is ``thought`` to reach counts while little of it was seen.
+    day at which the rate was like now. A rate that was never reached counts only if it was
+    ``announced``; one that the load is ``expected`` to reach counts while the history is short.
     """
     minutes = max(1, round(within_s / MINUTE_S))
     highest = max(

@@ -125,8 +125,8 @@ def at_most_quantile(values: Sequence[float], q: float) -> float:
 def newest(
     rates: Samples, rows: float = math.inf, seconds: float = math.inf
 ) -> tuple[float, float]:
-    """Return (rows, seconds) of the newest arrivals: at most so many rows, none older than so many
-    seconds.
+    """Return (rows, seconds) of the newest arrivals: at most ``rows``, none older than
+    ``seconds``.
 
     ``rates`` are (t_s, rows per second since the sample before), oldest first; before the first
     sample its rate is taken to hold. Rows that no rate accounts for, because it was 0 before, are

@@ -137,4 +137,4 @@ def test_kafka_that_is_neither_broker_nor_file_is_refused(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["run", "--kafka", "broker", app]) == 2
-    assert "takes host:port or a file of properties" in capsys.readouterr().err
+    assert "must be host:port or a properties file" in capsys.readouterr().err

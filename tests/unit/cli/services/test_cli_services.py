@@ -36,7 +36,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (("kafka", "up", "--topic", ".."), "but it is '..'"),
         (("kafka", "up", "--topic", "ä"), "but it is 'ä'"),
         (("kafka", "up", "--topic", ""), "but it is ''"),
-        (("kafka", "up", "--topic", "t", "--partitions", "1001"), "but 1001 were asked for"),
+        (("kafka", "up", "--topic", "t", "--partitions", "1001"), "but 1001 were requested"),
         (("kafka", "up", "--dir", "/dev/null/kafka"), "/dev/null/kafka cannot be used: Not a dir"),
         (("kafka", "up", "--dir", "/dev/null"), "--dir /dev/null is a file; name a folder"),
     ],
