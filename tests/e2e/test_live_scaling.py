@@ -3,6 +3,7 @@ state, real executors."""
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 import rheostat
@@ -216,6 +218,65 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     assert max(observation.input_rows_per_s or 0.0 for observation in seen) > RATE
     assert any(len(tick.queries) == 2 for tick in ticks)
     assert all(observation.lag_rows is not None for observation in seen[-5:])
+
+
+def test_a_broker_that_goes_and_comes_is_journaled_and_rows_of_foreach_batch_have_no_count(
+    spark: SparkSession, broker: Broker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker.create_topic("outage", 2)
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+
+    def append(rows: int = 200) -> None:
+        for row in range(rows):
+            producer.produce("outage", b"row", partition=row % 2)
+        assert producer.flush(60) == 0
+
+    append()
+    source = spark.readStream.format("kafka").option("subscribe", "outage")
+    source = source.option("kafka.bootstrap.servers", broker.bootstrap)
+    source = source.option("startingOffsets", "earliest")
+    stored: list[int] = []
+
+    def store(batch: Any, _: int) -> None:
+        batch.foreachPartition(lambda rows: sum(1 for _ in rows))
+        stored.append(batch.count())
+
+    query = source.load().writeStream.trigger(processingTime="1 second").foreachBatch(store).start()
+    handle = rheostat.shadow(
+        spark,
+        policy="dhalion-adapted",
+        kafka=broker.bootstrap,
+        journal=tmp_path / "journal",
+        loop=LOOP,
+    )
+
+    def observed(what: str, holds: Callable[[Any], bool]) -> None:
+        until(what, lambda: handle.last is not None and holds(handle.last.observation))
+
+    try:
+        with caplog.at_level(logging.INFO, logger="rheostat"):
+            observed("a batch", lambda o: o is not None and (o.batch_rows or 0) > 0)
+            append()
+            until("all rows", lambda: sum(stored) == 400)
+            assert broker.pid
+            os.kill(broker.pid, signal.SIGKILL)
+            observed("the outage", lambda o: o is not None and o.broker_up is False)
+            broker.restart()
+            observed("the end of it", lambda o: o is not None and o.broker_up is True)
+            append()
+            until("the rows after it", lambda: sum(stored) == 600)
+    finally:
+        handle.stop()
+        query.stop()
+    seen = [tick.observation for tick in read(tmp_path / "journal") if tick.observation]
+    assert [up for up, _ in groupby(o.broker_up for o in seen)] == [True, False, True]
+    away = [o for o in seen if o.broker_up is False]
+    absent = {(o.input_rows_per_s, o.lag_rows, o.lag_s, o.processed_rows_per_s) for o in away}
+    assert absent == {(None, None, None, None)}
+    assert {o.output_rows_per_s for o in seen} == {None}
+    assert max(o.processed_rows_per_s or 0.0 for o in seen) > 0
+    logged = [r.getMessage() for r in caplog.records if broker.bootstrap in r.getMessage()]
+    assert ["does not answer" in line for line in logged] == [True, False]
 
 
 def test_stop_ends_it_and_the_end_of_the_application_too(
