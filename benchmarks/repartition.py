@@ -26,7 +26,7 @@ from rich.console import Console
 from rheostat.local.replay_session import replay_session
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.offline_repartition import rescale
+from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite
 from rheostat_lab.repartition import access_plot
@@ -54,7 +54,7 @@ def whole(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
     row, and the files put in their places.
     """
     began = time.monotonic()
-    story = rescale(
+    story = repartition(
         str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=lambda _: None
     )
     phases = story.times_s

@@ -19,29 +19,29 @@ TEXT = """\
 
 # How a job is restarted at another size
 
-With `--actuator restart` the process that you start is a supervisor. It starts your script in a second process, and takes
-it through one table of phases and events. Between two steps it remembers nothing but one line of its story, which is on
-the disk before the step is carried out. A supervisor that was killed takes its script with it within a second or two; the next one
-goes on from that line. How to use it: [guides/restart.md](../guides/restart.md).
+With `--actuator restart` the process that you start is a supervisor. It starts your script in a second process and takes
+it through one table of phases and events. Its only memory is one line of state per step, flushed to disk before the step
+is carried out. When a supervisor is killed, its script ends within a second or two; the next supervisor continues
+from the last line. Usage: [guides/restart.md](../guides/restart.md).
 
 ```mermaid
 {diagram}
 ```
 
-`none` is left out of the picture: it leads from every phase with a process to `stopped`.
+The diagram omits the event `none`, which leads from every phase with a process to `stopped`.
 
-* **Drain.** Each query is stopped when it has ended a batch, or while it runs none. A query that runs batches back to
-  back has mostly planned its next batch by then. That batch is run again after the start, with the same rows: Spark
-  keeps what it has planned.
-* **Finish.** State can be rescaled only where no batch is planned. So before a rescale, and only then, the script is started
-  for one batch of each query (the trigger `once` stands in for its own).
-* **Rescale** is `rescaling -> stopped`, by [the protocol of a repartition](repartition.md), every row verified. What it
-  refuses, the story says, and the job starts with the state that it has.
+* **Drain.** Each query stops after a batch, or while it runs none. A query that runs batches back to back has usually
+  planned its next batch by then. That batch runs again after the start, with the same rows, because Spark keeps what
+  it has planned.
+* **Finish.** State can be repartitioned only while no batch is planned. Before a repartition, and only then, the script
+  is started for one batch of each query (with the trigger `once` instead of its own).
+* **Repartition** is `repartitioning -> stopped`, by [the protocol of a repartition](repartition.md), with every row
+  verified. If it is refused, the reason is recorded, and the job starts with its existing state partitions.
 * **Downtime** is the time from the end of the last query to the end of the first batch after the start.
 
-## The whole table
+## The complete table
 
-Of the transitions of a phase the first whose event holds is taken.
+In each phase, the first transition whose event holds is taken.
 
 {table}
 

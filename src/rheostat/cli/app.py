@@ -110,9 +110,9 @@ def run(arguments: Sequence[str]) -> int:
         app = application(first if first in (*COMMANDS, *GROUPS, *OF_LAB) else "")
         code = app(list(arguments), prog_name="rheostat", standalone_mode=False)
     except typer.TyperException as error:
-        said = error.format_message()
+        message = error.format_message()
         print(
-            said if said.startswith("Usage: ") else f"rheostat: {said}", file=sys.stderr
+            message if message.startswith("Usage: ") else f"rheostat: {message}", file=sys.stderr
         )  # no command at all is answered with help
         return error.exit_code
     except RheostatError as error:

@@ -110,18 +110,18 @@ def _bindings(journal: Path) -> tuple[Binding, ...]:
     from rheostat.cli.explain import kept_records
     from rheostat.diagnosis.journal_binding import bindings
 
-    seen = [
+    observations = [
         query
         for record in kept_records(journal)
         for query in (record.queries or ([record.observation] if record.observation else ()))
     ]
-    found = bindings(seen)
-    if not found:
+    of_queries = bindings(observations)
+    if not of_queries:
         raise BadInput(
             f"the journal {journal} does not tell what binds: no query had three batches at one"
             " size"
         )
-    return found
+    return of_queries
 
 
 def _measured(quiet: bool) -> list[Gain]:

@@ -79,7 +79,7 @@ def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
     from rheostat.restart.restart_state import restart_text
 
     for restart in RestartLog(journal / FOLDER).restarts():
-        yield restart.asked_s, f"{words.when(restart.asked_s)}: {restart_text(restart)}"
+        yield restart.requested_s, f"{words.when(restart.requested_s)}: {restart_text(restart)}"
 
 
 def kept_records(journal: Path) -> Iterator[Record]:
@@ -96,28 +96,28 @@ def kept_records(journal: Path) -> Iterator[Record]:
         raise BadInput(f"the journal {journal} holds no records: no tick was kept yet")
 
 
-def _at(kept: Iterable[Record], asked: float, journal: Path) -> Record:
+def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
     """Return the newest record up to a time, and say where the journal ends before it; raises
     BadInput where it begins later.
     """
-    found: Record | None = None
+    newest: Record | None = None
     first_s, last_s = math.inf, -math.inf
     for record in kept:
         first_s, last_s = min(first_s, record.t_s), max(last_s, record.t_s)
-        if record.t_s <= asked and (found is None or record.t_s >= found.t_s):
-            found = record
+        if record.t_s <= moment_s and (newest is None or record.t_s >= newest.t_s):
+            newest = record
     span = f"from {words.when(first_s)} to {words.when(last_s)}"
-    if found is None:
+    if newest is None:
         raise BadInput(
-            f"--at {words.when(asked)} is before the journal {journal}, which goes {span}"
+            f"--at {words.when(moment_s)} is before the journal {journal}, which goes {span}"
         )
-    if asked > last_s:
+    if moment_s > last_s:
         typer.echo(
-            f"--at {words.when(asked)} is after the journal {journal}, which goes {span}; this is"
-            " its last record, what came then was not kept:",
+            f"--at {words.when(moment_s)} is after the journal {journal}, which goes {span};"
+            " this is its last record, what came then was not kept:",
             err=True,
         )
-    return found
+    return newest
 
 
 def _seconds(text: str) -> float:

@@ -19,12 +19,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def emit(
-    told: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2
+    result: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2
 ) -> None:
     """Write the result to ``out`` if that is asked for, and print it as JSON or ``show`` it; raises
     BadInput as ``write_out`` does.
     """
-    text = json.dumps(told, indent=indent, allow_nan=False)
+    text = json.dumps(result, indent=indent, allow_nan=False)
     if out:
         write_out(out, [text])
     if as_json:

@@ -34,16 +34,19 @@ def policies(
     """
     from rheostat.policies.description import describe
 
-    found = [describe(name)] if name else _all()
-    text = json.dumps(asdict(found[0]) if name else [asdict(each) for each in found], indent=2)
+    descriptions = [describe(name)] if name else _all()
+    text = json.dumps(
+        asdict(descriptions[0]) if name else [asdict(description) for description in descriptions],
+        indent=2,
+    )
     if out:
         write_out(out, [text])
     if as_json:
         typer.echo(text)
     elif name:
-        _show(found[0])
+        _show(descriptions[0])
     elif not out:
-        _list(found)
+        _list(descriptions)
 
 
 def _all() -> list[Description]:
@@ -52,42 +55,42 @@ def _all() -> list[Description]:
     from rheostat.policies.registry import POLICIES
     from rheostat.policies.third_party import third_party
 
-    found = [describe(policy) for policy in POLICIES]
+    descriptions = [describe(policy) for policy in POLICIES]
     for policy in third_party():
         try:
-            found += [describe(policy)] if policy not in POLICIES else []
+            descriptions += [describe(policy)] if policy not in POLICIES else []
         except BadInput as broken:
             typer.echo(f"rheostat: left out: {broken}", err=True)
-    return found
+    return descriptions
 
 
-def _list(found: list[Description]) -> None:
+def _list(descriptions: list[Description]) -> None:
     from rich.console import Console
 
     table = plain_table("policy", "what it does")
-    for each in found:
-        from_elsewhere = "" if each.origin == "rheostat" else f" ({each.origin})"
-        table.add_row(each.name, each.title + from_elsewhere)
+    for description in descriptions:
+        from_elsewhere = "" if description.origin == "rheostat" else f" ({description.origin})"
+        table.add_row(description.name, description.title + from_elsewhere)
     Console().print(table)
     typer.echo("\nMore about one: rheostat policies NAME")
 
 
-def _show(each: Description) -> None:
+def _show(description: Description) -> None:
     from rich.console import Console
     from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(each.name)}[/bold]\n\n{escape(each.summary)}\n")
+    console.print(f"[bold]{escape(description.name)}[/bold]\n\n{escape(description.summary)}\n")
     for title, text in (
-        ("formula", each.formula),
-        ("source", each.source),
-        ("fails when", each.fails_when),
+        ("formula", description.formula),
+        ("source", description.source),
+        ("fails when", description.fails_when),
     ):
         console.print(f"[bold]{title}[/bold]\n  " + escape(text.replace("\n", "\n  ")) + "\n")
     table = plain_table("parameter", "default", "unit", "what it is")
-    for parameter in each.parameters:
+    for parameter in description.parameters:
         default = "none: must be given" if parameter.default is None else str(parameter.default)
         table.add_row(
             *(escape(text) for text in (parameter.name, default, parameter.unit, parameter.help))
         )
-    Console(highlight=False).print(table if each.parameters else "It has no parameters.")
+    Console(highlight=False).print(table if description.parameters else "It has no parameters.")

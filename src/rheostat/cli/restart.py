@@ -25,7 +25,7 @@ def restart(
     ] = None,
     partitions: Annotated[
         int | None,
-        typer.Option(help="Rescale its state to so many partitions on the way.", min=1, max=32_768),
+        typer.Option(help="Repartition its state to this number of partitions.", min=1, max=32_768),
     ] = None,
     as_json: AsJson = False,
     out: Out = None,
@@ -58,10 +58,10 @@ def restart(
 
 
 def _require_state(last: RestartState) -> None:
-    """Raise BadInput where no checkpoint of the job can be rescaled from here."""
-    from rheostat.restart.checkpoint_states import CheckpointStates, require_rescaling
+    """Raise BadInput where no checkpoint of the job can be repartitioned from here."""
+    from rheostat.restart.checkpoint_states import CheckpointStates, require_repartition_support
 
-    require_rescaling()
+    require_repartition_support()
     if not CheckpointStates().partitions(last.checkpoints):
         known = ", ".join(last.checkpoints) or "it has not told any yet"
         raise BadInput(
@@ -77,9 +77,9 @@ def _order(journal: Path, executors: int | None, partitions: int | None) -> None
         raise BadInput(
             f"no supervisor runs for the journal {journal}: nobody would restart the job"
         )
-    wish: dict[str, Any] = {"executors": executors, "partitions": partitions}
+    size: dict[str, Any] = {"executors": executors, "partitions": partitions}
     ControlChannel(journal / FOLDER).leave(
-        PERSON, RestartRequest(t_s=time.time(), reason="ordered by hand", **wish)
+        PERSON, RestartRequest(t_s=time.time(), reason="ordered by hand", **size)
     )
 
 

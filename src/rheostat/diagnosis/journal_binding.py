@@ -50,7 +50,7 @@ def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
     command = (
         ""
         if wanted is None
-        else f"; {wanted:.0f} state partitions would do: rheostat state rescale {checkpoint}"
+        else f"; {wanted:.0f} state partitions would do: rheostat state repartition {checkpoint}"
         f" --partitions {wanted:.0f}, while the query is stopped"
     )
     return Finding(

@@ -88,7 +88,7 @@ class Request:
         """
         if self.settings_with is None or not any(name.startswith(PREFIX) for name in own):
             return self
-        before = {name: each.value for name, each in self.given.items()}
+        before = {name: setting.value for name, setting in self.given.items()}
         return replace(self, settings=self.settings_with({**before, **own}))
 
     def master_of(self, own: Mapping[str, Given]) -> str | None:
@@ -125,8 +125,10 @@ def plan(
     before there is one). Unless Rheostat ``attaches``, the size stays Spark's own.
     """
     master = request.master_of(own)
-    asked = request.master or request.local
-    outside = {name: each for name, each in request.given.items() if name != MASTER or not asked}
+    placed = request.master or request.local
+    outside = {
+        name: setting for name, setting in request.given.items() if name != MASTER or not placed
+    }
     given = {**outside, **own}
     beside: Mapping[str, Wanted] = {}
     if master is None:
@@ -136,14 +138,14 @@ def plan(
     if request.connect:
         beside = {**beside, **request.connect.wanted}
     scales = attaches and (not request.shadow or master is None)
-    found = planned(
+    settings = planned(
         request.planned_limits,
         given,
         (master or LOCAL) if scales else "local",
         beside,
         initial=_initial(request, given),
     )
-    return replace(found, lines=(*_unused(request, own), *found.lines))
+    return replace(settings, lines=(*_unused(request, own), *settings.lines))
 
 
 def _initial(request: Request, given: Mapping[str, Given]) -> int:
@@ -164,9 +166,9 @@ def _local_before(given: Mapping[str, Given], kafka: bool) -> dict[str, Wanted]:
     return {MASTER: Wanted(LOCAL, NO_MASTER), **local_settings(given, jars=jars)}
 
 
-def _set_for(found: Plan) -> tuple[str, ...]:
+def _set_for(settings: Plan) -> tuple[str, ...]:
     """Say that settings are made for an application on a cluster of the user's."""
-    ours = {name: value for name, value in found.settings.items() if name != MASTER}
+    ours = {name: value for name, value in settings.settings.items() if name != MASTER}
     if not ours:
         return ()
     shape = f", {CORES}={ours[CORES]} among them" if CORES in ours else ""
@@ -179,10 +181,10 @@ def _set_for(found: Plan) -> tuple[str, ...]:
 def _unused(request: Request, own: Mapping[str, Given]) -> tuple[str, ...]:
     if MASTER not in own or own[MASTER].value == request.master:
         return ()
-    asked = {"--master": request.master, "--local": request.local}
+    options = {"--master": request.master, "--local": request.local}
     return tuple(
         f"{MASTER}={own[MASTER].value} ({own[MASTER].origin}): {option} {value} is not used"
-        for option, value in asked.items()
+        for option, value in options.items()
         if value
     )
 
@@ -198,10 +200,10 @@ class AppRun:
         self.applications: list[Application] = []
         self.request = request
         """What is asked for of the newest application."""
-        self._asked = request
+        self._original = request
         self._batches = batches or OneBatch()
         self._limits = request.settings.limits
-        self._said: set[str] = set()
+        self._logged: set[str] = set()
         self._own_executors: int | None = None
         self._attaches = True
         self._cluster: Cluster | None = None
@@ -218,8 +220,8 @@ class AppRun:
         other; raises RheostatError where that does not start, and BadInput for a master that cannot
         be found.
         """
-        request = self.request = self._asked.with_own(own)
-        before = {name: each.value for name, each in request.given.items()}
+        request = self.request = self._original.with_own(own)
+        before = {name: setting.value for name, setting in request.given.items()}
         scripts = {
             name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
         }
@@ -230,14 +232,14 @@ class AppRun:
         elif request.master and MASTER not in scripts:
             os.environ[SUBMIT] = with_master(os.environ.get(SUBMIT), request.master)
         self._attaches = self._can_attach({**request.given, **scripts})
-        found = plan(request, scripts, local, self._attaches)
+        planned = plan(request, scripts, local, self._attaches)
         if self._attaches and not request.shadow and request.order is None:
             given = {**request.given, **scripts}
-            self._own_executors = own_executors(found.limits, given, master or LOCAL)
-        self._say((*(_set_for(found) if local is None else ()), *found.lines))
+            self._own_executors = own_executors(planned.limits, given, master or LOCAL)
+        self._say((*(_set_for(planned) if local is None else ()), *planned.lines))
         if request.order is None:
-            self._limits = found.limits
-        return found.settings
+            self._limits = planned.limits
+        return planned.settings
 
     def session(self, spark: Any) -> Watching | None:
         """Size or watch an application, each with a journal of its own; none once the kill switch
@@ -300,20 +302,20 @@ class AppRun:
                 _log.warning("rheostat: %s is there: it is left alone", stopped)
                 return None
         since_s = time.time()
-        whole = EverySession(spark) if self.request.connect else spark
+        watched = EverySession(spark) if self.request.connect else spark
         if self.request.shadow:
-            handle = session.watch(whole, settings)
+            handle = session.watch(watched, settings)
         else:
-            handle = session.size(whole, settings, gives_way=True)
+            handle = session.size(watched, settings, gives_way=True)
         slots = 1 if application == "connect" else slots_per_executor(spark)
         self.applications.append(Application(application, handle, self._limits, slots, since_s))
         return handle
 
     def _say(self, lines: Sequence[str]) -> None:
         """Say each line once, however many applications there are."""
-        for line in (each for each in lines if each not in self._said):
+        for line in (candidate for candidate in lines if candidate not in self._logged):
             _log.warning("rheostat: %s", line)
-            self._said.add(line)
+            self._logged.add(line)
 
     def _journal(self, application: str) -> Path | str | None:
         """Return the folder that was asked for; later applications have theirs in it."""

@@ -22,10 +22,10 @@ def end_driver() -> None:
     To be called when no session is needed any more: PySpark cannot start another one after it.
     """
     doomed = [
-        each
+        process
         for child in psutil.Process().children()
         if _is_driver(child)
-        for each in (child, *child.children(recursive=True))
+        for process in (child, *child.children(recursive=True))
     ]
     for signal_ in (signal.SIGTERM, signal.SIGKILL):
         for process in doomed:

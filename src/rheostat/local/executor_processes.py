@@ -21,11 +21,11 @@ def executors_under(parents: Collection[int]) -> list[psutil.Process]:
     """List the executors among what these processes have started, oldest first; a child that one
     has just forked looks like it and is none.
     """
-    found = {
+    executors = {
         process.pid: process
         for process in filter(_is_executor, chain.from_iterable(map(_descendants, parents)))
     }
-    own = [process for process in found.values() if _parent(process) not in found]
+    own = [process for process in executors.values() if _parent(process) not in executors]
     return sorted(own, key=lambda process: process.create_time())
 
 

@@ -1,14 +1,14 @@
-"""Runs a command that cannot outlive its parent: ``python leash.py -- command...``.
+"""Runs a command that cannot outlive its parent: ``python child_supervisor.py -- COMMAND``.
 
-The leash starts the command in a session of its own and prints its process id on standard output;
-what the command prints goes to the leash's standard error. It ends the whole session (SIGTERM,
-after 8 s SIGKILL) as soon as its own standard input reaches end of file, which the kernel sees to
-when the parent dies in whatever way, ``kill -9`` included; also when it is adopted by another
-process, gets SIGTERM, or the command itself has ended and left children. It exits with the
-command's code, 128 + n if signal n ended it, 127 if it could not be started.
+The supervisor starts the command in a session of its own and prints its process id on standard
+output; the command's output goes to the supervisor's standard error. It ends all processes of the
+session (SIGTERM, after 8 s SIGKILL) when its own standard input reaches end of file, which the
+kernel guarantees however the parent dies, ``kill -9`` included; also when another process adopts
+it, on SIGTERM, and when the command has ended and left children. It exits with the command's exit
+code, 128 + n if signal n ended it, 127 if it could not be started.
 
-A Ctrl-C of the terminal does nothing here: the parent orders the shutdown. Standard library only,
-for a quick start.
+It ignores the terminal's Ctrl-C, because the parent orders the shutdown. It uses the standard
+library only, to start quickly.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ ADOPTION_CHECK_S = 2.0
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command after ``--`` on the leash and return its exit code."""
+    """Run the command after ``--`` and return its exit code."""
     # Asked before anything else: if the parent dies now, the number differs at the first look.
     parent = os.getppid()
     woken, wakeup = os.pipe()
     # A signal handler must never wait for a full pipe.
     os.set_blocking(wakeup, False)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
-    asked: list[int] = []
-    signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+    terminated: list[int] = []
+    signal.signal(signal.SIGTERM, lambda *_: terminated.append(1))
     # Handlers that do nothing rather than SIG_IGN, which the command would inherit.
     for passed_over in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
         signal.signal(passed_over, lambda *_: None)
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
     os.write(1, f"{command.pid}\n".encode())
     while (
         command.poll() is None
-        and not asked
+        and not terminated
         and os.getppid() == parent
         and not _parent_closed(woken)
     ):
@@ -78,7 +78,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + GRACE_S
     while time.monotonic() < deadline and (command.poll() is None or members(command.pid)):
         time.sleep(POLL_S)
-    # Without end: what is left after the grace period must not survive its leash.
+    # Without end: what is left after the grace period must not survive its supervisor.
     while command.poll() is None or members(command.pid):
         _signal_all(command, signal.SIGKILL)
         time.sleep(POLL_S)

@@ -43,10 +43,10 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
     partial = archive.with_suffix(f".{os.getpid()}.partial")
     archive.parent.mkdir(parents=True, exist_ok=True)
     try:
-        said = _jcmd(jdk, pid, "VM.cds", "dynamic_dump", str(partial))
+        output = _jcmd(jdk, pid, "VM.cds", "dynamic_dump", str(partial))
         # jcmd ends with 0 also where the JVM has refused: only the file tells.
         if not partial.exists():
-            raise RheostatError(f"jcmd wrote no archive: {' '.join(said.split())[-200:]}")
+            raise RheostatError(f"jcmd wrote no archive: {' '.join(output.split())[-200:]}")
         partial.replace(archive)
     finally:
         partial.unlink(missing_ok=True)
@@ -64,15 +64,15 @@ def loaded_classes(pid: int, jdk: Jdk, near: str) -> list[str]:
 
 def named(hierarchy: str, near: str) -> list[str]:
     """Return the classes of ``jcmd PID VM.class_hierarchy``, as ``loaded_classes`` says."""
-    found = [
+    classes = [
         match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match
     ]
     # Loaders are told by address, so the one wanted is found by a class that it has loaded.
-    loaders = {loader for name, loader in found if name == near} | {"null"}
+    loaders = {loader for name, loader in classes if name == near} | {"null"}
     if len(loaders) == 1:
         raise RheostatError(f"the JVM has not loaded {near}")
     return sorted(
-        {name for name, loader in found if loader in loaders and not _MADE_UP.search(name)}
+        {name for name, loader in classes if loader in loaders and not _MADE_UP.search(name)}
     )
 
 

@@ -102,17 +102,17 @@ def _ivy_error(what: str, output: str) -> RheostatError:
             " again"
         )
     missing = re.search(r":: (\S+#\S+): (.+)", output)
-    said = f"{missing[1]} ({missing[2]})" if missing else output.strip()[-200:].replace("\n", " ")
-    return RheostatError(f"the JARs of {what} could not be fetched: {said}")
+    reason = f"{missing[1]} ({missing[2]})" if missing else output.strip()[-200:].replace("\n", " ")
+    return RheostatError(f"the JARs of {what} could not be fetched: {reason}")
 
 
 def _ivy_jar() -> Path:
     spec = importlib.util.find_spec("pyspark")
     folders = list(spec.submodule_search_locations or ()) if spec else []
-    found = [path for folder in folders for path in Path(folder).glob("jars/ivy-*.jar")]
-    if not found:
+    jars = [path for folder in folders for path in Path(folder).glob("jars/ivy-*.jar")]
+    if not jars:
         raise BadInput(
             "no Ivy in the installed PySpark, which should be the full one (pip install pyspark,"
             " not pyspark-client)"
         )
-    return found[0]
+    return jars[0]

@@ -72,10 +72,10 @@ def _run(command: Sequence[str | Path]) -> None:
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise RheostatError(f"{Path(line[0]).name} cannot be run: {fault}") from None
     if done.returncode != 0:
-        said = [each for each in (done.stdout + done.stderr).splitlines() if "error" in each] or [
-            "it said nothing"
-        ]
-        raise RheostatError(f"{Path(line[0]).name} failed: {said[0].strip()[:200]}")
+        errors = [
+            printed for printed in (done.stdout + done.stderr).splitlines() if "error" in printed
+        ] or ["it said nothing"]
+        raise RheostatError(f"{Path(line[0]).name} failed: {errors[0].strip()[:200]}")
 
 
 def _plain() -> dict[str, str]:

@@ -52,29 +52,31 @@ def find_jdk(
     JAVA_HOME: the ``java`` on PATH may be another.
     """
     environment = os.environ if environment is None else environment
-    found = list(_installed(environment, places))
-    good = [jdk for jdk in found if jdk.version in GOOD_VERSIONS]
+    installed = list(_installed(environment, places))
+    good = [jdk for jdk in installed if jdk.version in GOOD_VERSIONS]
     if not good:
-        raise BadInput(f"Java 17 or 21 is needed, but {_jdk_list(found)}; {HOW_TO_GET_ONE}")
+        raise BadInput(f"Java 17 or 21 is needed, but {_jdk_list(installed)}; {HOW_TO_GET_ONE}")
     # Who names a Java means it, even where it is a JRE.
     if environment.get("JAVA_HOME") and good[0].home == Path(environment["JAVA_HOME"]).resolve():
         return good[0]
     return next((jdk for jdk in good if jdk.has_jcmd), good[0])
 
 
-def _jdk_list(found: list[Jdk]) -> str:
-    if not found:
+def _jdk_list(installed: list[Jdk]) -> str:
+    if not installed:
         return "no Java was found"
-    return "only " + ", ".join(f"Java {jdk.version} ({jdk.home})" for jdk in found) + " was found"
+    return (
+        "only " + ", ".join(f"Java {jdk.version} ({jdk.home})" for jdk in installed) + " was found"
+    )
 
 
 def _installed(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Jdk]:
-    seen: set[Path] = set()
+    visited: set[Path] = set()
     for folder in _candidates(environment, places):
         # Distributions link several names to one Java.
         home = folder.resolve()
-        version = None if home in seen else _version(home)
-        seen.add(home)
+        version = None if home in visited else _version(home)
+        visited.add(home)
         if version is not None:
             yield Jdk(home, version, (home / "bin" / "jcmd").exists())
 

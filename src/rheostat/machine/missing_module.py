@@ -35,11 +35,11 @@ class Installation:
         # Only a working copy has this file at that place; a wheel does not.
         clone = tree if (tree / "pyproject.toml").is_file() else None
         try:
-            found = distribution("rheostat")
+            installed = distribution("rheostat")
         except PackageNotFoundError:
             return cls(clone)
-        origin = found.read_text("direct_url.json")
-        return cls(clone, _url(json.loads(origin)) if origin else None, found.requires or ())
+        origin = installed.read_text("direct_url.json")
+        return cls(clone, _url(json.loads(origin)) if origin else None, installed.requires or ())
 
     def command(self, extra: str) -> str:
         """Return how an extra is installed into this installation."""
@@ -93,13 +93,13 @@ def advice(module: str, here: Installation | None = None) -> str:
 
 def extras_of(requires: Sequence[str]) -> Mapping[str, frozenset[str]]:
     """Return the distributions of each extra that a user may want, by the metadata of ours."""
-    found: dict[str, set[str]] = {}
+    extras: dict[str, set[str]] = {}
     for text in requires:
         extra = re.search(r"""extra\s*==\s*["']([^"']+)["']""", text)
         name = re.match(r"[A-Za-z0-9._-]+", text)
         if extra and name and extra[1] not in _OF_DEVELOPERS:
-            found.setdefault(extra[1], set()).add(_normal(name[0]))
-    return {extra: frozenset(names) for extra, names in found.items()}
+            extras.setdefault(extra[1], set()).add(_normal(name[0]))
+    return {extra: frozenset(names) for extra, names in extras.items()}
 
 
 def _normal(name: str) -> str:

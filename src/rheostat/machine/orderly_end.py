@@ -53,15 +53,15 @@ def orderly_end(with_parent: bool = False) -> Iterator[None]:
     The first signal unwinds; those that follow while it does are not heard, so that nothing is left
     behind. A SIGHUP that was ignored from the start (``nohup``) stays ignored.
     """
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
     def end(number: int, _: FrameType | None) -> None:
         # Deaf before the unwinding begins: a second Ctrl-C would leave it half done.
-        for each in heard:
-            signal.signal(each, signal.SIG_IGN)
+        for signal_ in handled:
+            signal.signal(signal_, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in heard}
+    before = {number: signal.signal(number, end) for number in handled}
     if with_parent:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     try:

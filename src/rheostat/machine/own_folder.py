@@ -27,8 +27,8 @@ class OwnFolder:
     def names(self) -> tuple[str, ...]:
         """What we have written here and not removed since; nothing where the marker is torn."""
         try:
-            told = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
-            return tuple(str(name) for name in told["files"])
+            marker = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
+            return tuple(str(name) for name in marker["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return ()
 

@@ -15,7 +15,7 @@ STOP_DEADLINE_S = child_supervisor.GRACE_S + 4.0
 
 
 class Child:
-    """A command on a leash: it and everything it starts end when ``stop`` is called or this process
+    """A supervised command: it and everything it starts end when ``stop`` is called or this process
     dies, ``kill -9`` included.
 
     ``log`` is appended with what the command prints; ``environment`` is added to this process's;
@@ -39,7 +39,7 @@ class Child:
         # in the way.
         line = [sys.executable, "-I", "-S", child_supervisor.__file__, "--", *map(str, command)]
         with log.open("ab") as output:
-            self._leash = subprocess.Popen(
+            self._supervisor = subprocess.Popen(
                 line,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -49,37 +49,37 @@ class Child:
                 # Out of the terminal's group: a Ctrl-C reaches the parent only, which ends things
                 # in order.
                 start_new_session=True,
-                pass_fds=holds,  # the leash keeps them, its command does not get them
+                pass_fds=holds,  # the supervisor keeps them, its command does not get them
             )
         self.log = log
         self.pid = self._read_pid()
 
     def _read_pid(self) -> int:
-        said = ""
-        if self._leash.stdout is not None:
-            with self._leash.stdout as stdout:
-                said = stdout.readline().decode(errors="replace").strip()
-        if said.isdigit():
-            return int(said)
+        first_line = ""
+        if self._supervisor.stdout is not None:
+            with self._supervisor.stdout as stdout:
+                first_line = stdout.readline().decode(errors="replace").strip()
+        if first_line.isdigit():
+            return int(first_line)
         self.stop()
-        raise RheostatError(said or f"the command ended before it began; see {self.log}")
+        raise RheostatError(first_line or f"the command ended before it began; see {self.log}")
 
     @property
     def alive(self) -> bool:
         """Whether the command runs."""
-        return self._leash.poll() is None
+        return self._supervisor.poll() is None
 
     @property
     def exit_code(self) -> int | None:
         """The command's exit code, 128 + n if signal n ended it; None while it runs."""
-        return self._leash.poll()
+        return self._supervisor.poll()
 
     def wait(self, timeout_s: float) -> int | None:
         """Wait until the command has ended by itself and return its exit code; None if it still
         runs after ``timeout_s`` seconds.
         """
         try:
-            return self._leash.wait(timeout_s)
+            return self._supervisor.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
 
@@ -87,13 +87,13 @@ class Child:
         """End the command and all that it started, within about 12 s; does nothing if it has ended
         already.
         """
-        if self._leash.stdin is not None:
+        if self._supervisor.stdin is not None:
             # The end of its input is the order to end; it is also what a dying parent leaves
             # behind.
-            self._leash.stdin.close()
+            self._supervisor.stdin.close()
         if self.wait(STOP_DEADLINE_S) is None:
-            self._leash.kill()
-            self._leash.wait()
+            self._supervisor.kill()
+            self._supervisor.wait()
 
     def __enter__(self) -> Child:
         return self

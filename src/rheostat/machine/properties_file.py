@@ -71,5 +71,5 @@ def _plain(text: str) -> str:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    told = match[1]
-    return chr(int(told[1:], 16)) if len(told) == 5 else _NAMED.get(told, told)
+    escaped = match[1]
+    return chr(int(escaped[1:], 16)) if len(escaped) == 5 else _NAMED.get(escaped, escaped)

@@ -63,7 +63,7 @@ def start(
     line = [sys.executable, "-I", "-S", "-c", _DETACH, *map(str, command)]
     with log.open("ab") as output:
         env = {**os.environ, **(environment or {})}
-        told = subprocess.run(
+        detached = subprocess.run(
             line,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -72,7 +72,7 @@ def start(
             env=env,
         )
     try:
-        pid = int(told.stdout)
+        pid = int(detached.stdout)
         # The start time makes the id unique: numbers are given again after a while.
         service = Service(name, pid, psutil.Process(pid).create_time(), url, str(folder))
     except (ValueError, psutil.NoSuchProcess):
@@ -121,9 +121,9 @@ def _end_all(process: psutil.Process) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             doomed.add(psutil.Process(pid))
     for signal_ in (psutil.Process.terminate, psutil.Process.kill):
-        for each in filter(_lives, doomed):
+        for member in filter(_lives, doomed):
             with contextlib.suppress(psutil.NoSuchProcess):
-                signal_(each)
+                signal_(member)
         deadline = time.monotonic() + child_supervisor.GRACE_S
         while any(map(_lives, doomed)) and time.monotonic() < deadline:
             time.sleep(child_supervisor.POLL_S)

@@ -51,11 +51,11 @@ class AgentClient:
                 read = await answer.json(content_type=None)
                 if answer.status == 200:
                     return report_of(read)
-                said = str(read.get("error") if isinstance(read, Mapping) else read)
+                message = str(read.get("error") if isinstance(read, Mapping) else read)
                 reason = _REASONS.get(answer.status, "NoAnswer")
-                raise Silent(reason, f"the agent at {address} says {answer.status}: {said}")
+                raise Silent(reason, f"the agent at {address} says {answer.status}: {message}")
         except (aiohttp.ClientError, asyncio.TimeoutError, OSError) as fault:
-            said = str(fault) or type(fault).__name__
-            raise Silent("NoAnswer", f"the agent at {address} does not answer: {said}") from None
+            message = str(fault) or type(fault).__name__
+            raise Silent("NoAnswer", f"the agent at {address} does not answer: {message}") from None
         except (ValueError, BadInput) as fault:
             raise Silent("NoAgent", f"what answers at {address} is no agent: {fault}") from None

@@ -44,8 +44,8 @@ class Candidate:
 
     def __init__(self, me: str, lease: Lease) -> None:
         self._me, self._lease = me, lease
-        self._seen: Held | None = None
-        self._seen_s = 0.0
+        self._observed: Held | None = None
+        self._observed_s = 0.0
         self._until_s: float | None = None
 
     def leads(self, now: float) -> bool:
@@ -55,11 +55,11 @@ class Candidate:
     def turn(self, now: float) -> None:
         """Renew the lease, take it, or wait; raises ``OSError`` as ``Lease`` does."""
         held = self._lease.read()
-        if held != self._seen:
-            self._seen, self._seen_s = held, now
+        if held != self._observed:
+            self._observed, self._observed_s = held, now
         if held and held.holder not in ("", self._me):
             self._until_s = None
-            if now - self._seen_s < LEASE_S:
+            if now - self._observed_s < LEASE_S:
                 return
         if self._lease.write(self._me, held.version if held else None):
             self._until_s = now + LEADS_S

@@ -158,10 +158,10 @@ class Controller:
         if outcome.status == before and uid in self._written:
             return
         known = body.get("status") or {}
-        said = status_json(outcome.status, known, _now())
+        merge_patch = status_json(outcome.status, known, _now())
         if outcome.status != status_of(known):
             meta = body["metadata"]
-            await self._cluster.write_status(meta["namespace"], meta["name"], said)
+            await self._cluster.write_status(meta["namespace"], meta["name"], merge_patch)
         self._written[uid] = outcome.status
         ready = next(
             (condition for condition in outcome.status.conditions if condition.type == "Ready"),
@@ -180,7 +180,7 @@ class Controller:
         running = [driver for driver in drivers if driver.running and not driver.leaving]
         if rival or len(running) != 1:
             return Observed(drivers=drivers, rival=rival)
-        seen = Observed(
+        observed = Observed(
             drivers=drivers,
             stood_s=self._sizes.see(uid, wanted.sizing.size),
             ran_s=self._runs.see(uid, running[0].uid),
@@ -189,17 +189,17 @@ class Controller:
         try:
             report = await self._agents.ask(f"{running[0].ip}:{wanted.agent_port}")
         except Silent as silent:
-            return replace(seen, silence=str(silent), silence_reason=silent.reason)
+            return replace(observed, silence=str(silent), silence_reason=silent.reason)
         self._reports[uid] = (time.monotonic(), report)
-        return replace(seen, report=report)
+        return replace(observed, report=report)
 
     def _drivers(self, wanted: Application) -> tuple[Driver, ...]:
-        found = [
+        drivers = [
             driver_of(pod)
             for pod in self._pods.values()
             if _has(pod["metadata"].get("labels") or {}, pod, wanted)
         ]
-        return tuple(sorted(found, key=lambda each: each.name))
+        return tuple(sorted(drivers, key=lambda driver: driver.name))
 
     def _rival(self, uid: str, wanted: Application, drivers: tuple[Driver, ...]) -> str | None:
         """Return an older resource, by its time and then its id, that has one of these drivers."""
@@ -225,10 +225,10 @@ class Controller:
             await self._cluster.stop(namespace, action.name, action.uid)
         elif isinstance(action, Clear):
             await self._cluster.stop(namespace, action.name, action.uid)
-            said = (
+            message = (
                 f"the pod of {action.name} is deleted, its successor runs; it ended: {action.end}"
             )
-            await self._cluster.tell(body, "Normal", "Cleared", said)
+            await self._cluster.tell(body, "Normal", "Cleared", message)
         else:
             await self._ask(wanted, body, action)
 
@@ -256,9 +256,9 @@ class Controller:
 
 
 def _not_ready(status: Status, silent: Silent) -> Outcome:
-    said = Condition(type="Ready", true=False, reason=silent.reason, message=str(silent))
+    ready = Condition(type="Ready", true=False, reason=silent.reason, message=str(silent))
     others = tuple(condition for condition in status.conditions if condition.type != "Ready")
-    return Outcome(replace(status, conditions=(said, *others)))
+    return Outcome(replace(status, conditions=(ready, *others)))
 
 
 def _read(body: Body) -> Application | BadInput:

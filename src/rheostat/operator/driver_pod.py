@@ -34,9 +34,14 @@ def _end(status: Mapping[str, Any]) -> str:
     """Return how a pod has ended: its phase, and the reason and exit code of each container."""
     if status.get("phase") not in ("Succeeded", "Failed"):
         return ""
-    ends = [each.get("state", {}).get("terminated") for each in status.get("containerStatuses", ())]
-    said = [f"{end.get('reason') or 'ended'} (exit code {end['exitCode']})" for end in ends if end]
-    return ", ".join((status.get("reason") or status["phase"], *said))
+    ends = [
+        container.get("state", {}).get("terminated")
+        for container in status.get("containerStatuses", ())
+    ]
+    reasons = [
+        f"{end.get('reason') or 'ended'} (exit code {end['exitCode']})" for end in ends if end
+    ]
+    return ", ".join((status.get("reason") or status["phase"], *reasons))
 
 
 def driver_pod(application: Application, incarnation: int, size: int) -> dict[str, Any]:

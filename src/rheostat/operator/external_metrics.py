@@ -40,8 +40,8 @@ def application_in(selector: str) -> str | None:
     """Return the application that a label selector names (``application=NAME``), None where it
     names none.
     """
-    found = re.fullmatch(r"\s*application\s*==?\s*([\w.-]+)\s*", selector)
-    return found[1] if found else None
+    match = re.fullmatch(r"\s*application\s*==?\s*([\w.-]+)\s*", selector)
+    return match[1] if match else None
 
 
 def values(metric: str, application: str, report: Report | None, now: str) -> dict[str, Any]:

@@ -93,13 +93,13 @@ def _plain(body: kopf.Body) -> dict[str, Any]:
     return {**read, "metadata": meta}
 
 
-async def _serve(terms: OperatorConfig, keeper: Controller) -> Any:
+async def _serve(terms: OperatorConfig, controller: Controller) -> Any:
     host, port = terms.metrics or ("", 0)
     with tempfile.TemporaryDirectory() as folder:
         cert, key = certificate(Path(folder), list(terms.names))
         tls = context(cert, key, _aggregator())
         _trust(cert.read_bytes())
-    return await serve(host, port, tls, keeper.report)
+    return await serve(host, port, tls, controller.report)
 
 
 def _aggregator() -> str | None:

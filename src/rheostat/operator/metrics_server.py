@@ -53,8 +53,8 @@ async def serve(host: str, port: int, tls: ssl.SSLContext, reports: Reports) -> 
     async def metric(request: web.Request) -> web.Response:
         name = application_in(request.query.get("labelSelector", ""))
         if name is None:
-            said = "the metric's selector must be matchLabels: {application: NAME}"
-            body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": said}
+            message = "the metric's selector must be matchLabels: {application: NAME}"
+            body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message}
             return web.json_response({**body, "code": 400}, status=400)
         report = await reports(request.match_info["namespace"], name)
         now = dt.datetime.now(dt.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -43,11 +43,11 @@ class Outcome:
 
 def invalid(status: Status, generation: int, wrong: str) -> Outcome:
     """Return what is done for a resource that contradicts itself: it is said, the job goes on."""
-    said = (
+    conditions = (
         Condition(type="Ready", true=False, reason="Invalid", message=wrong),
         Condition(type="Valid", true=False, reason="Invalid", message=wrong),
     )
-    return Outcome(replace(status, observed_generation=generation, conditions=said))
+    return Outcome(replace(status, observed_generation=generation, conditions=conditions))
 
 
 def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcome:
@@ -56,8 +56,8 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
     """
     status = replace(status, observed_generation=wanted.generation)
     if observed.rival:
-        said = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
-        return _with_message(status, "TwoResources", said)
+        message = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
+        return _with_message(status, "TwoResources", message)
     if wanted.template is not None:
         return _of_ours(wanted, status, observed)
     running = [driver for driver in observed.drivers if driver.running and not driver.leaving]
@@ -76,7 +76,9 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
     least = limits.min_executors if limits else 1
     if not status.incarnation:
         status = replace(status, incarnation=1, started_at=wanted.sizing.size or least)
-    driver = next((each for each in observed.drivers if _is(each, status.incarnation)), None)
+    driver = next(
+        (candidate for candidate in observed.drivers if _is(candidate, status.incarnation)), None
+    )
     if status.restarting_to is not None and (driver is None or driver.ended):
         status = replace(
             status,
@@ -85,7 +87,10 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
             started_at=status.restarting_to,
             restarting_to=None,
         )
-        driver = next((each for each in observed.drivers if _is(each, status.incarnation)), None)
+        driver = next(
+            (candidate for candidate in observed.drivers if _is(candidate, status.incarnation)),
+            None,
+        )
     if driver is None:
         start = Start(status.incarnation, status.started_at or least)
         return _with_message(status, "Starting", f"starting with {start.size} executors", (start,))
@@ -95,17 +100,17 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         return _restarting(status, driver, observed.report)
     if not driver.running or driver.leaving:
         return _with_message(status, "Starting", f"the driver {driver.name} is not running yet")
-    found = _live(wanted, status, observed)
+    outcome = _live(wanted, status, observed)
     size, report = _size(wanted.sizing), observed.report
     halted = wanted.sizing.paused or (report is not None and report.halted)
     if report and not report.can_scale and size and not halted:
         other = size != (driver.size or status.started_at)
         wait = _wait(other, status, observed)
         if wait:
-            return _with_message(found.status, "Waiting", wait, found.actions)
+            return _with_message(outcome.status, "Waiting", wait, outcome.actions)
         if other:
             return _restarting(replace(status, restarting_to=size), driver, report)
-    return replace(found, actions=(*found.actions, *_cleared(status, observed)))
+    return replace(outcome, actions=(*outcome.actions, *_cleared(status, observed)))
 
 
 def _wait(other: bool, status: Status, observed: Observed) -> str:
@@ -121,8 +126,8 @@ def _wait(other: bool, status: Status, observed: Observed) -> str:
 
 
 def _last_end(name: str, status: Status, driver: Driver | None) -> str:
-    said = f"{name}-driver-{status.incarnation} for {status.restarting_to} executors"
-    return f"{said}: {driver.end}" if driver and driver.end else f"{said}: drained and stopped"
+    last = f"{name}-driver-{status.incarnation} for {status.restarting_to} executors"
+    return f"{last}: {driver.end}" if driver and driver.end else f"{last}: drained and stopped"
 
 
 def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
@@ -185,16 +190,16 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         reason = "Paused" if sizing.paused else "Halted"
         return _with_message(status, reason, report.detail, tuple(actions), phase=report.phase)
     if not report.can_scale and sizing.mode != "shadow":
-        said = f"live scaling is not possible: {'; '.join(report.cannot)}"
-        return _with_message(status, "CannotScale", said, tuple(actions), phase=report.phase)
+        message = f"live scaling is not possible: {'; '.join(report.cannot)}"
+        return _with_message(status, "CannotScale", message, tuple(actions), phase=report.phase)
     if report.contested and sizing.mode == "external":
         return _with_message(
             status, "Contested", report.contested, tuple(actions), phase=report.phase
         )
-    reason, said = "Sized", _how(sizing)
+    reason, message = "Sized", _how(sizing)
     if observed.unread is not None and sizing.mode != "external":
-        reason, said = "ScaleUnread", f"{said}; {_unread(observed.unread, sizing.mode)}"
-    ready = Condition(type="Ready", true=True, reason=reason, message=said)
+        reason, message = "ScaleUnread", f"{message}; {_unread(observed.unread, sizing.mode)}"
+    ready = Condition(type="Ready", true=True, reason=reason, message=message)
     valid = Condition(type="Valid", true=True, reason="Valid")
     return Outcome(replace(status, conditions=(ready, valid)), tuple(actions))
 
@@ -214,12 +219,12 @@ def _with_message(
     actions: tuple[Action, ...] = (),
     phase: str | None = None,
 ) -> Outcome:
-    said = (
+    conditions = (
         Condition(type="Ready", true=False, reason=reason, message=message),
         Condition(type="Valid", true=True, reason="Valid"),
     )
     shown = reason.lower() if phase is None else phase
-    return Outcome(replace(status, conditions=said, phase=shown), actions)
+    return Outcome(replace(status, conditions=conditions, phase=shown), actions)
 
 
 def _size(sizing: Sizing) -> int | None:

@@ -181,7 +181,7 @@ def _driver() -> dict[str, Any]:
 
 def group_schema(group: type, description: str) -> dict[str, Any]:
     """Return an option group as a schema: names in camel case, kinds, defaults and help."""
-    said = {
+    known = {
         camel(option.name): {
             "type": _KINDS[type(option.default)],
             "default": option.default,
@@ -189,7 +189,7 @@ def group_schema(group: type, description: str) -> dict[str, Any]:
         }
         for option in fields(group)
     }
-    return _object(description, said)
+    return _object(description, known)
 
 
 def _object(

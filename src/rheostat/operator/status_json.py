@@ -30,7 +30,7 @@ def status_of(read: Mapping[str, Any]) -> Status:
 
 def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str, Any]:
     """Return the JSON to write over ``before``; None removes a field (a merge patch)."""
-    said: dict[str, Any] = {
+    patch: dict[str, Any] = {
         camel(option.name): getattr(status, option.name)
         for option in fields(status)
         if option.name != "conditions"
@@ -39,7 +39,7 @@ def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str
         (condition["type"], condition["status"]): condition.get("lastTransitionTime", now)
         for condition in before.get("conditions", ())
     }
-    said["conditions"] = [
+    patch["conditions"] = [
         {
             "type": condition.type,
             "status": (true := "True" if condition.true else "False"),
@@ -50,4 +50,4 @@ def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str
         }
         for condition in status.conditions
     ]
-    return said
+    return patch

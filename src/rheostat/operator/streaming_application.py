@@ -45,16 +45,16 @@ def application_of(body: Mapping[str, Any]) -> Application:
     if len(given) != 1:
         there = " and ".join(given) or "none"
         wrong.append(f"driver needs exactly one of {', '.join(SOURCES)}, but it has {there}")
-    asked = {name: spec[name] for name in _SIZING if spec.get(name) is not None}
+    options = {name: spec[name] for name in _SIZING if spec.get(name) is not None}
     for group in ("guards", "metrics"):
-        if isinstance(asked.get(group), Mapping):
-            asked[group] = {snake(name): value for name, value in asked[group].items()}
-    asked.setdefault("mode", "shadow")
-    if spec.get("replicas") is not None and asked["mode"] == "external":
-        asked["size"] = spec["replicas"]
+        if isinstance(options.get(group), Mapping):
+            options[group] = {snake(name): value for name, value in options[group].items()}
+    options.setdefault("mode", "shadow")
+    if spec.get("replicas") is not None and options["mode"] == "external":
+        options["size"] = spec["replicas"]
     sizing = Sizing()
     try:
-        sizing = sizing_of(asked)
+        sizing = sizing_of(options)
     except BadInput as error:
         wrong.append(str(error))
     if wrong:
@@ -90,9 +90,9 @@ def own_labels(name: str) -> dict[str, str]:
 
 def snake(name: str) -> str:
     """Return ``stepOut`` as ``step_out``."""
-    return re.sub(r"(?<!^)([A-Z])", lambda found: "_" + found[1].lower(), name)
+    return re.sub(r"(?<!^)([A-Z])", lambda match: "_" + match[1].lower(), name)
 
 
 def camel(name: str) -> str:
     """Return ``step_out`` as ``stepOut``."""
-    return re.sub(r"_(\w)", lambda found: found[1].upper(), name)
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was found; ``slots`` are those of this computer, ``disk_free_bytes`` are None where the
-    checkpoint is elsewhere.
+    """An inspected checkpoint; ``slots`` are those of this computer, ``disk_free_bytes`` is None
+    where the checkpoint is remote.
     """
 
-    found: Inspection
+    inspection: Inspection
     slots: int
     disk_free_bytes: int | None
 
@@ -50,7 +50,7 @@ def look(location: str, *, rows: bool) -> Look:
     folder, files = local_folder(location), LocalFiles()
     checkpoint = read_checkpoint(str(folder), files)
     missing = None if unknown_format(checkpoint) else missing_file(checkpoint)
-    found = inspect(
+    inspection = inspect(
         checkpoint,
         files,
         _counted(checkpoint) if rows and missing is None else {},
@@ -58,7 +58,9 @@ def look(location: str, *, rows: bool) -> Look:
         unended=_at_work(folder) or _unended(checkpoint, files),
         missing=missing,
     )
-    return Look(found=found, slots=_slots(), disk_free_bytes=shutil.disk_usage(folder).free)
+    return Look(
+        inspection=inspection, slots=_slots(), disk_free_bytes=shutil.disk_usage(folder).free
+    )
 
 
 def _slots() -> int:
@@ -86,8 +88,8 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
         checkpoint = read_checkpoint(location, rewriter.files)
         counts = _counts(checkpoint, rewriter) if rows else {}
         left = _unended(checkpoint, rewriter.files)
-        found = inspect(checkpoint, rewriter.files, counts, unended=left)
-        return Look(found=found, slots=_slots(), disk_free_bytes=None)
+        inspection = inspect(checkpoint, rewriter.files, counts, unended=left)
+        return Look(inspection=inspection, slots=_slots(), disk_free_bytes=None)
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:

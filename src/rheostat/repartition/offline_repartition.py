@@ -32,12 +32,12 @@ from rheostat.repartition.state_engine import Rewriter, StateVersion
 Clock = Callable[[], float]
 
 
-def rescale(
+def repartition(
     location: str,
     partitions: int,
     engine: Callable[[Checkpoint], Rewriter],
     *,
-    told: ProgressCallback = quiet,
+    progress: ProgressCallback = quiet,
     sink: str = "",
     disk: Disk | None = None,
     clock: Clock = time.time,
@@ -50,27 +50,33 @@ def rescale(
     nothing written; RheostatError when the work failed and the checkpoint is as before.
     """
     site = LocalSite(location, disk or Disk())
-    return rescale_at(
-        site, partitions, engine, told=told, sink=sink, clock=clock, check_stopped=check_stopped
+    return repartition_at(
+        site,
+        partitions,
+        engine,
+        progress=progress,
+        sink=sink,
+        clock=clock,
+        check_stopped=check_stopped,
     )
 
 
-def rescale_at(
+def repartition_at(
     site: Site,
     partitions: int,
     engine: Callable[[Checkpoint], Rewriter],
     *,
-    told: ProgressCallback = quiet,
+    progress: ProgressCallback = quiet,
     sink: str = "",
     clock: Clock = time.time,
     check_stopped: Callable[[Path], None] = require_stopped,
 ) -> RepartitionState:
-    """Do ``rescale`` wherever the checkpoint is."""
+    """Do ``repartition`` wherever the checkpoint is."""
     folder = site.folder
     journal = RepartitionLog(folder, site.disk)
-    story = journal.read()
-    require_no_unfinished(story, partitions, sink)
-    taken_up = story is not None and story.phase in UNFINISHED
+    state = journal.read()
+    require_no_unfinished(state, partitions, sink)
+    taken_up = state is not None and state.phase in UNFINISHED
     require_number(partitions)
     checkpoint = site.read()
     check_stopped(folder)
@@ -81,18 +87,18 @@ def rescale_at(
             site.sink_log(sink).require_newest(checkpoint.committed.batch)
     rewriter = engine(checkpoint)
     with leased(folder, site.disk):
-        if not taken_up or story is None:
+        if not taken_up or state is None:
             checkpoint = site.read()
             require_drained(checkpoint)
-            story = journal.begin(plan_of(checkpoint, partitions, sink), clock())
-        course = site.course(story, clock, told)
-        return _ended(course.forth(rewriter, _source(checkpoint, story.plan)), folder)
+            state = journal.begin(plan_of(checkpoint, partitions, sink), clock())
+        runner = site.runner(state, clock, progress)
+        return _ended(runner.run(rewriter, _source(checkpoint, state.plan)), folder)
 
 
 def undo(
     location: str,
     *,
-    told: ProgressCallback = quiet,
+    progress: ProgressCallback = quiet,
     disk: Disk | None = None,
     clock: Clock = time.time,
     check_stopped: Callable[[Path], None] = require_stopped,
@@ -101,35 +107,35 @@ def undo(
     is none and where the query has gone on with the new number.
     """
     site = LocalSite(location, disk or Disk())
-    return undo_at(site, told=told, clock=clock, check_stopped=check_stopped)
+    return undo_at(site, progress=progress, clock=clock, check_stopped=check_stopped)
 
 
 def undo_at(
     site: Site,
     *,
-    told: ProgressCallback = quiet,
+    progress: ProgressCallback = quiet,
     clock: Clock = time.time,
     check_stopped: Callable[[Path], None] = require_stopped,
 ) -> RepartitionState:
     """Do ``undo`` wherever the checkpoint is."""
     folder = site.folder
-    story = RepartitionLog(folder, site.disk).read()
-    if story is None or story.phase == "ended":
+    state = RepartitionLog(folder, site.disk).read()
+    if state is None or state.phase == "ended":
         raise BadInput(f"{folder} has no repartition that could be taken back")
-    course = site.course(story, clock, told)
-    _require_way_back(course, folder)
+    runner = site.runner(state, clock, progress)
+    _require_way_back(runner, folder)
     check_stopped(folder)
     with leased(folder, site.disk):
-        _require_way_back(course, folder)
-        return course.back("taken back by the user")
+        _require_way_back(runner, folder)
+        return runner.rollback("taken back by the user")
 
 
-def _require_way_back(course: RepartitionRunner, folder: Path) -> None:
-    plan, facts = course.story.plan, course.look(back=True)
+def _require_way_back(runner: RepartitionRunner, folder: Path) -> None:
+    plan, facts = runner.state.plan, runner.look(back=True)
     if facts.gone_on:
         raise BadInput(
             f"{folder} cannot be taken back: its query has planned a batch with"
-            f" {plan.partitions} partitions since; rheostat state rescale --partitions"
+            f" {plan.partitions} partitions since; rheostat state repartition --partitions"
             f" {plan.partitions_before} goes back without a loss"
         )
     if facts.lock != OTHERS and not (folder / "offsets" / str(plan.batch)).is_file():
@@ -144,15 +150,15 @@ def _source(checkpoint: Checkpoint, plan: Plan) -> StateVersion:
     return replace(state, batch=plan.batch, partitions=plan.partitions_before)
 
 
-def _ended(story: RepartitionState, folder: Path) -> RepartitionState:
-    """Return a story that ended well; raises RheostatError for one that went back by itself."""
-    if story.phase == "done":
-        return story
-    if story.phase == "ended":
+def _ended(state: RepartitionState, folder: Path) -> RepartitionState:
+    """Return the state of a repartition that succeeded; raises RheostatError if it failed."""
+    if state.phase == "done":
+        return state
+    if state.phase == "ended":
         raise RheostatError(
-            f"{folder} was not repartitioned and is as it was before: {story.reason}"
+            f"{folder} was not repartitioned and is as it was before: {state.reason}"
         )
     raise RheostatError(
-        f"the logs of {folder} were changed by hand meanwhile (phase {story.phase}): rheostat state"
+        f"the logs of {folder} were changed by hand meanwhile (phase {state.phase}): rheostat state"
         " inspect shows them"
     )

@@ -52,24 +52,24 @@ class RepartitionPlan:
 
 
 def plan(
-    found: Inspection, partitions: int, slots: int, disk_free_bytes: int | None
+    inspection: Inspection, partitions: int, slots: int, disk_free_bytes: int | None
 ) -> RepartitionPlan:
     """Return what a change to so many partitions would do."""
-    stores, old = len(found.stores), found.partitions
+    stores, old = len(inspection.stores), inspection.partitions
     parts = slices(
-        old, max(partitions, 1), stores, slots, in_memory="RocksDB" not in found.provider
+        old, max(partitions, 1), stores, slots, in_memory="RocksDB" not in inspection.provider
     )
     shuffle = not parts
-    counted = [store.bytes for store in found.stores if store.bytes is not None]
+    counted = [store.bytes for store in inspection.stores if store.bytes is not None]
     size = sum(counted) if counted else None
-    refusals = _refusals(found, partitions, disk_free_bytes, size)
+    refusals = _refusals(inspection, partitions, disk_free_bytes, size)
     return RepartitionPlan(
-        location=found.location,
+        location=inspection.location,
         partitions_before=old,
         partitions=partitions,
         refusals=tuple(refusals),
         stores=stores,
-        rows=sum(store.rows or 0 for store in found.stores) if counted else None,
+        rows=sum(store.rows or 0 for store in inspection.stores) if counted else None,
         disk_bytes=size,
         disk_free_bytes=disk_free_bytes,
         tasks=_tasks(old, max(partitions, 1), stores, parts),
@@ -101,32 +101,35 @@ def _coalesce(old: int, partitions: int) -> str | None:
 
 
 def _refusals(
-    found: Inspection, partitions: int, disk_free_bytes: int | None, size: int | None
+    inspection: Inspection, partitions: int, disk_free_bytes: int | None, size: int | None
 ) -> Iterator[str]:
     if partitions < 1:
         yield f"--partitions must be at least 1, but it is {partitions}"
-    refused = refused_place(found.location)
+    refused = refused_place(inspection.location)
     if refused:
         yield refused
-    if partitions == found.partitions:
+    if partitions == inspection.partitions:
         yield f"--partitions {partitions} is what the state has today: name another"
-    yield from sorted({store.refusal for store in found.stores if store.refusal})
-    if found.missing is not None:
-        yield f"{found.missing} is missing: restore it from a backup"
-    if found.unended is not None:
-        yield found.unended
-    elif found.unfinished_partitions is not None:
+    yield from sorted({store.refusal for store in inspection.stores if store.refusal})
+    if inspection.missing is not None:
+        yield f"{inspection.missing} is missing: restore it from a backup"
+    if inspection.unended is not None:
+        yield inspection.unended
+    elif inspection.unfinished_partitions is not None:
         yield (
-            f"a repartition to {found.unfinished_partitions} partitions was begun and not ended:"
-            " rheostat state repair takes it back"
+            f"a repartition to {inspection.unfinished_partitions} partitions was begun and not"
+            " ended: rheostat state repair takes it back"
         )
-    elif found.uncommitted:
+    elif inspection.uncommitted:
         yield (
-            f"batch {found.uncommitted[-1]} is planned and not committed: run the query once to its"
-            " end with trigger(availableNow=True)"
+            f"batch {inspection.uncommitted[-1]} is planned and not committed: run the query"
+            " once to its end with trigger(availableNow=True)"
         )
-    if found.in_use:
-        yield f"a query may be using it: its logs were written {found.quiet_s:.0f} s ago; stop it"
+    if inspection.in_use:
+        yield (
+            f"a query may be using it: its logs were written {inspection.quiet_s:.0f} s ago; stop"
+            " it"
+        )
     if size is not None and disk_free_bytes is not None and disk_free_bytes < size:
         yield (
             f"the new state may take {size / 1e6:,.0f} MB, and its disk has"

@@ -73,23 +73,25 @@ def repair(location: str, disk: Disk | None = None) -> Repaired:
 def repair_at(site: Site) -> Repaired:
     """Do ``repair`` wherever the checkpoint is."""
     folder, disk = site.folder, site.disk
-    story = RepartitionLog(folder, disk).read()
-    if story is not None and story.phase in UNFINISHED:
+    state = RepartitionLog(folder, disk).read()
+    if state is not None and state.phase in UNFINISHED:
         raise BadInput(
             f"the unfinished repartition of {folder} is Rheostat's own: end it with rheostat"
-            f" state rescale --partitions {story.plan.partitions}, or take it back with rheostat"
-            " state undo"
+            f" state repartition --partitions {state.plan.partitions}, or take it back with"
+            " rheostat state undo"
         )
-    found = diagnose(_checkpoint_status(site))
+    diagnosis = diagnose(_checkpoint_status(site))
     require_stopped(folder)
     with leased(folder, disk):
         attic = folder / OWN_FOLDER / "attic" / str(int(time.time()))
-        seen = _checkpoint_status(site)
-        moved = tuple(_going(seen, diagnose(seen)))
+        status = _checkpoint_status(site)
+        moved = tuple(_going(status, diagnose(status)))
         for name in moved:
             disk.move(folder / name, attic / name)
         disk.flush()
-    return Repaired(batch=found.batch, partitions=found.partitions, moved=moved, attic=str(attic))
+    return Repaired(
+        batch=diagnosis.batch, partitions=diagnosis.partitions, moved=moved, attic=str(attic)
+    )
 
 
 def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int, ...]:
@@ -123,11 +125,11 @@ def repair_sink_at(site: Site, sink: str) -> tuple[int, ...]:
         return tuple(batch for batch in done if log.add_empty(batch))
 
 
-def diagnose(seen: CheckpointStatus) -> Diagnosis:
+def diagnose(status: CheckpointStatus) -> Diagnosis:
     """Return what is wrong with a checkpoint's logs; raises BadInput where nothing is that a repair
     could mend.
     """
-    folder = seen.folder
+    folder = status.folder
     offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
     if not offsets:
         raise BadInput(
@@ -142,8 +144,8 @@ def diagnose(seen: CheckpointStatus) -> Diagnosis:
             f"{folder} needs no repair: batch {newest} is the query's own and not committed; start"
             " the query, which runs it again"
         )
-    whole = (batch for batch in reversed(commits) if not _is_skipped(seen, batch))
-    last = next(whole, None)
+    complete = (batch for batch in reversed(commits) if not _is_skipped(status, batch))
+    last = next(complete, None)
     if last is None:
         raise BadInput(f"{folder} has no committed batch to go back to: restore a backup")
     return Diagnosis(
@@ -161,16 +163,16 @@ def _checkpoint_status(site: Site) -> CheckpointStatus:
     )
 
 
-def _going(seen: CheckpointStatus, found: Diagnosis) -> Iterator[str]:
+def _going(status: CheckpointStatus, diagnosis: Diagnosis) -> Iterator[str]:
     """Yield what has to go, in the order in which it may: the state of the repartition's batch
     first, the offset log's entry last, since as long as it is there no query starts.
     """
-    version = found.offsets[0] + 1
-    yield from (str(file) for file in sorted(seen.state) if _is_of(file, version))
-    for log, batches in (("commits", found.commits), ("offsets", found.offsets)):
+    version = diagnosis.offsets[0] + 1
+    yield from (str(file) for file in sorted(status.state) if _is_of(file, version))
+    for log, batches in (("commits", diagnosis.commits), ("offsets", diagnosis.offsets)):
         for batch in batches:
             checksum = f"{log}/.{batch}.crc"
-            if (seen.folder / checksum).exists():
+            if (status.folder / checksum).exists():
                 yield checksum
             yield f"{log}/{batch}"
 
@@ -189,40 +191,42 @@ def _is_of(file: PurePosixPath, version: int) -> bool:
     return number.partition("_")[0] == str(version)
 
 
-def _is_skipped(seen: CheckpointStatus, batch: int) -> bool:
+def _is_skipped(status: CheckpointStatus, batch: int) -> bool:
     """Tell whether a commit is the empty one that Spark writes for a batch that it skips: of the
     stores that have the state before the batch, not all have the state after it.
     """
-    folder, after = seen.folder, _stores(seen, batch + 1)
+    folder, after = status.folder, _stores(status, batch + 1)
     kept = (folder / "offsets" / str(batch - 1)).is_file()
     same = kept and _partitions(folder, batch) == _partitions(folder, batch - 1)
-    return not after or bool(same and _stores(seen, batch) - after) or _is_late(seen, batch, after)
+    return (
+        not after or bool(same and _stores(status, batch) - after) or _is_late(status, batch, after)
+    )
 
 
-def _is_late(seen: CheckpointStatus, batch: int, stores: set[PurePosixPath]) -> bool:
+def _is_late(status: CheckpointStatus, batch: int, stores: set[PurePosixPath]) -> bool:
     """Tell whether a commit without a watermark was written long after its state, and just before
     the repartition's batch: the batch may have been stopped before its sink was done.
 
     A commit that is taken back in error costs a batch that runs again, one that stays costs rows.
     """
-    folder = seen.folder
+    folder = status.folder
     commit, lock = folder / "commits" / str(batch), folder / "offsets" / str(batch + 1)
     if not lock.is_file() or '"nextBatchWatermarkMs":0' not in commit.read_text(encoding="utf-8"):
         return False
     at_s = commit.stat().st_mtime
     written_s = max(
         when_s
-        for file, when_s in seen.state.items()
+        for file, when_s in status.state.items()
         if file.parent in stores and _is_of(file, batch + 1)
     )
     return at_s - written_s > LATE_S and lock.stat().st_mtime - at_s < SOON_S
 
 
-def _stores(seen: CheckpointStatus, version: int) -> set[PurePosixPath]:
+def _stores(status: CheckpointStatus, version: int) -> set[PurePosixPath]:
     """Return the folders of the stores that have a version of the state."""
     return {
         file.parent
-        for file in seen.state
+        for file in status.state
         if "_metadata" not in file.parts and _is_of(file, version)
     }
 

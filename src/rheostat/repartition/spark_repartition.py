@@ -10,7 +10,7 @@ from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import is_local, local_path, refused_place
 from rheostat.repartition.checkpoints.running_query import require_stopped
-from rheostat.repartition.offline_repartition import rescale, rescale_at, undo, undo_at
+from rheostat.repartition.offline_repartition import repartition, repartition_at, undo, undo_at
 from rheostat.repartition.protocol.preflight import require_number
 from rheostat.repartition.protocol.repartition_log import RepartitionState
 from rheostat.repartition.protocol.repartition_runner import ProgressCallback
@@ -27,15 +27,16 @@ from rheostat.repartition.sites.remote_site import remote_site
 from rheostat.repartition.state_engine import Rewriter
 
 
-def rescale_here(
+def repartition_here(
     location: str,
     partitions: int,
-    told: ProgressCallback,
+    progress: ProgressCallback,
     sink: str = "",
     check_stopped: Callable[[Path], None] = require_stopped,
 ) -> RepartitionState:
-    """Do ``rescale`` with a session on this computer, which is started after everything that can be
-    refused was, or before where the checkpoint is elsewhere; raises what ``rescale`` raises.
+    """Do ``repartition`` with a session on this computer; raises what ``repartition`` raises.
+
+    The session starts after all checks, or before them for a remote checkpoint.
     """
     with ExitStack() as session:
         if not is_local(location):
@@ -43,11 +44,11 @@ def rescale_here(
             require_number(partitions)
             spark = session.enter_context(own_session())
             site = remote_site(spark, location)
-            return rescale_at(
+            return repartition_at(
                 site,
                 partitions,
                 lambda _: SparkRewriter(spark),
-                told=told,
+                progress=progress,
                 sink=sink,
                 check_stopped=check_stopped,
             )
@@ -56,18 +57,18 @@ def rescale_here(
             return SparkRewriter(session.enter_context(own_session()))
 
         where = str(local_path(sink).absolute()) if sink else ""
-        return rescale(
-            location, partitions, engine, told=told, sink=where, check_stopped=check_stopped
+        return repartition(
+            location, partitions, engine, progress=progress, sink=where, check_stopped=check_stopped
         )
 
 
-def undo_here(location: str, told: ProgressCallback) -> RepartitionState:
+def undo_here(location: str, progress: ProgressCallback) -> RepartitionState:
     """Do ``undo``, with a session where the checkpoint is elsewhere."""
     if is_local(location):
-        return undo(location, told=told)
+        return undo(location, progress=progress)
     _require_place(location)
     with own_session() as spark:
-        return undo_at(remote_site(spark, location), told=told)
+        return undo_at(remote_site(spark, location), progress=progress)
 
 
 def repair_here(location: str) -> Repaired:

@@ -1,4 +1,4 @@
-"""The state in checkpoints of this computer, rescaled by a process of its own."""
+"""The state in checkpoints of this computer, repartitioned in a separate process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rheostat.repartition.protocol.preflight import UNFINISHED
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.repartition.rewrite.own_session import require_spark
 
-RESCALE_LIMIT_S = 24 * 3600.0
+REPARTITION_LIMIT_S = 24 * 3600.0
 
 
 class CheckpointStates:
@@ -25,36 +25,36 @@ class CheckpointStates:
 
     def partitions(self, checkpoints: Sequence[str]) -> list[int]:
         """Return the state partitions of each checkpoint that has state."""
-        return [each.partitions for each in _read(checkpoints)]
+        return [checkpoint.partitions for checkpoint in _read(checkpoints)]
 
     def uncommitted(self, checkpoint: str) -> bool:
         """Tell whether a batch is planned that is not committed; that of a repartition which was
         begun is none, its own protocol ends it.
         """
-        story = RepartitionLog(local_path(checkpoint), Disk()).read()
-        if story is not None and story.phase in UNFINISHED:
+        state = RepartitionLog(local_path(checkpoint), Disk()).read()
+        if state is not None and state.phase in UNFINISHED:
             return False
-        return any(each.uncommitted for each in _read([checkpoint]))
+        return any(stopped.uncommitted for stopped in _read([checkpoint]))
 
-    def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
-        """Rescale in a process of its own, whose Spark session ends with it; return why that was
-        not possible, or nothing.
+    def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
+        """Repartition in a separate process, whose Spark session ends with it; return why that
+        was not possible, or nothing.
         """
-        command = [sys.executable, "-m", "rheostat.restart.rescale_process"]
-        with tempfile.TemporaryDirectory(prefix="rheostat-rescale-") as folder:
+        command = [sys.executable, "-m", "rheostat.restart.repartition_process"]
+        with tempfile.TemporaryDirectory(prefix="rheostat-repartition-") as folder:
             log = Path(folder) / "log"
             with Child([*command, checkpoint, str(partitions), sink], log=log) as child:
-                code = child.wait(RESCALE_LIMIT_S)
-            said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        own = [line.removeprefix("rheostat: ") for line in said if line.startswith("rheostat: ")]
+                code = child.wait(REPARTITION_LIMIT_S)
+            output = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        own = [line.removeprefix("rheostat: ") for line in output if line.startswith("rheostat: ")]
         if code == 0:
             return ""
-        return own[-1] if own else f"the process ended with {code}: {' '.join(said[-2:])}"
+        return own[-1] if own else f"the process ended with {code}: {' '.join(output[-2:])}"
 
 
-def require_rescaling() -> None:
-    """Raise BadInput where the PySpark of this Python cannot rescale state: before a job is stopped
-    for nothing, because its supervisor rescales with the job's own PySpark.
+def require_repartition_support() -> None:
+    """Raise BadInput where the PySpark of this Python cannot repartition state, before a job is
+    stopped for nothing: its supervisor repartitions with the job's own PySpark.
     """
     try:
         version = find_spark_home().version
@@ -63,7 +63,8 @@ def require_rescaling() -> None:
     require_spark(
         version,
         "other state partitions of a supervised job need PySpark 4.3: stop the job, and use the"
-        " rheostat state rescale of a Python with PySpark 4.3 (the query's own Spark may be 4.0)",
+        " rheostat state repartition of a Python with PySpark 4.3 (the query's own Spark may be"
+        " 4.0)",
     )
 
 
@@ -72,5 +73,5 @@ def _read(checkpoints: Sequence[str]) -> Iterator[Checkpoint]:
         if is_local(location):
             try:
                 yield read_checkpoint(location, LocalFiles())
-            except BadInput:  # no state, or an older Spark's: nothing to be rescaled
+            except BadInput:  # no state, or an older Spark's: nothing to repartition
                 continue

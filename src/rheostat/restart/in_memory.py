@@ -15,7 +15,7 @@ class MemoryJob:
 
     def __init__(
         self,
-        mail: ControlChannel,
+        channel: ControlChannel,
         *,
         checkpoints: tuple[str, ...] = (),
         sinks: Mapping[str, str] | None = None,
@@ -23,7 +23,7 @@ class MemoryJob:
         self.orders: list[Order] = []
         self.stays = self.hangs = False
         self.code = 0
-        self._mail = mail
+        self._channel = channel
         self._checkpoints = checkpoints
         self._sinks = {} if sinks is None else sinks
         self._state = NONE
@@ -31,7 +31,7 @@ class MemoryJob:
     def start(self, order: Order) -> None:
         """Start it with an order."""
         self.orders.append(order)
-        self._mail.give(order)
+        self._channel.give(order)
         self._state = ALIVE
 
     def process(self) -> str:
@@ -45,11 +45,11 @@ class MemoryJob:
 
     def go_on(self, now: float) -> None:
         """Let it do what it would do by now."""
-        order = self._mail.order()
+        order = self._channel.order()
         if order is None or self._state != ALIVE:
             return
         drained = (order.drain or order.once) and not self.hangs
-        self._mail.tell(
+        self._channel.tell(
             Report(
                 run=order.run,
                 pid=0,
@@ -66,14 +66,14 @@ class MemoryJob:
 
 class MemoryStates:
     """Checkpoints as a mapping of names to state partitions; ``planned`` are those with a batch
-    that is planned and not committed, ``refusal`` is what a rescale is refused with.
+    that is planned and not committed, ``refusal`` is why a repartition is refused.
     """
 
     def __init__(self, partitions: dict[str, int]) -> None:
         self.by_checkpoint = partitions
         self.planned: set[str] = set()
         self.refusal = ""
-        self.rescaled: list[tuple[str, int, str]] = []
+        self.repartitioned: list[tuple[str, int, str]] = []
 
     def partitions(self, checkpoints: Sequence[str]) -> list[int]:
         """Return the state partitions of each checkpoint that has state."""
@@ -87,9 +87,9 @@ class MemoryStates:
         """Tell whether a batch is planned that is not committed."""
         return checkpoint in self.planned
 
-    def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
+    def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
         """Give it so many state partitions; return why that was not possible, or nothing."""
         if not self.refusal:
-            self.rescaled.append((checkpoint, partitions, sink))
+            self.repartitioned.append((checkpoint, partitions, sink))
             self.by_checkpoint[checkpoint] = partitions
         return self.refusal

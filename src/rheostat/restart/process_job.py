@@ -1,5 +1,5 @@
-"""The job as a process of this computer: the same command line again, with the mail's folder in its
-environment.
+"""The job as a local process: the same command line again, with the folder of the control channel
+in its environment.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class ProcessJob:
     The process ends by itself when this one has gone (``machine/orderly_end.py``).
     """
 
-    def __init__(self, arguments: Sequence[str], mail: ControlChannel) -> None:
+    def __init__(self, arguments: Sequence[str], channel: ControlChannel) -> None:
         self._command = [sys.executable, "-m", "rheostat.cli", *arguments]
-        self._mail = mail
+        self._channel = channel
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, order: Order) -> None:
         """Start it with an order; a process that an earlier supervisor has left ends first."""
         self._end_left_over()
-        self._mail.give(order)
-        environment = {**os.environ, VARIABLE: str(self._mail.folder)}
+        self._channel.give(order)
+        environment = {**os.environ, VARIABLE: str(self._channel.folder)}
         self._process = subprocess.Popen(self._command, env=environment)
 
     def process(self) -> str:
@@ -62,7 +62,7 @@ class ProcessJob:
         """Wait for a process whose supervisor was killed: it ends by itself within a second or
         two of that, and its cluster with it.
         """
-        report = self._mail.report()
+        report = self._channel.report()
         deadline = time.monotonic() + STOP_GRACE_S
         while report and is_running(report.pid, report.began):
             if time.monotonic() > deadline:

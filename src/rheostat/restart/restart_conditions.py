@@ -16,10 +16,10 @@ FINISHES = 2
 class Facts:
     """What a supervisor sees.
 
-    ``due``: a wish may be carried out now. ``unlike``: a checkpoint has other state partitions than
-    are wanted; ``uncommitted``: one of these has a batch that is planned and not committed, and
-    ``finishes`` counts the attempts to commit it. ``refused``: the partitions cannot be had.
-    ``phase_s`` is how long the phase lasts, ``limit_s`` how long it may.
+    ``due``: a request may be carried out now. ``unlike``: a checkpoint has another number of state
+    partitions than is wanted; ``uncommitted``: one of these has a batch that is planned and not
+    committed, and ``finishes`` counts the attempts to commit it. ``refused``: the repartition was
+    refused. ``phase_s`` is how long the phase lasts, ``limit_s`` how long it may.
     """
 
     process: str = NONE

@@ -1,4 +1,4 @@
-"""Keeps a supervisor's story: a line of JSON for each step, on the disk before the next one."""
+"""Keeps a supervisor's state: one JSON line per step, flushed to disk before the next step."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ FILE = "story.jsonl"
 
 
 class RestartLog:
-    """The file ``story.jsonl`` in the folder of the mail."""
+    """The file ``story.jsonl`` in the folder of the control channel."""
 
     def __init__(self, folder: Path, disk: Disk | None = None) -> None:
         self.path = folder / FILE
         self._disk = disk or Disk()
 
-    def note(self, story: RestartState) -> None:
+    def note(self, state: RestartState) -> None:
         """Keep where the job stands now."""
-        self._disk.append(self.path, json.dumps(asdict(story), separators=(",", ":")))
+        self._disk.append(self.path, json.dumps(asdict(state), separators=(",", ":")))
 
     def steps(self) -> Iterator[RestartState]:
         """Yield all steps; a line that a crash has torn is left out."""
@@ -34,10 +34,10 @@ class RestartLog:
 
     def last(self) -> RestartState | None:
         """Return where the job stands; None where nothing was kept."""
-        found = None
-        for found in self.steps():  # noqa: B007
+        step = None
+        for step in self.steps():  # noqa: B007
             pass
-        return found
+        return step
 
     def restarts(self) -> list[RestartState]:
         """Return every restart as it stood last, in their order."""
@@ -48,7 +48,7 @@ class RestartLog:
 def _read(line: str) -> RestartState | None:
     known = {option.name for option in fields(RestartState)}
     try:
-        told = {name: value for name, value in json.loads(line).items() if name in known}
-        return RestartState(**{**told, "checkpoints": tuple(told["checkpoints"])})
+        values = {name: value for name, value in json.loads(line).items() if name in known}
+        return RestartState(**{**values, "checkpoints": tuple(values["checkpoints"])})
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

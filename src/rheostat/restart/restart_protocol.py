@@ -1,4 +1,4 @@
-"""The protocol of a restart as one table: drain, stop, rescale the state where that is wanted,
+"""The protocol of a restart as one table: drain, stop, repartition the state if required,
 start at the new size.
 
 Source: Varga, Balassi, Kiss 2021, section 3.2 (snapshot, stop, start at the new size). Spark's
@@ -20,7 +20,7 @@ EVENTS = {
     "undrained": "other state partitions are wanted, and a batch is planned and not committed",
     "unlike": "a checkpoint has another number of state partitions than is wanted",
     "like": "every checkpoint has the state partitions that are wanted",
-    "refused": "the state could not be rescaled; the checkpoint is as it was before",
+    "refused": "the state could not be repartitioned; the checkpoint is as it was before",
     "ready": "nothing stands between stop and start",
 }
 """What every event means."""
@@ -30,7 +30,7 @@ ORDERS = {
     "Drain": "ask the process to stop its queries after their batches",
     "Stop": "end the process: SIGTERM, after a grace period SIGKILL",
     "Finish": "start the script for one batch of each query, which commits a planned batch",
-    "Rescale": "rescale the state of every checkpoint that is unlike, each row verified",
+    "Repartition": "repartition the state of every checkpoint that is unlike, each row verified",
 }
 """What every order does; each may be given again after a crash."""
 
@@ -40,15 +40,15 @@ RESTART = Table(
     transitions=(
         Transition("stopped", "hopeless", "starting", "Start"),
         Transition("stopped", "undrained", "finishing", "Finish"),
-        Transition("stopped", "unlike", "rescaling", "Rescale"),
+        Transition("stopped", "unlike", "repartitioning", "Repartition"),
         Transition("stopped", "ready", "starting", "Start"),
         Transition("finishing", "none", "stopped"),
         Transition("finishing", "left", "stopped"),
         Transition("finishing", "drained", "stopping"),
         Transition("finishing", "late", "stopping"),
-        Transition("rescaling", "like", "stopped"),
-        Transition("rescaling", "refused", "stopped"),
-        Transition("rescaling", "unlike", "rescaling", "Rescale"),
+        Transition("repartitioning", "like", "stopped"),
+        Transition("repartitioning", "refused", "stopped"),
+        Transition("repartitioning", "unlike", "repartitioning", "Repartition"),
         Transition("starting", "none", "stopped"),
         Transition("starting", "left", "ended"),
         Transition("starting", "works", "running"),

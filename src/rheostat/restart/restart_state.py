@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-DOWN = ("draining", "stopping", "stopped", "finishing", "rescaling", "starting")
-"""Phases of a restart that are told one by one."""
+DOWN = ("draining", "stopping", "stopped", "finishing", "repartitioning", "starting")
+"""Phases of a restart whose durations are reported one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,10 +17,10 @@ class RestartState:
     ``restarts`` counts them all, ``run`` the processes. ``executors`` is the size that is wanted or
     stands, ``executors_before`` the one before; ``partitions`` the state partitions that are
     wanted, None for those that are there; ``at_least``: a checkpoint with more keeps them.
-    ``asked_s`` is when the wish was made that is carried out. ``spent_s`` are the seconds of each
-    phase of this restart, ``down_s`` the time without a finished batch: from the last query's end
-    to the first batch's end. ``sinks`` are the folders that queries write files to, by their
-    checkpoints.
+    ``requested_s`` is when the request was made that is carried out. ``spent_s`` are the seconds
+    of each phase of this restart, ``down_s`` the time without a finished batch: from the last
+    query's end to the first batch's end. ``sinks`` are the folders that queries write files to, by
+    their checkpoints.
     """
 
     phase: str = "stopped"
@@ -33,7 +33,7 @@ class RestartState:
     partitions_before: int | None = None
     at_least: bool = False
     reason: str = ""
-    asked_s: float = 0.0
+    requested_s: float = 0.0
     since_s: float = 0.0
     drained_s: float | None = None
     down_s: float | None = None
@@ -44,25 +44,25 @@ class RestartState:
     finishes: int = 0
 
 
-def restart_text(story: RestartState) -> str:
+def restart_text(state: RestartState) -> str:
     """Return a restart in one line: from what to what, how long, why."""
-    sizes = [f"{story.executors_before} -> {_executors(story.executors)}"]
-    if story.executors_before in (None, story.executors):
-        sizes = [f"at {_executors(story.executors)}"]
-    if story.partitions is not None and story.partitions != story.partitions_before:
-        before = "" if story.partitions_before is None else f"{story.partitions_before} -> "
-        sizes.append(f"{before}{story.partitions} state partitions")
-    if story.refusal:
-        sizes.append(f"the state was not rescaled: {story.refusal}")
-    return f"restart {story.number}: {', '.join(sizes)}: {duration(story)}; {story.reason}"
+    sizes = [f"{state.executors_before} -> {_executors(state.executors)}"]
+    if state.executors_before in (None, state.executors):
+        sizes = [f"at {_executors(state.executors)}"]
+    if state.partitions is not None and state.partitions != state.partitions_before:
+        before = "" if state.partitions_before is None else f"{state.partitions_before} -> "
+        sizes.append(f"{before}{state.partitions} state partitions")
+    if state.refusal:
+        sizes.append(f"the state was not repartitioned: {state.refusal}")
+    return f"restart {state.number}: {', '.join(sizes)}: {duration(state)}; {state.reason}"
 
 
-def duration(story: RestartState) -> str:
+def duration(state: RestartState) -> str:
     """Return how long a restart has taken, phase by phase; as far as it has come."""
     steps = ", ".join(
-        f"{phase} {story.spent_s[phase]:.1f} s" for phase in DOWN if phase in story.spent_s
+        f"{phase} {state.spent_s[phase]:.1f} s" for phase in DOWN if phase in state.spent_s
     )
-    down = f"downtime {story.down_s:.1f} s" if story.down_s is not None else story.phase
+    down = f"downtime {state.down_s:.1f} s" if state.down_s is not None else state.phase
     return f"{down} ({steps})" if steps else down
 
 

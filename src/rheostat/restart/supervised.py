@@ -17,7 +17,7 @@ from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel, Res
 from rheostat.journal.folder import STOP_FILE
 from rheostat.machine.folders import state_folder
 from rheostat.model import Limits
-from rheostat.restart.checkpoint_states import CheckpointStates, require_rescaling
+from rheostat.restart.checkpoint_states import CheckpointStates, require_repartition_support
 from rheostat.restart.process_job import ProcessJob
 from rheostat.restart.request_selection import RestartConfig
 from rheostat.restart.restart_log import RestartLog
@@ -30,7 +30,7 @@ PHASE_TEXTS = {
     "draining": "its queries end their batches",
     "stopping": "its queries have been stopped",
     "finishing": "a planned batch is committed first",
-    "rescaling": "the state is rescaled",
+    "repartitioning": "the state is repartitioned",
     "starting": "the script starts",
 }
 """What is logged of each phase."""
@@ -48,20 +48,20 @@ def supervise(
     at the start.
 
     Raises BadInput where another supervisor has the same journal, and where other state partitions
-    are wanted of a PySpark that cannot rescale state.
+    are wanted of a PySpark that cannot repartition state.
     """
-    terms = terms_of(options)
+    config = terms_of(options)
     if options.partitions or options.allow_repartition:
-        require_rescaling()
-    mail = ControlChannel(journal / FOLDER)
-    with _alone(mail.folder, journal):
-        kept = RestartLog(mail.folder)
-        story = first_restart_state(kept.last(), limits, options.partitions, initial)
+        require_repartition_support()
+    channel = ControlChannel(journal / FOLDER)
+    with _alone(channel.folder, journal):
+        kept = RestartLog(channel.folder)
+        state = first_restart_state(kept.last(), limits, options.partitions, initial)
         if options.partitions:
-            wish = RestartRequest(
+            request = RestartRequest(
                 t_s=time.time(), reason="--partitions", partitions=options.partitions
             )
-            mail.leave(PERSON, wish)
+            channel.leave(PERSON, request)
         _log.info(
             "rheostat: restarts this job to change its size; its journal is %s; another size at"
             " once: rheostat restart %s --executors N",
@@ -69,14 +69,14 @@ def supervise(
             journal,
         )
         return Supervisor(
-            story,
-            mail=mail,
+            state,
+            channel=channel,
             journal=kept,
-            job=ProcessJob(arguments, mail),
+            job=ProcessJob(arguments, channel),
             states=CheckpointStates(),
-            terms=terms,
+            config=config,
             halted=(journal / STOP_FILE).exists,
-            told=_say,
+            on_step=_say,
         ).run()
 
 
@@ -110,7 +110,7 @@ def first_restart_state(
         executors=executors,
         restarts=last.restarts,
         run=last.run,
-        asked_s=last.asked_s,
+        requested_s=last.requested_s,
         partitions=partitions or None,
         checkpoints=last.checkpoints,
         sinks=last.sinks,
@@ -152,8 +152,8 @@ def _alone(folder: Path, journal: Path) -> Iterator[None]:
         yield
 
 
-def _say(story: RestartState) -> None:
-    if story.number and story.phase == "running" and story.down_s is not None:
-        _log.info("rheostat: %s", restart_text(story))
-    elif story.number and story.phase in PHASE_TEXTS:
-        _log.info("rheostat: restart %d: %s", story.number, PHASE_TEXTS[story.phase])
+def _say(state: RestartState) -> None:
+    if state.number and state.phase == "running" and state.down_s is not None:
+        _log.info("rheostat: %s", restart_text(state))
+    elif state.number and state.phase in PHASE_TEXTS:
+        _log.info("rheostat: restart %d: %s", state.number, PHASE_TEXTS[state.phase])

@@ -1,7 +1,7 @@
 """Owns a job's process and takes it through the table of a restart: looks, takes the step whose
 event holds, does what it orders, writes it down.
 
-Nothing is remembered but the story, so a supervisor that was killed is followed by the next one.
+Only the state is kept, so a new supervisor continues after one that was killed.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ FINISH_LIMIT_S = 900.0
 class Supervisor:
     """One supervised job, from where its ``journal`` says that it stands.
 
-    While it is ``halted`` (the kill switch) only a person's wishes are carried out. ``told`` hears
-    of every step.
+    While it is ``halted`` (the kill switch) only a person's requests are carried out.
+    ``on_step`` is called with every new state.
     """
 
     def __init__(
         self,
-        story: RestartState,
+        state: RestartState,
         *,
-        mail: ControlChannel,
+        channel: ControlChannel,
         journal: RestartLog,
         job: Job,
         states: States,
-        terms: RestartConfig,
+        config: RestartConfig,
         halted: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.time,
-        told: Callable[[RestartState], None] = lambda _: None,
+        on_step: Callable[[RestartState], None] = lambda _: None,
     ) -> None:
-        self.story = story
-        self._mail = mail
+        self.state = state
+        self._channel = channel
         self._journal = journal
         self._job = job
         self._states = states
-        self._terms = terms
+        self._config = config
         self._halted = halted
         self._clock = clock
-        self._told = told
+        self._on_step = on_step
 
     def run(self, sleep: Callable[[float], None] = time.sleep) -> int:
         """Go on until the job has ended by itself, and return its exit code; whatever happens, its
         process is ended.
         """
         try:
-            while self.story.phase != RESTART.end:
+            while self.state.phase != RESTART.end:
                 if not self.step():
                     sleep(LOOK_S)
         finally:
@@ -75,29 +75,29 @@ class Supervisor:
     def step(self) -> bool:
         """Take the step whose event holds; False where none does."""
         now = self._clock()
-        if self.story.phase == "running":
+        if self.state.phase == "running":
             self._learn()
         wanted = self._due(now)
-        step = RESTART.after(self.story.phase, events(self._look(now, wanted is not None)))
+        step = RESTART.after(self.state.phase, events(self._look(now, wanted is not None)))
         if step is None:
             return False
         if step.event == "due" and wanted is not None:
-            self.story = wanted
+            self.state = wanted
         if step.event == "hopeless":
-            self.story = replace(self.story, refusal=HOPELESS)
-        self.story = self._counted(step.phase, step.to, now)
+            self.state = replace(self.state, refusal=HOPELESS)
+        self.state = self._counted(step.phase, step.to, now)
         self._enter(step.to, now)
         if step.order:
-            before = self.story
+            before = self.state
             self._orders()[step.order]()
-            if self.story != before:
-                self._journal.note(self.story)
+            if self.state != before:
+                self._journal.note(self.state)
         return True
 
     def _look(self, now: float, is_due: bool) -> Facts:
-        story, report = self.story, self._mail.report()
-        mine = report if report is not None and report.run == story.run else None
-        resting = story.phase in ("stopped", "rescaling")
+        state, report = self.state, self._channel.report()
+        mine = report if report is not None and report.run == state.run else None
+        resting = state.phase in ("stopped", "repartitioning")
         unlike = self._unlike() if resting else []
         return Facts(
             process=self._job.process(),
@@ -106,78 +106,78 @@ class Supervisor:
             due=is_due,
             unlike=bool(unlike),
             uncommitted=any(map(self._states.uncommitted, unlike)),
-            refused=bool(story.refusal),
-            finishes=story.finishes,
-            phase_s=now - story.since_s,
-            limit_s=self._limit_s(story.phase),
+            refused=bool(state.refusal),
+            finishes=state.finishes,
+            phase_s=now - state.since_s,
+            limit_s=self._limit_s(state.phase),
         )
 
     def _limit_s(self, phase: str) -> float:
         limits = {
-            "draining": self._terms.drain_limit_s,
+            "draining": self._config.drain_limit_s,
             "stopping": END_GRACE_S,
             "finishing": FINISH_LIMIT_S,
         }
         return limits.get(phase, float("inf"))
 
     def _due(self, now: float) -> RestartState | None:
-        if self.story.phase != "running" or self._job.process() != ALIVE:
+        if self.state.phase != "running" or self._job.process() != ALIVE:
             return None
-        loop, person = self._mail.request(LOOP), self._mail.request(PERSON)
+        loop, person = self._channel.request(LOOP), self._channel.request(PERSON)
         if self._halted():
             loop = None
         if loop is None and person is None:
             return None
-        there = self._states.partitions(self.story.checkpoints)
-        wanted = select_request(self.story, there, loop, person, now, self._terms)
+        there = self._states.partitions(self.state.checkpoints)
+        wanted = select_request(self.state, there, loop, person, now, self._config)
         if person is not None and wanted is None:
-            self._mail.withdraw(PERSON)  # it is so already; else it would hold against the loop
+            self._channel.withdraw(PERSON)  # it is so already; else it would hold against the loop
         return wanted
 
     def _unlike(self) -> list[str]:
-        """Return the checkpoints that are to be rescaled."""
-        story = self.story
+        """Return the checkpoints that have to be repartitioned."""
+        state = self.state
         return [
             checkpoint
-            for checkpoint in story.checkpoints
+            for checkpoint in state.checkpoints
             for partitions in self._states.partitions([checkpoint])
-            if is_unlike(partitions, story.partitions, story.at_least)
+            if is_unlike(partitions, state.partitions, state.at_least)
         ]
 
     def _learn(self) -> None:
         """Remember which checkpoints and sinks there are, as soon as the job says so: the process
         that only commits a planned batch may end before it has said any.
         """
-        report = self._mail.report()
-        if report is None or report.run != self.story.run or not report.checkpoints:
+        report = self._channel.report()
+        if report is None or report.run != self.state.run or not report.checkpoints:
             return
-        known = replace(self.story, checkpoints=report.checkpoints, sinks=report.sinks)
-        if known != self.story:
-            self.story = known
-            self._journal.note(self.story)
+        known = replace(self.state, checkpoints=report.checkpoints, sinks=report.sinks)
+        if known != self.state:
+            self.state = known
+            self._journal.note(self.state)
 
     def _counted(self, phase: str, to: str, now: float) -> RestartState:
-        """Return the story with the seconds of the phase that ends, and of the whole downtime."""
-        story, report = self.story, self._mail.report()
-        if not story.number or phase == "running" or story.down_s is not None:
-            return story
-        spent = {**story.spent_s, phase: story.spent_s.get(phase, 0.0) + now - story.since_s}
-        drained_s, down_s = story.drained_s, story.down_s
+        """Return the state with the seconds of the phase that ends, and of the total downtime."""
+        state, report = self.state, self._channel.report()
+        if not state.number or phase == "running" or state.down_s is not None:
+            return state
+        spent = {**state.spent_s, phase: state.spent_s.get(phase, 0.0) + now - state.since_s}
+        drained_s, down_s = state.drained_s, state.down_s
         if phase == "draining":
-            mine = report.drained_s if report and report.run == story.run else None
+            mine = report.drained_s if report and report.run == state.run else None
             drained_s = now if mine is None else mine
         if to == "running" and down_s is None and drained_s is not None and report:
             down_s = (report.works_s or now) - drained_s
-        return replace(story, spent_s=spent, drained_s=drained_s, down_s=down_s)
+        return replace(state, spent_s=spent, drained_s=drained_s, down_s=down_s)
 
     def _enter(self, phase: str, now: float) -> None:
         """Write down where the job stands, before what is ordered on the way: from every phase with
         a process, a supervisor that has none goes on at ``stopped``.
         """
-        since_s = self.story.since_s if phase == self.story.phase else now
-        self.story = replace(self.story, phase=phase, since_s=since_s)
-        self._journal.note(self.story)
-        self._told(self.story)
+        since_s = self.state.since_s if phase == self.state.phase else now
+        self.state = replace(self.state, phase=phase, since_s=since_s)
+        self._journal.note(self.state)
+        self._on_step(self.state)
 
     def _orders(self) -> dict[str, Callable[[], None]]:
         return {
@@ -185,31 +185,33 @@ class Supervisor:
             "Finish": self._finish,
             "Drain": self._drain,
             "Stop": self._stop,
-            "Rescale": self._rescale,
+            "Repartition": self._repartition,
         }
 
     def _start(self) -> None:
-        self.story = replace(self.story, run=self.story.run + 1)
-        self._job.start(Order(run=self.story.run, executors=self.story.executors))
+        self.state = replace(self.state, run=self.state.run + 1)
+        self._job.start(Order(run=self.state.run, executors=self.state.executors))
 
     def _finish(self) -> None:
-        story = self.story
-        self.story = replace(story, run=story.run + 1, finishes=story.finishes + 1)
-        executors = story.executors_before or story.executors
-        self._job.start(Order(run=self.story.run, executors=executors, once=True))
+        state = self.state
+        self.state = replace(state, run=state.run + 1, finishes=state.finishes + 1)
+        executors = state.executors_before or state.executors
+        self._job.start(Order(run=self.state.run, executors=executors, once=True))
 
     def _drain(self) -> None:
-        order = Order(run=self.story.run, executors=self.story.executors, drain=True)
-        self._mail.give(order)
+        order = Order(run=self.state.run, executors=self.state.executors, drain=True)
+        self._channel.give(order)
 
     def _stop(self) -> None:
         self._job.stop()
 
-    def _rescale(self) -> None:
-        wanted, sinks = self.story.partitions, self.story.sinks
-        for each in self._unlike():
-            sink = sinks.get(each, "")
-            refusal = self._states.rescale(each, wanted, sink) if wanted is not None else ""
+    def _repartition(self) -> None:
+        wanted, sinks = self.state.partitions, self.state.sinks
+        for checkpoint in self._unlike():
+            sink = sinks.get(checkpoint, "")
+            refusal = (
+                self._states.repartition(checkpoint, wanted, sink) if wanted is not None else ""
+            )
             if refusal:
-                self.story = replace(self.story, refusal=refusal)
+                self.state = replace(self.state, refusal=refusal)
                 return

@@ -35,7 +35,7 @@ class States(Protocol):
         """Tell whether a batch is planned that is not committed."""
         ...
 
-    def rescale(self, checkpoint: str, partitions: int, sink: str) -> str:
+    def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
         """Give it so many state partitions, verified; return why that was not possible, or nothing.
 
         ``sink`` is the folder that the query writes files to, empty for another sink.

@@ -20,7 +20,7 @@ def wanted(folder: Path, partitions: int) -> tuple[Checkpoint, Rewrite]:
     )
 
 
-def rescale(spark: Any, folder: Path, partitions: int) -> Rewritten:
+def repartition(spark: Any, folder: Path, partitions: int) -> Rewritten:
     known, rewrite = wanted(folder, partitions)
     done = SparkRewriter(spark).rewrite(rewrite)
     commit(folder, known, rewrite, done.ids)

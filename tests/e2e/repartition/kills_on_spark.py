@@ -20,7 +20,7 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.kill_points import QuickDisk, killed, phase_of
 
 from rheostat.errors import BadInput
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.disk import Disk
 
 NEW = 5
@@ -31,7 +31,7 @@ def forth(done: Path, folder: Path, disk: Disk) -> None:
         if isinstance(disk, DyingDisk) and disk.count():
             os.kill(os.getpid(), 9)
 
-    rescale(
+    repartition(
         str(folder / "checkpoint"),
         NEW,
         lambda _: RecordedState(done / "checkpoint", wrote),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from tests.e2e.repartition.committed_rewrite import rescale, wanted
+from tests.e2e.repartition.committed_rewrite import repartition, wanted
 from tests.e2e.repartition.stateful_cases import Case, run, write_file
 
 from rheostat.repartition.checkpoints.state_files import missing_file
@@ -52,7 +52,7 @@ def configure(spark: SparkSession, partitions: int, settings: Mapping[str, str])
 
 def _rewrite(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
     assert missing_file(wanted(checkpoint, partitions)[0]) is None
-    done = rescale(spark, checkpoint, partitions)
+    done = repartition(spark, checkpoint, partitions)
     assert done.before
     assert all(done.after[store].same_content(count) for store, count in done.before.items())
     known, _ = wanted(checkpoint, partitions)

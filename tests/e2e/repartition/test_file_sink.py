@@ -10,7 +10,7 @@ from pyspark.errors import StreamingQueryException
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.test_kills_on_spark import quiet
 
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.repair import repair_sink
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
@@ -52,7 +52,7 @@ def goes_on(spark: Any, folder: Path) -> None:
 def test_with_the_sink_named_forth_back_and_forth(spark: Any, tmp_path: Path) -> None:
     checkpoint, sink = str(tmp_path / "checkpoint"), str(tmp_path / "output")
     for partitions in (3, 5):
-        rescale(
+        repartition(
             checkpoint,
             partitions,
             lambda _: SparkRewriter(spark),
@@ -73,7 +73,7 @@ def test_without_it_spark_ends_the_query_and_a_repair_cures_it(
     if who == "spark":
         spark._streamingCheckpointManager.repartition(checkpoint, 3)
     else:
-        rescale(checkpoint, 3, lambda _: SparkRewriter(spark), check_stopped=quiet)
+        repartition(checkpoint, 3, lambda _: SparkRewriter(spark), check_stopped=quiet)
     with pytest.raises(StreamingQueryException, match="BATCH_METADATA_NOT_FOUND"):
         goes_on(spark, tmp_path)
     assert repair_sink(checkpoint, str(tmp_path / "output")) == (4,)

@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.kills_on_spark import NEW, copied
 
-from rheostat.repartition.offline_repartition import rescale
+from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_NEW, OPEN_OLD
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
@@ -56,7 +56,9 @@ def test_killed_at_every_change_of_a_file(
     try:
         begun(spark, tmp_path / "ready")
         done = copied(tmp_path / "ready", tmp_path / "done")
-        rescale(str(done / "checkpoint"), NEW, lambda _: SparkRewriter(spark), check_stopped=quiet)
+        repartition(
+            str(done / "checkpoint"), NEW, lambda _: SparkRewriter(spark), check_stopped=quiet
+        )
         command = [sys.executable, "-m", "tests.e2e.repartition.kills_on_spark"]
         killing = subprocess.run(
             [*command, str(tmp_path), str(KEEP_EVERY)],

@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.test_kills_on_spark import quiet
 
-from rheostat.repartition.offline_repartition import rescale
+from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough
@@ -41,7 +41,9 @@ def test_the_query_goes_on_when_all_before_it_is_deleted(
             counting.feed(tmp_path, range(part * PART, (part + 1) * PART))
             counting.run(spark, tmp_path)
             if partitions:
-                rescale(checkpoint, partitions, lambda _: SparkRewriter(spark), check_stopped=quiet)
+                repartition(
+                    checkpoint, partitions, lambda _: SparkRewriter(spark), check_stopped=quiet
+                )
         assert counting.output(tmp_path) == counting.expected(3 * PART)
         kept = sorted(int(entry.name) for entry in (tmp_path / "checkpoint/offsets").glob("[0-9]*"))
         assert kept[0] > 2 * PART

@@ -79,10 +79,10 @@ def run(program: str, partitions: int, provider: str, folder: Path, of: str) -> 
     process([str(PROGRAMS / f"{program}.py"), *map(str, places), *settings])
 
 
-def rescale(folder: Path, partitions: int) -> None:
+def repartition(folder: Path, partitions: int) -> None:
     for each in (folder / "checkpoint").rglob("offsets"):
         quieted(each.parent)
-        asked = ["state", "rescale", str(each.parent), "--partitions", str(partitions)]
+        asked = ["state", "repartition", str(each.parent), "--partitions", str(partitions)]
         process(["-m", "rheostat.cli", *asked, *sink_of(folder)])
 
 
@@ -155,7 +155,7 @@ def test_up_and_down_the_output_is_that_of_a_run_left_alone(
     run(program, 4, provider, tmp_path, "changed")
     shutil.copytree(tmp_path / "changed", tmp_path / "left alone")
     for part, partitions in ((1, 6), (2, 3)):
-        rescale(tmp_path / "changed", partitions)
+        repartition(tmp_path / "changed", partitions)
         feed(tmp_path / "input", part)
         run(program, 4, provider, tmp_path, "changed")
         run(program, 4, provider, tmp_path, "left alone")

@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.repair import repair
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewriter
@@ -45,14 +45,14 @@ def test_forth_back_and_forth_again_the_output_is_that_of_an_uninterrupted_run(
     try:
         counting.feed(tmp_path, range(3))
         counting.run(spark, tmp_path)
-        assert rescale(checkpoint, 7, engine, check_stopped=quiet).phase == "done"
+        assert repartition(checkpoint, 7, engine, check_stopped=quiet).phase == "done"
         assert undo(checkpoint, check_stopped=quiet).phase == "ended"
         counting.feed(tmp_path, range(3, 5))
         counting.run(spark, tmp_path)
-        assert rescale(checkpoint, 7, engine, check_stopped=quiet).phase == "done"
+        assert repartition(checkpoint, 7, engine, check_stopped=quiet).phase == "done"
         counting.feed(tmp_path, range(5, 7))
         counting.run(spark, tmp_path)
-        assert rescale(checkpoint, 2, engine, check_stopped=quiet).phase == "done"
+        assert repartition(checkpoint, 2, engine, check_stopped=quiet).phase == "done"
         counting.feed(tmp_path, range(7, 9))
         counting.run(spark, tmp_path)
         assert counting.output(tmp_path) == counting.expected(9)

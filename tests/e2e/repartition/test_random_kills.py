@@ -31,7 +31,7 @@ from tests.e2e.repartition.test_kills_on_spark import (
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
@@ -61,7 +61,7 @@ def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
     try:
         begun(spark, tmp_path / "ready")
         after = tmp_path / "after"
-        forth = way(tmp_path / "ready", after, "rescale", "--partitions", str(NEW))
+        forth = way(tmp_path / "ready", after, "repartition", "--partitions", str(NEW))
         back = way(after, tmp_path / "undone", "undo")
         hit: Counter[str] = Counter()
         cured = 0
@@ -140,7 +140,7 @@ def cure(spark: Any, folder: Path, resume: bool) -> None:
     on_its_way_back = story is not None and story.phase in BACK
     with suppress(BadInput):  # the kill came before the beginning or after the end
         if resume and not on_its_way_back:
-            rescale(checkpoint, NEW, lambda _: SparkRewriter(spark), check_stopped=quiet)
+            repartition(checkpoint, NEW, lambda _: SparkRewriter(spark), check_stopped=quiet)
         else:
             undo(checkpoint, check_stopped=quiet)
     if resume and not on_its_way_back:

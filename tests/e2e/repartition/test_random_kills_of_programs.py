@@ -1,4 +1,4 @@
-"""kill -9 at random times against ``rheostat state rescale`` on what programs have written that
+"""kill -9 at random times against ``rheostat state repartition`` on what programs have written that
 know nothing of it: both commands cure every one, and the program goes on as if nothing had been.
 """
 
@@ -35,7 +35,7 @@ def test_a_program_goes_on_after_a_kill_and_a_cure(
     run(program, OLD, provider, tmp_path, "changed")
     ready = copied(tmp_path / "changed", tmp_path / "ready")
     options = ["--partitions", str(NEW), *sink_of(tmp_path / "changed")]
-    forth = way(ready, tmp_path / "changed", "rescale", *options)
+    forth = way(ready, tmp_path / "changed", "repartition", *options)
     feed(tmp_path / "input", 1)
     copied(ready, tmp_path / "left alone")
     run(program, OLD, provider, tmp_path, "left alone")

@@ -53,11 +53,11 @@ def test_on_hdfs_forth_back_and_forth_again(
     try:
         counting.feed(tmp_path, range(3))
         counting.run(spark, tmp_path, checkpoint=checkpoint)
-        asked("rescale", checkpoint, "--partitions", "5")
+        asked("repartition", checkpoint, "--partitions", "5")
         asked("undo", checkpoint)
         counting.feed(tmp_path, range(3, 4))
         counting.run(spark, tmp_path, checkpoint=checkpoint)
-        asked("rescale", checkpoint, "--partitions", "2")
+        asked("repartition", checkpoint, "--partitions", "2")
         counting.feed(tmp_path, range(4, 6))
         counting.run(spark, tmp_path, checkpoint=checkpoint)
         assert counting.output(tmp_path) == counting.expected(6)

@@ -17,7 +17,7 @@ from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
 from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.offline_repartition import rescale
+from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG
 
@@ -35,7 +35,7 @@ def quiet(_: Path) -> None:
 
 def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
     """Go through the whole protocol, which loads the new state again and compares it."""
-    story = rescale(
+    story = repartition(
         str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=quiet
     )
     assert story.phase == "done"

@@ -24,7 +24,7 @@ def test_the_state_partitions_of_a_checkpoint_are_examined(capsys, tmp_path):
     (folder / "offsets" / "3").write_text('v1\n{"conf": {"spark.sql.shuffle.partitions": "4"}}\n-')
     found = findings(capsys, "--checkpoint", str(folder), "--slots", "8")
     assert [each["line"] for each in found if each["topic"] == "state partitions of orders"] == [
-        f"4 cannot use 8 slots: 8 or more partitions would; rheostat state rescale {folder}"
+        f"4 cannot use 8 slots: 8 or more partitions would; rheostat state repartition {folder}"
         " --partitions 8 changes it while the query is stopped"
     ]
 

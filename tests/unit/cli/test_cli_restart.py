@@ -26,11 +26,11 @@ DONE = RestartState(
     partitions_before=3,
     reason="ordered by hand",
     down_s=9.5,
-    spent_s={"draining": 0.5, "rescaling": 4.0, "starting": 5.0},
+    spent_s={"draining": 0.5, "repartitioning": 4.0, "starting": 5.0},
 )
 LINE = (
     "restart 1: 1 -> 2 executors, 3 -> 6 state partitions: downtime 9.5 s (draining 0.5 s,"
-    " rescaling 4.0 s, starting 5.0 s); ordered by hand\n"
+    " repartitioning 4.0 s, starting 5.0 s); ordered by hand\n"
 )
 
 

@@ -91,7 +91,7 @@ def test_a_fixed_cost_is_said_with_its_seconds():
 def test_state_partitions_that_bind_come_with_a_number_and_the_command():
     (found,) = bindings(batches(job(tasks=6), 8, state_partitions=6))
     said = finding_of(found, "/data/orders").line
-    assert "rheostat state rescale /data/orders --partitions 12, while" in said
+    assert "rheostat state repartition /data/orders --partitions 12, while" in said
 
 
 def test_partitions_of_a_topic_that_bind_are_not_rescaled():

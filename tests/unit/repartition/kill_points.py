@@ -18,7 +18,7 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery, copied, expected
 
 from rheostat.errors import BadInput
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
 
@@ -32,7 +32,7 @@ class QuickDisk(Disk):
 
 def to_new(checkpoint: Path, disk: Disk) -> None:
     wrote = disk.count if isinstance(disk, DyingDisk) else lambda: None
-    rescale(
+    repartition(
         str(checkpoint),
         NEW,
         lambda _: ToyEngine(lambda: _died(wrote())),

@@ -9,7 +9,7 @@ from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery,
 
 from rheostat.errors import BadInput
 from rheostat.repartition import repair as repairs
-from rheostat.repartition.offline_repartition import rescale
+from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.repair import repair
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
@@ -99,7 +99,7 @@ def test_our_own_unfinished_repartition_is_not_repaired_but_ended(checkpoint: Pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rescale(str(checkpoint), 7, lambda _: Stopped(), check_stopped=lambda _: None)
+        repartition(str(checkpoint), 7, lambda _: Stopped(), check_stopped=lambda _: None)
     begun_by_spark(checkpoint)
     with pytest.raises(BadInput, match="is Rheostat's own"):
         repair(str(checkpoint))

@@ -46,13 +46,13 @@ class World:
         self.kept = RestartLog(self.folder)
         self.supervisor = Supervisor(
             story or self.kept.last() or RestartState(executors=1),
-            mail=self.mail,
+            channel=self.mail,
             journal=self.kept,
             job=self.job,
             states=self.states,
-            terms=self.terms,
+            config=self.terms,
             clock=lambda: self.now,
-            told=self._note,
+            on_step=self._note,
         )
 
     def _note(self, story: RestartState) -> None:
@@ -66,10 +66,10 @@ class World:
             self.job.go_on(self.now)
             self.now += 1
             self.supervisor.step()
-        return self.supervisor.story
+        return self.supervisor.state
 
     def wish(self, by: str = PERSON, **wanted: int) -> None:
-        run = self.supervisor.story.run if by == LOOP else None
+        run = self.supervisor.state.run if by == LOOP else None
         self.mail.leave(by, RestartRequest(t_s=self.now, reason="more rows", run=run, **wanted))
 
 
@@ -92,20 +92,20 @@ def test_another_number_of_executors_is_a_drain_a_stop_and_a_start(world: World)
     assert world.phases == ["draining", "stopped", "starting", "running"]
     assert world.job.orders[-1] == Order(run=2, executors=3)
     assert (story.executors_before, story.executors, story.restarts) == (1, 3, 1)
-    assert world.states.rescaled == []
+    assert world.states.repartitioned == []
 
 
-def test_state_partitions_are_rescaled_between_stop_and_start(world: World) -> None:
+def test_state_partitions_are_repartitioned_between_stop_and_start(world: World) -> None:
     world.wish(executors=2, partitions=8)
     story = world.go()
     assert world.phases == [
-        "draining", "stopped", "rescaling", "stopped", "starting", "running",
+        "draining", "stopped", "repartitioning", "stopped", "starting", "running",
     ]  # fmt: skip
     assert world.states.by_checkpoint == {CHECKPOINT: 8}
     assert (story.partitions_before, story.partitions) == (4, 8)
 
 
-def test_a_planned_batch_is_committed_before_the_state_is_rescaled(world: World) -> None:
+def test_a_planned_batch_is_committed_before_the_state_is_repartitioned(world: World) -> None:
     world.states.planned = {CHECKPOINT}
     world.wish(partitions=8)
     world.go(3)
@@ -129,7 +129,7 @@ def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batc
     world.states.planned.clear()
     world.sinks.clear()  # its batch was over before it was looked at
     world.go()
-    assert world.states.rescaled == [(CHECKPOINT, 8, "/out")]
+    assert world.states.repartitioned == [(CHECKPOINT, 8, "/out")]
 
 
 def test_every_checkpoint_gets_the_number_that_a_person_wishes(tmp_path: Path) -> None:
@@ -165,16 +165,16 @@ def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
     story = world.go()
     assert story.phase == "running"
     assert [each.once for each in world.job.orders] == [False, True, True, False]
-    assert world.states.rescaled == []
+    assert world.states.repartitioned == []
     assert "planned" in story.refusal
 
 
-def test_a_refused_rescale_is_said_and_the_job_starts_at_its_new_size(world: World) -> None:
-    world.states.refusal = "limit cannot be rescaled"
+def test_a_refused_repartition_is_reported_and_the_job_starts_at_its_new_size(world: World) -> None:
+    world.states.refusal = "limit cannot be repartitioned"
     world.wish(executors=2, partitions=8)
     story = world.go()
     assert (story.phase, story.executors) == ("running", 2)
-    assert "the state was not rescaled: limit cannot be rescaled" in restart_text(story)
+    assert "the state was not repartitioned: limit cannot be repartitioned" in restart_text(story)
 
 
 def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: World) -> None:
@@ -243,10 +243,10 @@ def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
     world.go(3)
     world.wish(LOOP, partitions=8)
     world.go(50)
-    assert world.states.rescaled == []
+    assert world.states.repartitioned == []
     world.now = 1200.0
     world.go()
-    assert world.states.rescaled == [(CHECKPOINT, 8, "")]
+    assert world.states.repartitioned == [(CHECKPOINT, 8, "")]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_the_loops_partitions_wait_for_ever_where_they_are_not_allowed(
     world.go(3)
     world.wish(LOOP, partitions=8)
     world.go()
-    assert world.states.rescaled == []
+    assert world.states.repartitioned == []
 
 
 @pytest.mark.parametrize("point", range(1, 13))
@@ -272,7 +272,7 @@ def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, poi
     world.steps, world.killed_at = 0, point
     killed = False
     for _ in range(60):
-        if world.supervisor.story.phase == "finishing":
+        if world.supervisor.state.phase == "finishing":
             world.states.planned.clear()
         try:
             world.go(1)
@@ -280,12 +280,12 @@ def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, poi
             killed = True
             world.supervise()
     assert killed
-    assert world.supervisor.story.phase == "running"
-    assert (world.supervisor.story.executors, world.states.by_checkpoint) == (2, {CHECKPOINT: 8})
+    assert world.supervisor.state.phase == "running"
+    assert (world.supervisor.state.executors, world.states.by_checkpoint) == (2, {CHECKPOINT: 8})
     assert world.job.orders[-1].executors == 2
 
 
 def test_a_torn_last_line_is_left_out(world: World) -> None:
     with world.kept.path.open("a") as file:
         file.write('{"phase":"dra')
-    assert world.kept.last() == world.supervisor.story
+    assert world.kept.last() == world.supervisor.state

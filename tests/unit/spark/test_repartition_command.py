@@ -21,13 +21,13 @@ LIVE, SUPERVISED = Settings(), Settings(restarts=Path("mail"))
         (
             "4.3.0",
             LIVE,
-            "rheostat state rescale CHECKPOINT --partitions 8, while the query is stopped",
+            "rheostat state repartition CHECKPOINT --partitions 8, while the query is stopped",
         ),
         (
             "4.2.0",
             SUPERVISED,
-            "rheostat state rescale CHECKPOINT --partitions 8 of a Python with PySpark 4.3, while"
-            " the query is stopped",
+            "rheostat state repartition CHECKPOINT --partitions 8 of a Python with PySpark 4.3,"
+            " while the query is stopped",
         ),
         (
             "3.5.7",

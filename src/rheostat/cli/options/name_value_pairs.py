@@ -13,17 +13,17 @@ def pairs(
     """Return ``name=value`` texts as a dict; raises BadInput for a text without ``=`` and for a
     name that is there twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
             raise BadInput(
                 f"a {what} is written name=value, such as {example}, but this one is {text!r}"
             )
-        if name.strip() in found:
+        if name.strip() in values:
             raise BadInput(
-                f"the {what} {name.strip()} is set twice: {found[name.strip()]!r} and"
+                f"the {what} {name.strip()} is set twice: {values[name.strip()]!r} and"
                 f" {value.strip()!r}"
             )
-        found[name.strip()] = value.strip()
-    return found
+        values[name.strip()] = value.strip()
+    return values

@@ -39,19 +39,19 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
         ]
 
         @wraps(command)
-        def whole(**given: Any) -> Any:
+        def with_groups(**given: Any) -> Any:
             made = {
                 name: group(**{field.name: _value(field, given) for field in fields(group)})
                 for name, group in groups.items()
             }
             return command(**given, **made)
 
-        whole.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
-        whole.__annotations__ = {
+        with_groups.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        with_groups.__annotations__ = {
             parameter.name: parameter.annotation for parameter in (*own, *added)
         }
-        del whole.__wrapped__  # typer would look through it
-        return whole  # type: ignore[return-value]
+        del with_groups.__wrapped__  # typer would look through it
+        return with_groups  # type: ignore[return-value]
 
     return decorate
 
@@ -66,13 +66,13 @@ def explicit_options(context: typer.Context) -> frozenset[str]:
 
 
 def _parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
-    told = field.metadata
+    metadata = field.metadata
     option = typer.Option(
-        told.get("flag") or _flag(field),
-        help=told["help"][:1].upper() + told["help"][1:] + ".",
-        min=told.get("least"),
+        metadata.get("flag") or _flag(field),
+        help=metadata["help"][:1].upper() + metadata["help"][1:] + ".",
+        min=metadata.get("least"),
     )
-    repeated = told.get("repeated")
+    repeated = metadata.get("repeated")
     return inspect.Parameter(
         field.name,
         inspect.Parameter.KEYWORD_ONLY,

@@ -53,8 +53,8 @@ def _not_inside(script: Path | None, policy: str) -> None:
     module = policy.partition(":")[0]
     if script is None or "." in module or module in sys.modules:
         return
-    found = find_spec(module) if module else None
-    if found and found.origin and Path(found.origin).resolve() == script.resolve():
+    spec = find_spec(module) if module else None
+    if spec and spec.origin and Path(spec.origin).resolve() == script.resolve():
         raise BadInput(
             f"policy {policy!r} is in the script itself, which would be run to read it; put the"
             " class into a file of its own beside the script"

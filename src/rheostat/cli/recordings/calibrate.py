@@ -44,11 +44,11 @@ def calibrate(
 
     path = recording.find(journal)
     with working(f"fitting {path.name}"):
-        found = fit(recorded(recording.read(path)))
-    emit(found.as_json, as_json, out, lambda: _show(found))
+        calibration = fit(recorded(recording.read(path)))
+    emit(calibration.as_json, as_json, out, lambda: _show(calibration))
 
 
-def _show(found: Calibration) -> None:
+def _show(calibration: Calibration) -> None:
     from rich.console import Console
 
     table = plain_table("error", "held out", "fitted")
@@ -62,28 +62,32 @@ def _show(found: Calibration) -> None:
         ("latency_s_median", "latency, median"),
     ):
         table.add_row(
-            label, *(_cell(getattr(part, name)) for part in (found.held_out, found.fitted))
+            label,
+            *(_cell(getattr(part, name)) for part in (calibration.held_out, calibration.fitted)),
         )
     console = Console(highlight=False)
     console.print(table)
-    told = ", ".join(
-        f"{each.name} {getattr(found.parameters, each.name):.4g}" for each in _fitted(found)
+    parameters = ", ".join(
+        f"{parameter.name} {getattr(calibration.parameters, parameter.name):.4g}"
+        for parameter in _fitted(calibration)
     )
-    console.print(f"\nparameters: {told}", soft_wrap=True)
-    console.print(f"recorded sizes: {', '.join(map(str, found.sizes))}")
-    for note in found.notes:
+    console.print(f"\nparameters: {parameters}", soft_wrap=True)
+    console.print(f"recorded sizes: {', '.join(map(str, calibration.sizes))}")
+    for note in calibration.notes:
         console.print(f"note: {note}", soft_wrap=True)
 
 
-def _fitted(found: Calibration) -> list[dataclasses.Field[object]]:
+def _fitted(calibration: Calibration) -> list[dataclasses.Field[object]]:
     """Return the parameters that are not at their defaults."""
     numbers = [
         option
-        for option in dataclasses.fields(found.parameters)
-        if isinstance(getattr(found.parameters, option.name), float | int)
+        for option in dataclasses.fields(calibration.parameters)
+        if isinstance(getattr(calibration.parameters, option.name), float | int)
     ]
     return [
-        number for number in numbers if getattr(found.parameters, number.name) != number.default
+        number
+        for number in numbers
+        if getattr(calibration.parameters, number.name) != number.default
     ]
 
 

@@ -101,11 +101,11 @@ def _replay_here(path: Path, request: Request, as_json: bool, out: Path | None) 
 
 def _hand_out(lines: Iterable[str], out: Path | None, echo: bool) -> None:
     """Write the lines to the file, print them, or both."""
-    said = map(_printed, lines) if echo else lines
+    written = map(_printed, lines) if echo else lines
     if out:
-        write_out(out, said)
+        write_out(out, written)
     else:
-        deque(said, maxlen=0)
+        deque(written, maxlen=0)
 
 
 def _printed(line: str) -> str:

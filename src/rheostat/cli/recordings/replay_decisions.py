@@ -22,28 +22,28 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
     from rich.markup import escape
 
     start_s = decided[0].t_s
-    asked = [
+    changes = [
         decision
         for number, decision in enumerate(decided)
         if _changes_size(decision) and (number == 0 or not _same(decision, decided[number - 1]))
     ]
     names_of = ["application"] if several else []
     table = plain_table("time", *names_of, "executors", "target", "why")
-    for each in asked[:_SHOWN]:
-        size = "?" if each.size is None else str(each.size)
-        names = [escape(each.application or "")] if several else []
+    for change in changes[:_SHOWN]:
+        size = "?" if change.size is None else str(change.size)
+        names = [escape(change.application or "")] if several else []
         table.add_row(
-            f"{each.t_s - start_s:.0f} s",
+            f"{change.t_s - start_s:.0f} s",
             *names,
             size,
-            str(each.decision.target),
-            escape(each.decision.reason),
+            str(change.decision.target),
+            escape(change.decision.reason),
         )
     console = Console()
-    if asked:
+    if changes:
         console.print(table)
-    if len(asked) > _SHOWN:
-        console.print(f"... and {len(asked) - _SHOWN} more; all of them: --json")
+    if len(changes) > _SHOWN:
+        console.print(f"... and {len(changes) - _SHOWN} more; all of them: --json")
     targets = [decision.decision.target for decision in decided]
     spread = (
         f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
@@ -55,13 +55,13 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
     )
 
 
-def _changes_size(each: Decided) -> bool:
-    return each.decision.target != each.size
+def _changes_size(decided: Decided) -> bool:
+    return decided.decision.target != decided.size
 
 
-def _same(each: Decided, before: Decided) -> bool:
+def _same(decided: Decided, before: Decided) -> bool:
     return (
         _changes_size(before)
-        and each.decision.target == before.decision.target
-        and each.application == before.application
+        and decided.decision.target == before.decision.target
+        and decided.application == before.application
     )

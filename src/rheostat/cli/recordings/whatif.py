@@ -72,5 +72,5 @@ def whatif(
         policy=policy, parameters=given, limits=limits, slo=wanted, interval_s=interval, seed=seed
     )
     with working(f"fitting {path.name}"):
-        found = answer(run, question)
-    emit(found.as_json, as_json, out, lambda: show_answer(found))
+        answered = answer(run, question)
+    emit(answered.as_json, as_json, out, lambda: show_answer(answered))

@@ -25,49 +25,49 @@ _KIND = 0.005
 kind: half of what the objective allows."""
 
 
-def show_answer(found: Answer) -> None:
+def show_answer(answer: Answer) -> None:
     """Print an answer."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    _show_outcomes(console, found)
-    for line in (verdict(found), *errors(found), *(f"note: {note}" for note in found.notes)):
+    _show_outcomes(console, answer)
+    for line in (verdict(answer), *errors(answer), *(f"note: {note}" for note in answer.notes)):
         console.print(line, soft_wrap=True, markup=False)
-    if found.decisions:
-        _show_decisions(console, found.decisions)
+    if answer.decisions:
+        _show_decisions(console, answer.decisions)
 
 
-def verdict(found: Answer) -> str:
+def verdict(answer: Answer) -> str:
     """Return in one line what the policy would have cost; a saving only where it keeps the
     objective.
     """
-    share, hours = abs(found.more_slot_hours_share), abs(found.more_slot_hours)
-    fewer = found.more_slot_hours_share <= -_SAVES
+    share, hours = abs(answer.more_slot_hours_share), abs(answer.more_slot_hours)
+    fewer = answer.more_slot_hours_share <= -_SAVES
     takes = (
         f"{share:.0%} {'fewer' if fewer else 'more'} slot-hours than were recorded ({hours:.3f})"
     )
-    within = f"99 % of the rows within {found.slo.latency_s:g} s, 90 % in every five minutes"
-    if not found.simulated_with_policy.attained:
-        late = found.simulated_with_policy.late_share
+    within = f"99 % of the rows within {answer.slo.latency_s:g} s, 90 % in every five minutes"
+    if not answer.simulated_with_policy.attained:
+        late = answer.simulated_with_policy.late_share
         rows = "no row was committed" if late is None else f"{late:.2%} of the rows are late"
         no_saving = ", which is no saving" if fewer else ""
         return (
-            f"{found.policy} misses the objective ({within}): {rows}; it takes {takes}{no_saving}"
+            f"{answer.policy} misses the objective ({within}): {rows}; it takes {takes}{no_saving}"
         )
-    if found.saved_share is None or found.saved_share < _SAVES:
-        return f"{found.policy} keeps the objective ({within}) and takes {takes}"
-    missed = "" if found.recorded.attained else "; the recorded run missed it"
+    if answer.saved_share is None or answer.saved_share < _SAVES:
+        return f"{answer.policy} keeps the objective ({within}) and takes {takes}"
+    missed = "" if answer.recorded.attained else "; the recorded run missed it"
     return (
-        f"{found.policy} saves {found.saved_share:.0%} of the recorded slot-hours ({hours:.3f}) and"
-        f" keeps the objective ({within}){missed}"
+        f"{answer.policy} saves {answer.saved_share:.0%} of the recorded slot-hours ({hours:.3f})"
+        f" and keeps the objective ({within}){missed}"
     )
 
 
-def errors(found: Answer) -> list[str]:
+def errors(answer: Answer) -> list[str]:
     """Return how far the answer may be off: against the recorded run, and where the plant was not
     fitted.
     """
-    off, error = found.deviation, found.error
+    off, error = answer.deviation, answer.error
     late = "" if off.late_share is None else f"{100 * off.late_share:+.2f} points of late rows, "
     lines = [
         f"error, simulated as recorded against recorded: {late}latency"
@@ -79,17 +79,17 @@ def errors(found: Answer) -> list[str]:
     if off.late_share is not None and off.late_share <= -_KIND:
         lines.append(
             "note: the simulated job is kinder than the recorded one was: expect more late rows"
-            f" than the column {found.policy} has"
+            f" than the column {answer.policy} has"
         )
     return lines
 
 
-def _show_outcomes(console: Console, found: Answer) -> None:
-    outcomes = (found.recorded, found.simulated_as_recorded, found.simulated_with_policy)
-    table = plain_table("", "recorded", "simulated as recorded", f"simulated with {found.policy}")
+def _show_outcomes(console: Console, answer: Answer) -> None:
+    outcomes = (answer.recorded, answer.simulated_as_recorded, answer.simulated_with_policy)
+    table = plain_table("", "recorded", "simulated as recorded", f"simulated with {answer.policy}")
     for label, name, unit in (
         ("slot-hours", "slot_hours", ".3f"),
-        (f"rows later than {found.slo.latency_s:g} s", "late_share", ".2%"),
+        (f"rows later than {answer.slo.latency_s:g} s", "late_share", ".2%"),
         ("objective kept", "attained", ""),
         ("latency, mean, s", "latency_mean_s", ".1f"),
         ("latency, 99 %, s", "latency_p99_s", ".1f"),

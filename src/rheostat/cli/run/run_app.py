@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @takes(
     sizing=Sizing,
     place=Place,
-    telling=OutputOptions,
+    output=OutputOptions,
     loop=LoopOptions,
     restarts=RestartOptions,
     state=StateOptions,
@@ -45,7 +45,7 @@ def run(
     *,
     sizing: Sizing,
     place: Place,
-    telling: OutputOptions,
+    output: OutputOptions,
     loop: LoopOptions,
     restarts: RestartOptions,
     state: StateOptions,
@@ -77,24 +77,24 @@ def run(
         guards=guards,
         retention=retention,
         agent=agent,
-        said=explicit_options(context),
+        explicit=explicit_options(context),
     )
     request = request_of(line)
-    if restarts.actuator == "restart" and not telling.show_settings:
+    if restarts.actuator == "restart" and not output.show_settings:
         from rheostat.cli.run.supervised_run import run_supervised
 
-        return run_supervised(request, arguments or [], restarts, telling)
-    return go(request, arguments or [], telling)
+        return run_supervised(request, arguments or [], restarts, output)
+    return go(request, arguments or [], output)
 
 
-def go(request: Request, arguments: list[str], telling: OutputOptions) -> int:
+def go(request: Request, arguments: list[str], output: OutputOptions) -> int:
     """Run what is asked for, or show what would be set, and return the exit code."""
-    if telling.show_settings:
+    if output.show_settings:
         from rheostat.cli.run.shown_settings import show
 
-        show(request, telling.as_json, telling.out)
+        show(request, output.as_json, output.out)
         return 0
-    return _run(request, arguments, telling)
+    return _run(request, arguments, output)
 
 
 def request_of(line: Line) -> Request:
@@ -108,11 +108,11 @@ def request_of(line: Line) -> Request:
 
     if not line.script.is_file():
         raise BadInput(f"there is no script {line.script}")
-    told = {name: Given(value, "spark-submit") for name, value in submitted().items()}
-    given = {**settings_of_user(os.environ), **told}
+    submit = {name: Given(value, "spark-submit") for name, value in submitted().items()}
+    given = {**settings_of_user(os.environ), **submit}
     return Request(
         script=line.script,
-        settings=line.settings({name: each.value for name, each in given.items()}),
+        settings=line.settings({name: setting.value for name, setting in given.items()}),
         settings_with=line.settings,
         shadow=line.sizing.shadow,
         master=line.place.master,
@@ -121,14 +121,14 @@ def request_of(line: Line) -> Request:
     )
 
 
-def _run(request: Request, arguments: list[str], telling: OutputOptions) -> int:
+def _run(request: Request, arguments: list[str], output: OutputOptions) -> int:
     from rheostat.cli.run.run_report import hand_out
     from rheostat.local.app_run import AppRun
     from rheostat.spark.launching.launch import run_script
 
     with orderly_end(), AppRun(request) as around:
-        if telling.out:
-            hand_out(around.request, around.applications, None, False, telling.out)
+        if output.out:
+            hand_out(around.request, around.applications, None, False, output.out)
         code = run_script(request.script, arguments, around)
-    hand_out(around.request, around.applications, code, telling.as_json, telling.out)
+    hand_out(around.request, around.applications, code, output.as_json, output.out)
     return code

@@ -94,7 +94,9 @@ class Place:
                 f"--max {maximum} does not fit into a local cluster with room for {self.local};"
                 " raise --local or lower --max"
             )
-        return next((each for each in (maximum, self.local) if each is not None), DEFAULT_CEILING)
+        return next(
+            (limit for limit in (maximum, self.local) if limit is not None), DEFAULT_CEILING
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

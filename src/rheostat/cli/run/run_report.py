@@ -52,18 +52,20 @@ def report(
     }
 
 
-def _application(each: Application) -> dict[str, Any]:
-    records = [record for record in read(each.handle.journal) if record.t_s >= each.since_s]
+def _application(application: Application) -> dict[str, Any]:
+    records = [
+        record for record in read(application.handle.journal) if record.t_s >= application.since_s
+    ]
     seconds = executor_seconds(records)
     return {
-        "application": each.id,
-        "journal": str(each.handle.journal.resolve()),
-        "limits": _limits(each.limits),
-        "scales": each.handle.capabilities.can_scale,
-        "cannot": list(each.handle.capabilities.cannot),
+        "application": application.id,
+        "journal": str(application.handle.journal.resolve()),
+        "limits": _limits(application.limits),
+        "scales": application.handle.capabilities.can_scale,
+        "cannot": list(application.handle.capabilities.cannot),
         "decisions": len(records),
         "rescalings": len(rescalings(records)),
-        "slot_hours": None if seconds is None else seconds * each.slots_per_executor / 3600,
+        "slot_hours": None if seconds is None else seconds * application.slots_per_executor / 3600,
     }
 
 
@@ -71,12 +73,12 @@ def executor_seconds(records: Sequence[Record]) -> float | None:
     """Return the executors that were seen at each tick times the seconds to the next one, summed;
     None if none were ever counted.
     """
-    seen = [
+    intervals = [
         (late.t_s - early.t_s) * early.observation.executors
         for early, late in pairwise(records)
         if early.observation and early.observation.executors is not None
     ]
-    return sum(seen) if seen else None
+    return sum(intervals) if intervals else None
 
 
 def _limits(limits: Limits) -> dict[str, int]:

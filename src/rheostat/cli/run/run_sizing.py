@@ -21,8 +21,8 @@ from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A command line of ``rheostat run``; ``said`` are the names of the options that are on it, all
-    others have their defaults.
+    """A command line of ``rheostat run``; ``explicit`` are the names of the options that
+    are given on it; all others have their defaults.
     """
 
     script: Path
@@ -33,14 +33,16 @@ class Line:
     guards: GuardOptions
     retention: JournalOptions
     agent: AgentOptions
-    said: frozenset[str]
+    explicit: frozenset[str]
 
     def settings(self, conf: Mapping[str, str]) -> Settings:
         """Return how to size an application with this Spark configuration.
 
         Raises BadInput for what cannot be used, in the configuration or on the command line.
         """
-        of_conf = self.sizing.policy if "policy" in self.said else conf.get(f"{PREFIX}policy", "")
+        of_conf = (
+            self.sizing.policy if "policy" in self.explicit else conf.get(f"{PREFIX}policy", "")
+        )
         beside(of_conf, self.script.parent, self.script)
         named = arguments_of(conf)
         return settings_of(**over(named, self._own(named)))
@@ -51,17 +53,17 @@ class Line:
         """
         sizing, place = self.sizing, self.place
         own: dict[str, Any] = {"limits": self._limits(named.get("limits"))}
-        if "policy" in self.said or "parameters" not in named:
+        if "policy" in self.explicit or "parameters" not in named:
             own["parameters"] = pairs(sizing.parameters or ())
         elif sizing.parameters:
             own["parameters"] = {**named["parameters"], **pairs(sizing.parameters)}
-        own |= {name: getattr(sizing, name) for name in {"policy", "slo", "price"} & self.said}
+        own |= {name: getattr(sizing, name) for name in {"policy", "slo", "price"} & self.explicit}
         own |= {"journal": place.journal} if place.journal else {}
         own |= {"kafka": client_config(place.kafka)} if place.kafka else {}
         for name in ("loop", "guards", "retention"):
-            own |= _changed(name, getattr(self, name), named, self.said)
+            own |= _changed(name, getattr(self, name), named, self.explicit)
         for group in (self.state, self.agent):
-            own |= {name: getattr(group, name) for name in _names(group) & self.said}
+            own |= {name: getattr(group, name) for name in _names(group) & self.explicit}
         return own
 
     def _limits(self, named: tuple[int, int] | None) -> tuple[int, int]:
@@ -70,13 +72,13 @@ class Line:
         low, high = named or (usual, ceiling)
         if self.sizing.maximum is not None or self.place.local:
             high = ceiling
-        return (self.sizing.minimum if "minimum" in self.said else low), high
+        return (self.sizing.minimum if "minimum" in self.explicit else low), high
 
 
 def _changed(
-    name: str, group: Any, named: Mapping[str, Any], said: frozenset[str]
+    name: str, group: Any, named: Mapping[str, Any], explicit: frozenset[str]
 ) -> dict[str, Any]:
-    own = {each: getattr(group, each) for each in _names(group) & said}
+    own = {option: getattr(group, option) for option in _names(group) & explicit}
     return {name: replace(named.get(name, type(group)()), **own)} if own else {}
 
 

@@ -18,11 +18,11 @@ BUILDER = (
 
 def show(request: Request, as_json: bool, out: Path | None) -> None:
     """Print the settings with the value that holds, where it comes from, and why it is wanted."""
-    found = plan(request, {})
-    emit(_plan_json(found), as_json, out, lambda: _show(found))
+    planned = plan(request, {})
+    emit(_plan_json(planned), as_json, out, lambda: _show(planned))
 
 
-def _plan_json(found: Plan) -> dict[str, Any]:
+def _plan_json(planned: Plan) -> dict[str, Any]:
     return {
         "settings": [
             {
@@ -33,18 +33,18 @@ def _plan_json(found: Plan) -> dict[str, Any]:
                 "wanted": row.wanted,
                 "why": row.why,
             }
-            for row in found.rows
+            for row in planned.rows
         ],
-        "limits": {"min": found.limits.min_executors, "max": found.limits.max_executors},
-        "said": [*found.lines, *found.forbidden],
+        "limits": {"min": planned.limits.min_executors, "max": planned.limits.max_executors},
+        "said": [*planned.lines, *planned.forbidden],
     }
 
 
-def _show(found: Plan) -> None:
-    for row in found.rows:
+def _show(planned: Plan) -> None:
+    for row in planned.rows:
         origin = f"{row.origin} and rheostat" if row.origin and row.sets else row.origin
         typer.echo(f"{row.name} = {row.value}\n    {origin or 'rheostat'}: {row.why}")
-    for line in ("", *found.lines, *found.forbidden):
+    for line in ("", *planned.lines, *planned.forbidden):
         typer.echo(line)
-    low, high = found.limits.min_executors, found.limits.max_executors
+    low, high = planned.limits.min_executors, planned.limits.max_executors
     typer.echo(f"{low} to {high} executors. {BUILDER}")

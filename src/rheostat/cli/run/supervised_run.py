@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run_supervised(
-    request: Request, arguments: list[str], restarts: RestartOptions, telling: OutputOptions
+    request: Request, arguments: list[str], restarts: RestartOptions, output: OutputOptions
 ) -> int:
     """Supervise the job, or be the job where a supervisor has started this process; raises BadInput
     for what restarts exclude.
@@ -31,7 +31,7 @@ def run_supervised(
     # Out of the environment, so that what the script starts is not taken for a supervised job.
     folder = os.environ.pop(VARIABLE, None)
     if folder:
-        return _job(request, arguments, telling, Path(folder))
+        return _job(request, arguments, output, Path(folder))
     return _supervisor(request, restarts)
 
 
@@ -50,7 +50,7 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
         return supervise(sys.argv[1:], settings.limits, restarts, journal.resolve(), initial)
 
 
-def _job(request: Request, arguments: list[str], telling: OutputOptions, folder: Path) -> int:
+def _job(request: Request, arguments: list[str], output: OutputOptions, folder: Path) -> int:
     from rheostat.cli.run.run_report import hand_out
     from rheostat.journal.control_channel import ControlChannel
     from rheostat.local.app_run import AppRun
@@ -58,11 +58,11 @@ def _job(request: Request, arguments: list[str], telling: OutputOptions, folder:
     from rheostat.spark.restarting.job_watch import own_report
     from rheostat.spark.restarting.one_batch import OneBatch
 
-    mail = ControlChannel(folder)
-    order = mail.order()
+    channel = ControlChannel(folder)
+    order = channel.order()
     if order is None:
         raise BadInput(f"{folder} has no order of a supervisor")
-    mail.tell(own_report(order.run))
+    channel.tell(own_report(order.run))
     settings = replace(request.settings, journal=folder.parent, restarts=folder)
     request, batches = (
         replace(request, settings=settings, settings_with=None, order=order),
@@ -73,5 +73,5 @@ def _job(request: Request, arguments: list[str], telling: OutputOptions, folder:
             stack.enter_context(batches.installed())
         around = stack.enter_context(AppRun(request, batches))
         code = run_script(request.script, arguments, around)
-    hand_out(request, around.applications, code, telling.as_json, telling.out)
+    hand_out(request, around.applications, code, output.as_json, output.out)
     return code

@@ -40,15 +40,20 @@ def up(
     def say(line: str) -> None:
         typer.echo(f"rheostat: {line}", err=True)
 
-    found = cluster_kinds.up(kind, cores, nodes, port, say)
+    cluster = cluster_kinds.up(kind, cores, nodes, port, say)
 
     def show() -> None:
-        typer.echo(found.url)
-        for name, value in found.environment.items():
+        typer.echo(cluster.url)
+        for name, value in cluster.environment.items():
             typer.echo(f"export {name}={value}")
 
-    told = {"url": found.url, "cores": cores, "kind": kind, "environment": dict(found.environment)}
-    emit(told, as_json, None, show)
+    result = {
+        "url": cluster.url,
+        "cores": cores,
+        "kind": kind,
+        "environment": dict(cluster.environment),
+    }
+    emit(result, as_json, None, show)
 
 
 @app.command()
@@ -65,5 +70,5 @@ def down(
     from rheostat.local import cluster_kinds
 
     ended = cluster_kinds.down(kind)
-    said = f"ended {', '.join(ended)}" if ended else "no cluster was up"
-    emit({"ended": ", ".join(ended) or None}, as_json, None, lambda: typer.echo(said))
+    message = f"ended {', '.join(ended)}" if ended else "no cluster was up"
+    emit({"ended": ", ".join(ended) or None}, as_json, None, lambda: typer.echo(message))

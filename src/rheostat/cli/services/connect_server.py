@@ -16,7 +16,7 @@ from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOpti
 @takes(
     sizing=Sizing,
     place=Place,
-    telling=OutputOptions,
+    output=OutputOptions,
     loop=LoopOptions,
     state=StateOptions,
     guards=GuardOptions,
@@ -31,7 +31,7 @@ def connect_server(
     *,
     sizing: Sizing,
     place: Place,
-    telling: OutputOptions,
+    output: OutputOptions,
     loop: LoopOptions,
     state: StateOptions,
     guards: GuardOptions,
@@ -58,7 +58,7 @@ def connect_server(
         guards=guards,
         retention=retention,
         agent=agent,
-        said=explicit_options(context),
+        explicit=explicit_options(context),
     )
     request = replace(run_app.request_of(line), connect=Address.of(address))
-    return run_app.go(request, [], telling)
+    return run_app.go(request, [], output)

@@ -34,8 +34,8 @@ def up(
 
     topics = {} if topic is None else {topic: partitions}
     address = broker.up(port=port, folder=folder, topics=topics)
-    told = {"bootstrap": address, "topic": topic}
-    emit(told, as_json, None, lambda: typer.echo(address))
+    result = {"bootstrap": address, "topic": topic}
+    emit(result, as_json, None, lambda: typer.echo(address))
 
 
 @app.command()
@@ -47,5 +47,5 @@ def down(as_json: AsJson = False) -> None:
     from rheostat.kafka import broker
 
     ended = broker.down()
-    said = f"ended {ended}" if ended else "no broker was up"
-    emit({"ended": ended}, as_json, None, lambda: typer.echo(said))
+    message = f"ended {ended}" if ended else "no broker was up"
+    emit({"ended": ended}, as_json, None, lambda: typer.echo(message))

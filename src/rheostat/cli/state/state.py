@@ -19,6 +19,6 @@ app = typer.Typer(
 )
 app.command("inspect")(state_inspect.inspect)
 app.command("plan")(state_plan.plan)
-app.command("rescale")(state_repartition.rescale)
+app.command("repartition")(state_repartition.repartition)
 app.command("undo")(state_undo.undo)
 app.command("repair")(state_repair.repair)

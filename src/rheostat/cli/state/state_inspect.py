@@ -41,24 +41,24 @@ def inspect(
     from rheostat.repartition.checkpoint_look import look
 
     with working("reading the state"):
-        found = look(checkpoint, rows=rows).found
-    emit(_inspection_json(found), as_json, out, lambda: _show(found))
+        inspection = look(checkpoint, rows=rows).inspection
+    emit(_inspection_json(inspection), as_json, out, lambda: _show(inspection))
 
 
-def _inspection_json(found: Inspection) -> dict[str, Any]:
-    offset_lines = asdict(found)
-    return offset_lines | {"in_use": found.in_use}
+def _inspection_json(inspection: Inspection) -> dict[str, Any]:
+    offset_lines = asdict(inspection)
+    return offset_lines | {"in_use": inspection.in_use}
 
 
-def _show(found: Inspection) -> None:
+def _show(inspection: Inspection) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
-    for line in _lines(found):
+    for line in _lines(inspection):
         console.print(line)
     columns = ("operator", "store", "rows", "bytes", "file bytes", "partitions", "skew")
     table = plain_table(*columns)
-    for store in found.stores:
+    for store in inspection.stores:
         table.add_row(
             f"{store.operator} {store.operator_name}",
             store.store,
@@ -69,39 +69,41 @@ def _show(found: Inspection) -> None:
             "" if store.skew is None else f"{store.skew:.2f}",
         )
     console.print(table)
-    console.print(_partitions(found))
+    console.print(_partitions(inspection))
 
 
-def _lines(found: Inspection) -> list[str]:
+def _lines(inspection: Inspection) -> list[str]:
     from rheostat.repartition.checkpoints.kafka_sources import offset_lines as source_lines
 
     lines = [
-        f"{found.location}: {found.partitions} state partitions, {found.provider},"
-        f" checkpoint format {found.format}, last committed batch {found.last_batch}"
+        f"{inspection.location}: {inspection.partitions} state partitions, {inspection.provider},"
+        f" checkpoint format {inspection.format}, last committed batch {inspection.last_batch}"
     ]
-    if found.in_use:
-        lines.append(f"a query may be using it: its logs were written {found.quiet_s:.0f} s ago")
-    elif found.quiet_s is not None:
-        lines.append(f"no query has written to its logs for {found.quiet_s:.0f} s")
-    if found.unended is not None:
-        lines.append(found.unended)
-    elif found.unfinished_partitions is not None:
+    if inspection.in_use:
         lines.append(
-            f"a repartition to {found.unfinished_partitions} partitions was left unfinished"
+            f"a query may be using it: its logs were written {inspection.quiet_s:.0f} s ago"
         )
-    elif found.uncommitted:
-        lines.append(f"planned and not committed: batch {found.uncommitted[-1]}")
-    if found.missing is not None:
-        lines.append(f"{found.missing} is missing: the state cannot be loaded")
-    for source in found.sources:
-        lines += source_lines(source, found.last_batch)
-    refused = sorted({store.refusal for store in found.stores if store.refusal})
+    elif inspection.quiet_s is not None:
+        lines.append(f"no query has written to its logs for {inspection.quiet_s:.0f} s")
+    if inspection.unended is not None:
+        lines.append(inspection.unended)
+    elif inspection.unfinished_partitions is not None:
+        lines.append(
+            f"a repartition to {inspection.unfinished_partitions} partitions was left unfinished"
+        )
+    elif inspection.uncommitted:
+        lines.append(f"planned and not committed: batch {inspection.uncommitted[-1]}")
+    if inspection.missing is not None:
+        lines.append(f"{inspection.missing} is missing: the state cannot be loaded")
+    for source in inspection.sources:
+        lines += source_lines(source, inspection.last_batch)
+    refused = sorted({store.refusal for store in inspection.stores if store.refusal})
     return lines + refused
 
 
-def _partitions(found: Inspection) -> Any:
+def _partitions(inspection: Inspection) -> Any:
     table = plain_table("operator", "store", "partition", "rows", "bytes", "file bytes")
-    for store in found.stores:
+    for store in inspection.stores:
         for part in store.partitions:
             table.add_row(
                 str(store.operator),

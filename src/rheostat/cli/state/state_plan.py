@@ -40,12 +40,12 @@ def plan(
 
     require_number(partitions)
     with working("reading the state"):
-        seen = look(checkpoint, rows=rows)
-    planned = plan(seen.found, partitions, seen.slots, seen.disk_free_bytes)
+        examined = look(checkpoint, rows=rows)
+    planned = plan(examined.inspection, partitions, examined.slots, examined.disk_free_bytes)
     sources = [
         line
-        for source in seen.found.sources
-        for line in offset_lines(source, seen.found.last_batch, readers)
+        for source in examined.inspection.sources
+        for line in offset_lines(source, examined.inspection.last_batch, readers)
     ]
     shown = asdict(planned) | {"sources": sources}
     emit(shown, as_json, out, lambda: typer.echo("\n".join([*_lines(planned), *sources])))

@@ -26,8 +26,8 @@ def repair(
     if sink:
         batches = repair_sink_here(checkpoint, sink)
         numbers = ", ".join(map(str, batches)) or "no batch"
-        told = f"{sink}: {numbers} got an entry without files. Start the query."
-        emit({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(told))
+        message = f"{sink}: {numbers} got an entry without files. Start the query."
+        emit({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(message))
         return
     done = repair_here(checkpoint)
     emit(

@@ -1,4 +1,4 @@
-"""``rheostat state rescale``: another number of state partitions for a stopped query."""
+"""``rheostat state repartition``: another number of state partitions for a stopped query."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WORDS = {
 """What is shown of each phase."""
 
 
-def rescale(
+def repartition(
     checkpoint: StoppedCheckpoint,
     partitions: Annotated[int, typer.Option("--partitions", help="The new number of partitions.")],
     sink: Sink = "",
@@ -57,13 +57,13 @@ def rescale(
     Killed at any moment it loses nothing: the same command goes on, rheostat state undo goes back.
     A query whose sink is one of files needs --sink: without it Spark refuses its next compaction.
 
-    Example: rheostat state rescale /data/checkpoints/orders --partitions 48
+    Example: rheostat state repartition /data/checkpoints/orders --partitions 48
     """
-    from rheostat.repartition.spark_repartition import rescale_here
+    from rheostat.repartition.spark_repartition import repartition_here
 
-    with shown_phases() as told:
-        story = rescale_here(checkpoint, partitions, told, sink)
-    emit(state_json(story), as_json, out, lambda: _show(story, checkpoint))
+    with shown_phases() as progress:
+        state = repartition_here(checkpoint, partitions, progress, sink)
+    emit(state_json(state), as_json, out, lambda: _show(state, checkpoint))
 
 
 @contextmanager
@@ -83,9 +83,9 @@ def shown_phases() -> Iterator[Callable[[str, int, int], None]]:
         )
 
 
-def state_json(story: RepartitionState) -> dict[str, Any]:
-    """Return a repartition's story as JSON has it."""
-    plan, written = story.plan, story.written
+def state_json(state: RepartitionState) -> dict[str, Any]:
+    """Return the state of a repartition as JSON values."""
+    plan, written = state.plan, state.written
     stores = (
         [
             {
@@ -101,27 +101,27 @@ def state_json(story: RepartitionState) -> dict[str, Any]:
         else []
     )
     return {
-        "phase": story.phase,
+        "phase": state.phase,
         "batch": plan.new_batch,
         "partitions_before": plan.partitions_before,
         "partitions": plan.partitions,
-        "reason": story.reason,
+        "reason": state.reason,
         "stores": stores,
         "files": len(written.files) if written else 0,
         "file_bytes": sum(file.bytes for file in written.files) if written else 0,
-        "seconds": round(max(story.times_s.values()) - min(story.times_s.values()), 3),
+        "seconds": round(max(state.times_s.values()) - min(state.times_s.values()), 3),
     }
 
 
-def _show(story: RepartitionState, checkpoint: str) -> None:
-    told = state_json(story)
-    rows = sum(store["rows"] for store in told["stores"])
+def _show(state: RepartitionState, checkpoint: str) -> None:
+    result = state_json(state)
+    rows = sum(store["rows"] for store in result["stores"])
     typer.echo(
-        f"{Path(checkpoint)} has {told['partitions']} state partitions (it had"
-        f" {told['partitions_before']}): {rows:,} rows in {len(told['stores'])}"
-        f" {'store' if len(told['stores']) == 1 else 'stores'}, each verified, in"
-        f" {told['seconds']:.1f} s."
+        f"{Path(checkpoint)} has {result['partitions']} state partitions (it had"
+        f" {result['partitions_before']}): {rows:,} rows in {len(result['stores'])}"
+        f" {'store' if len(result['stores']) == 1 else 'stores'}, each verified, in"
+        f" {result['seconds']:.1f} s."
     )
     typer.echo("Start the query as before. Until its next batch, rheostat state undo goes back.")
-    if not story.plan.sink:
+    if not state.plan.sink:
         typer.echo("If it writes files: rheostat state undo, then again with --sink FOLDER.")

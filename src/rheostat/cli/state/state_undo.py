@@ -11,18 +11,18 @@ from rheostat.cli.state.state_repartition import StoppedCheckpoint, shown_phases
 def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
     """Take the newest repartition of a stopped query back, ended or not.
 
-    It is possible until the query plans a batch with the new number; after that, rescale to the old
-    number.
+    It is possible until the query plans a batch with the new number; after that, repartition to the
+    old number.
 
     Example: rheostat state undo /data/checkpoints/orders
     """
     from rheostat.repartition.spark_repartition import undo_here
 
-    with shown_phases() as told:
-        story = undo_here(checkpoint, told)
-    number = story.plan.partitions_before
+    with shown_phases() as progress:
+        state = undo_here(checkpoint, progress)
+    number = state.plan.partitions_before
     emit(
-        state_json(story),
+        state_json(state),
         as_json,
         out,
         lambda: typer.echo(f"{checkpoint} has {number} state partitions again, as before."),

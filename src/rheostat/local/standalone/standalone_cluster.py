@@ -251,5 +251,5 @@ def _trouble(log: Path) -> str:
         ]
     except OSError:
         lines = []
-    said = [line for line in lines if "Exception" in line or "ERROR" in line or "Error" in line]
-    return ((said or lines or ["it said nothing"])[-1])[:300]
+    errors = [line for line in lines if "Exception" in line or "ERROR" in line or "Error" in line]
+    return ((errors or lines or ["it said nothing"])[-1])[:300]

@@ -72,7 +72,7 @@ def down() -> str | None:
     """
     ended = [service.end(WORKER_NAME), service.end(NAME)]
     own_folder.remove_marked(folders.state_folder() / NAME)
-    return next((each.url for each in ended if each), None)
+    return next((stopped.url for stopped in ended if stopped), None)
 
 
 def _start_service(

@@ -213,7 +213,9 @@ def _operators(files: CheckpointFiles, location: str, batch: int) -> Iterator[Op
 
 
 def _operator(files: CheckpointFiles, folder: str, batch: int) -> Operator:
-    versions = [each for each in _batches(files, f"{folder}/_metadata/v2") if each <= batch]
+    versions = [
+        version for version in _batches(files, f"{folder}/_metadata/v2") if version <= batch
+    ]
     name = f"{folder}/_metadata/" + (f"v2/{versions[-1]}" if versions else "metadata")
     text = files.text(name)
     if text is None:
@@ -232,19 +234,19 @@ def _operator(files: CheckpointFiles, folder: str, batch: int) -> Operator:
 
 def _parsed_operator(text: str) -> Operator:
     version, body = text.split("\n", 1)
-    told: dict[str, Any] = json.loads(body)
+    metadata: dict[str, Any] = json.loads(body)
     return Operator(
-        id=int(told["operatorInfo"]["operatorId"]),
-        name=str(told["operatorInfo"]["operatorName"]),
+        id=int(metadata["operatorInfo"]["operatorId"]),
+        name=str(metadata["operatorInfo"]["operatorName"]),
         metadata_format=int(version.removeprefix("v")),
         text=text,
-        properties=str(told.get("operatorPropertiesJson", "")),
+        properties=str(metadata.get("operatorPropertiesJson", "")),
         stores=tuple(
             Store(
                 name=str(store["storeName"]),
                 prefix_columns=int(store.get("numColsPrefixKey", 0)),
                 schema_files=tuple(store.get("stateSchemaFilePaths", ())),
             )
-            for store in told["stateStoreInfo"]
+            for store in metadata["stateStoreInfo"]
         ),
     )

@@ -47,7 +47,7 @@ class LocalFiles:
     def listing(self, folder: str) -> list[str]:
         """Return the names in a folder, sorted; none if it is not there."""
         path = local_path(folder)
-        return sorted(each.name for each in path.iterdir()) if path.is_dir() else []
+        return sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
 
     def text(self, file: str) -> str | None:
         """Return a small file's text; None if it is not there."""
@@ -61,17 +61,17 @@ class LocalFiles:
         path = local_path(folder)
         if path.is_dir():
             inside = (Path(root, name) for root, _, names in os.walk(path) for name in names)
-            return sum(_file_bytes(each) or 0 for each in inside)
+            return sum(_file_bytes(file) or 0 for file in inside)
         return _file_bytes(path)
 
 
 def _file_bytes(path: Path) -> int | None:
     """Return the bytes of a file; None for anything else."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return found.st_size if S_ISREG(found.st_mode) else None
+    return status.st_size if S_ISREG(status.st_mode) else None
 
 
 def local_path(name: str) -> Path:

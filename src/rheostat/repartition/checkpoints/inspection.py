@@ -108,7 +108,7 @@ def inspect(
         format=checkpoint.format,
         partitions=checkpoint.partitions,
         last_batch=checkpoint.committed.batch,
-        uncommitted=tuple(each.batch for each in checkpoint.uncommitted),
+        uncommitted=tuple(planned.batch for planned in checkpoint.uncommitted),
         unfinished_partitions=checkpoint.unfinished_partitions,
         unended=unended,
         missing=missing,

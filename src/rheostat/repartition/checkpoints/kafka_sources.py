@@ -37,9 +37,9 @@ def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
     lines = entry.splitlines()
     if lines[:1] != ["v1"]:
         return ()
-    found = ((number, topic_offsets(line)) for number, line in enumerate(lines[2:]))
+    numbered = ((number, topic_offsets(line)) for number, line in enumerate(lines[2:]))
     return tuple(
-        KafkaSource(source=number, offsets=offsets) for number, offsets in found if offsets
+        KafkaSource(source=number, offsets=offsets) for number, offsets in numbered if offsets
     )
 
 
@@ -82,10 +82,10 @@ def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> 
     if wanted is not None:
         number = len(readers(source, wanted))
         parts = parts_of(source.partitions, wanted)
-        each = "one for each partition" if parts == 1 else f"{parts} for each partition"
+        per_partition = "one for each partition" if parts == 1 else f"{parts} for each partition"
         lines.append(
-            f"source {source.source}: minPartitions={wanted} gives {number} readers, {each} where"
-            " they have as many rows; partitions added to a topic since are read from their"
-            " beginning; no row is lost or read twice"
+            f"source {source.source}: minPartitions={wanted} gives {number} readers,"
+            f" {per_partition} where they have as many rows; partitions added to a topic since"
+            " are read from their beginning; no row is lost or read twice"
         )
     return lines

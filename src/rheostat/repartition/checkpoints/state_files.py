@@ -42,29 +42,35 @@ def _folders(checkpoint: Checkpoint) -> Iterator[Path]:
 
 def _missing(folder: Path, version: int) -> Iterator[str]:
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    found = [(int(name[1]), name[3], name[0]) for name in map(_NAME.match, names) if name]
+    versions = [(int(name[1]), name[3], name[0]) for name in map(_NAME.match, names) if name]
     first = max(
-        (number for number, kind, _ in found if kind in _SNAPSHOT_SUFFIXES and number <= version),
+        (
+            number
+            for number, kind, _ in versions
+            if kind in _SNAPSHOT_SUFFIXES and number <= version
+        ),
         default=0,
     )
-    changed = {number for number, kind, _ in found if kind not in _SNAPSHOT_SUFFIXES}
+    changed = {number for number, kind, _ in versions if kind not in _SNAPSHOT_SUFFIXES}
     for number in range(version, first, -1):
         if number not in changed:
-            yield f"{number}.{'delta' if _is_hdfs(found) else 'changelog'}"
-    whole = [name for number, kind, name in found if number == first and kind == "zip"]
-    if len(whole) == 1:  # several are of attempts, and only the commit log knows whose is meant
-        yield from _missing_tables(folder, folder / whole[0])
+            yield f"{number}.{'delta' if _is_hdfs(versions) else 'changelog'}"
+    archives = [name for number, kind, name in versions if number == first and kind == "zip"]
+    if len(archives) == 1:  # several are of attempts, and only the commit log knows whose is meant
+        yield from _missing_tables(folder, folder / archives[0])
 
 
-def _is_hdfs(found: list[tuple[int, str, str]]) -> bool:
-    return any(kind in ("snapshot", "delta") for _, kind, _ in found)
+def _is_hdfs(versions: list[tuple[int, str, str]]) -> bool:
+    return any(kind in ("snapshot", "delta") for _, kind, _ in versions)
 
 
-def _missing_tables(folder: Path, whole: Path) -> Iterator[str]:
+def _missing_tables(folder: Path, archive: Path) -> Iterator[str]:
     try:
-        with zipfile.ZipFile(whole) as packed:
-            told = json.loads(packed.read("metadata").split(b"\n", 1)[1])
-        tables = [(sstfile["dfsSstFileName"], sstfile["sizeBytes"]) for sstfile in told["sstFiles"]]
+        with zipfile.ZipFile(archive) as packed:
+            metadata = json.loads(packed.read("metadata").split(b"\n", 1)[1])
+        tables = [
+            (sstfile["dfsSstFileName"], sstfile["sizeBytes"]) for sstfile in metadata["sstFiles"]
+        ]
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError):
         return  # whoever loads it says what is wrong with it
     for name, size in tables:

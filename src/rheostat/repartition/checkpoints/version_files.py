@@ -15,8 +15,8 @@ _VERSION = re.compile(r"^\.?(\d+)(_[^.]*)?\.(zip|changelog|snapshot|delta)(\W.*)
 
 def version_of(name: str) -> int | None:
     """Return the version that a file of a store belongs to; None for any other file."""
-    found = _VERSION.match(name)
-    return int(found.group(1)) if found else None
+    match = _VERSION.match(name)
+    return int(match.group(1)) if match else None
 
 
 def versions_from(names: Iterable[str], first: int) -> list[str]:
@@ -43,7 +43,7 @@ def _may_be_store(name: str) -> bool:
 def operator_metadata(text: str, partitions: int) -> str:
     """Return the text of an operator's metadata with another number of partitions."""
     version, body = text.split("\n", 1)
-    told = json.loads(body)
-    for store in told["stateStoreInfo"]:
+    metadata = json.loads(body)
+    for store in metadata["stateStoreInfo"]:
         store["numPartitions"] = partitions
-    return f"{version}\n{json.dumps(told, separators=(',', ':'))}"
+    return f"{version}\n{json.dumps(metadata, separators=(',', ':'))}"

@@ -31,9 +31,9 @@ def entry_partitions(file: Path) -> int:
 def offset_entry(last: str, partitions: int) -> str:
     """Return the offset log's entry of the last batch with another number of state partitions."""
     version, metadata, *offsets = last.split("\n")
-    told: dict[str, Any] = json.loads(metadata)
-    told["conf"] = {**told["conf"], SHUFFLE_PARTITIONS: str(partitions)}
-    return "\n".join((version, _json(told), *offsets))
+    changed: dict[str, Any] = json.loads(metadata)
+    changed["conf"] = {**changed["conf"], SHUFFLE_PARTITIONS: str(partitions)}
+    return "\n".join((version, _json(changed), *offsets))
 
 
 def commit_entry(last: str, ids: StateIds) -> str:
@@ -43,10 +43,10 @@ def commit_entry(last: str, ids: StateIds) -> str:
     if not ids:
         return last
     version, _, body = last.partition("\n")
-    told: dict[str, Any] = {**json.loads(body or "{}"), "stateUniqueIds": ids}
-    return f"{version}\n{_json(told)}"
+    changed: dict[str, Any] = {**json.loads(body or "{}"), "stateUniqueIds": ids}
+    return f"{version}\n{_json(changed)}"
 
 
-def _json(told: dict[str, Any]) -> str:
+def _json(value: dict[str, Any]) -> str:
     """Return JSON as Spark writes it: no blanks, letters of any language as they are."""
-    return json.dumps(told, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -18,7 +18,7 @@ MOST_PARTITIONS = 32_768
 """Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
 
 UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
-"""Phases of a story that has to be ended before another begins."""
+"""Phases of a repartition that must end before another can begin."""
 
 RETURNING = frozenset({"withdrawing", "unlocked"})
 """Those of them on the way back."""
@@ -69,16 +69,16 @@ def require_drained(checkpoint: Checkpoint) -> None:
     )
 
 
-def require_no_unfinished(story: RepartitionState | None, partitions: int, sink: str) -> None:
+def require_no_unfinished(state: RepartitionState | None, partitions: int, sink: str) -> None:
     """Raise BadInput where another repartition of ours has to be ended first than the one to so
     many partitions, with that sink.
     """
-    said = unended(story)
-    if story is None or said is None:
+    message = unended(state)
+    if state is None or message is None:
         return
-    plan = story.plan
-    if partitions != plan.partitions or story.phase in RETURNING:
-        raise BadInput(said)
+    plan = state.plan
+    if partitions != plan.partitions or state.phase in RETURNING:
+        raise BadInput(message)
     if sink and sink != plan.sink:
         begun = f"with --sink {plan.sink}" if plan.sink else "without --sink"
         raise BadInput(
@@ -87,14 +87,14 @@ def require_no_unfinished(story: RepartitionState | None, partitions: int, sink:
         )
 
 
-def unended(story: RepartitionState | None) -> str | None:
+def unended(state: RepartitionState | None) -> str | None:
     """Return how a repartition of ours is ended that was begun and not ended; None where there is
     none.
     """
-    if story is None or story.phase not in UNFINISHED:
+    if state is None or state.phase not in UNFINISHED:
         return None
-    number = story.plan.partitions
-    if story.phase in RETURNING:
+    number = state.plan.partitions
+    if state.phase in RETURNING:
         return (
             f"a repartition to {number} partitions was being taken back: rheostat state undo ends"
             " that"

@@ -77,14 +77,14 @@ class RepartitionState:
 
 
 class RepartitionLog:
-    """Keeps the story of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
+    """Keeps the state of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
 
     def __init__(self, checkpoint: Path, disk: Disk) -> None:
         self.path = checkpoint / JOURNAL
         self._disk = disk
 
     def begin(self, plan: Plan, now: float) -> RepartitionState:
-        """Keep a plan, and return its story."""
+        """Write a plan, and return the state of its repartition."""
         self._add({"phase": "begun", "t_s": now, "schema": SCHEMA, "plan": asdict(plan)})
         return RepartitionState(plan=plan, phase="begun", times_s={"begun": now})
 
@@ -100,7 +100,7 @@ class RepartitionLog:
         self._add(line)
 
     def read(self) -> RepartitionState | None:
-        """Return the newest story; None where no repartition was ever begun."""
+        """Return the state of the newest repartition; None if there was none."""
         if not self.path.is_file():
             return None
         return repartition_state(self.path.read_text(encoding="utf-8", errors="replace"))
@@ -110,37 +110,38 @@ class RepartitionLog:
 
 
 def repartition_state(journal: str) -> RepartitionState | None:
-    """Return the newest story in a journal's text; None where there is none. A line that a crash
-    has torn is left out. Raises BadInput for a line that this Rheostat has not written.
+    """Return the state of the newest repartition in a journal's text; None if there is none.
+    A line that a crash has torn is skipped. Raises BadInput for a line that this version
+    of Rheostat cannot read.
     """
-    story: RepartitionState | None = None
+    state: RepartitionState | None = None
     for line in journal.splitlines():
         try:
-            told = json.loads(line)
+            parsed = json.loads(line)
         except ValueError:
             continue
         try:
-            story = _after(story, told)
+            state = _after(state, parsed)
         except (ValueError, TypeError, KeyError):
             raise BadInput(
                 f"{JOURNAL} has a line that this Rheostat cannot read ({line[:60]}): use the one"
                 " that has begun the repartition"
             ) from None
-    return story
+    return state
 
 
-def _after(story: RepartitionState | None, line: dict[str, Any]) -> RepartitionState | None:
+def _after(state: RepartitionState | None, line: dict[str, Any]) -> RepartitionState | None:
     phase, now = str(line["phase"]), float(line["t_s"])
     if "plan" in line:
         return RepartitionState(plan=Plan(**line["plan"]), phase=phase, times_s={phase: now})
-    if story is None:
+    if state is None:
         return None
     return RepartitionState(
-        plan=story.plan,
+        plan=state.plan,
         phase=phase,
-        written=_read(line["written"]) if "written" in line else story.written,
-        reason=line.get("reason", story.reason),
-        times_s={**story.times_s, phase: now},
+        written=_read(line["written"]) if "written" in line else state.written,
+        reason=line.get("reason", state.reason),
+        times_s={**state.times_s, phase: now},
     )
 
 
@@ -153,14 +154,15 @@ def _written_json(written: Written) -> dict[str, Any]:
     }
 
 
-def _read(told: dict[str, Any]) -> Written:
+def _read(parsed: dict[str, Any]) -> Written:
     return Written(
         files=tuple(
-            StagedFile(name=name, bytes=size, mtime_ns=mtime) for name, size, mtime in told["files"]
+            StagedFile(name=name, bytes=size, mtime_ns=mtime)
+            for name, size, mtime in parsed["files"]
         ),
-        before=_read_counts(told["before"]),
-        after=_read_counts(told["after"]),
-        commit=told["commit"],
+        before=_read_counts(parsed["before"]),
+        after=_read_counts(parsed["after"]),
+        commit=parsed["commit"],
     )
 
 
@@ -168,8 +170,8 @@ def _counts(counts: Mapping[StoreId, StoreCount]) -> list[dict[str, Any]]:
     return [{**asdict(store), **asdict(count)} for store, count in sorted(counts.items())]
 
 
-def _read_counts(told: list[dict[str, Any]]) -> dict[StoreId, StoreCount]:
+def _read_counts(counts: list[dict[str, Any]]) -> dict[StoreId, StoreCount]:
     return {
-        StoreId(each.pop("operator"), each.pop("name")): StoreCount(**each)
-        for each in map(dict, told)
+        StoreId(count.pop("operator"), count.pop("name")): StoreCount(**count)
+        for count in map(dict, counts)
     }

@@ -1,4 +1,4 @@
-"""The protocol of a repartition as one table: forth to the new number of partitions, back to the
+"""The protocol of a repartition as one table: forward to the new number of partitions, back to the
 old one, from any phase.
 
 The new state is written and verified where no query looks (``staging.py``). Then an entry of the

@@ -1,6 +1,6 @@
 """Takes a repartition through the table: looks, takes the step whose event holds, writes it down.
 
-Nothing is remembered but the journal, so a course that was interrupted is taken up by a new one.
+Nothing is remembered but the journal, so a new runner resumes an interrupted repartition.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ class RepartitionRunner:
     def __init__(
         self,
         checkpoint: Path,
-        story: RepartitionState,
+        state: RepartitionState,
         *,
         disk: Disk,
         clock: Callable[[], float],
-        told: ProgressCallback = quiet,
+        on_progress: ProgressCallback = quiet,
     ) -> None:
-        self.story = story
+        self.state = state
         self._checkpoint = checkpoint
         self._disk = disk
         self._clock = clock
-        self._told = told
+        self._on_progress = on_progress
         self._journal = RepartitionLog(checkpoint, disk)
         self._staging = Staging(checkpoint, disk)
 
-    def forth(self, rewriter: Rewriter, source: StateVersion) -> RepartitionState:
+    def run(self, rewriter: Rewriter, source: StateVersion) -> RepartitionState:
         """Go on until the checkpoint has its new number, or is as it was before; ``source`` is the
         state that is rewritten.
 
@@ -64,14 +64,14 @@ class RepartitionRunner:
         try:
             return self._run(back=False, write=lambda: self.write(rewriter, source))
         except RheostatError as failed:
-            self.back(str(failed))
+            self.rollback(str(failed))
             raise
 
-    def back(self, reason: str) -> RepartitionState:
+    def rollback(self, reason: str) -> RepartitionState:
         """Go back to the old number, from any phase; stays where it is when the query has gone on
         with the new one.
         """
-        self.story = replace(self.story, reason=reason)
+        self.state = replace(self.state, reason=reason)
         return self._run(back=True, write=_unwanted)
 
     @property
@@ -81,7 +81,7 @@ class RepartitionRunner:
 
     def look(self, back: bool) -> Facts:
         """Return what the checkpoint shows at this moment."""
-        plan, written = self.story.plan, self.story.written
+        plan, written = self.state.plan, self.state.written
         offsets = self._checkpoint / "offsets"
         files = written.files if written else ()
         in_place = len(self._staging.in_place(files))
@@ -103,7 +103,7 @@ class RepartitionRunner:
         """Tell whose batch has the repartition's number. Spark deletes old entries: where that one
         is gone and later ones are there, who went on with the old number had taken it.
         """
-        plan, phase = self.story.plan, self.story.phase
+        plan, phase = self.state.plan, self.state.phase
         whose = _whose(offsets / str(plan.new_batch), plan.lock)
         if whose != ABSENT or guard != OTHERS or phase in OPEN_NEW:
             return whose
@@ -123,9 +123,9 @@ class RepartitionRunner:
         }
         repeated: list[Transition] = []
         while True:
-            step = REPARTITION.after(self.story.phase, events(self.look(back)))
+            step = REPARTITION.after(self.state.phase, events(self.look(back)))
             if step is None:
-                return self.story
+                return self.state
             repeated = [*repeated, step] if step in repeated else [step]
             if len(repeated) > TRIES:
                 raise RheostatError(
@@ -136,34 +136,34 @@ class RepartitionRunner:
                 continue
             if step.order:
                 orders[step.order]()
-            if step.to != self.story.phase:
+            if step.to != self.state.phase:
                 self._enter(step.to)
             if step.to == REPARTITION.end:
-                return self.story
+                return self.state
 
     def _enter(self, phase: str, written: Written | None = None) -> None:
-        now, reason = self._clock(), self.story.reason
+        now, reason = self._clock(), self.state.reason
         if phase == "withdrawing" and not reason:
             reason = self._why()
         self._journal.note(phase, now, written, reason)
-        self.story = replace(
-            self.story,
+        self.state = replace(
+            self.state,
             phase=phase,
-            written=written or self.story.written,
+            written=written or self.state.written,
             reason=reason,
-            times_s={**self.story.times_s, phase: now},
+            times_s={**self.state.times_s, phase: now},
         )
-        self._told(phase, 0, 0)
+        self._on_progress(phase, 0, 0)
 
     def _why(self) -> str:
         """Say why a repartition goes back that nobody has called back."""
-        written = self.story.written
+        written = self.state.written
         wrong = differences(written.before, written.after) if written else ()
         return "; ".join(wrong) or "the query has planned a batch meanwhile"
 
     def write(self, rewriter: Rewriter, source: StateVersion) -> Written:
         """Write the new state where no query looks, and count it."""
-        plan, location = self.story.plan, str(self._staging.folder)
+        plan, location = self.state.plan, str(self._staging.folder)
         self._staging.prepare()
         source = replace(source, checkpoint=location)
         wanted = Rewrite(
@@ -193,11 +193,11 @@ class RepartitionRunner:
 
     @property
     def _progress(self) -> Progress:
-        return lambda done, total: self._told("begun", done, total)
+        return lambda done, total: self._on_progress("begun", done, total)
 
     def _whose_commit(self) -> str:
-        entry = self._entry("commits", self.story.plan.new_batch)
-        return _whose(entry, self.story.written.commit if self.story.written else "")
+        entry = self._entry("commits", self.state.plan.new_batch)
+        return _whose(entry, self.state.written.commit if self.state.written else "")
 
     def _entry(self, log: str, batch: int) -> Path:
         return self._checkpoint / log / str(batch)
@@ -205,41 +205,41 @@ class RepartitionRunner:
     def _lock(self) -> None:
         self._disk.flush()
         self._disk.write_entry(
-            self._entry("offsets", self.story.plan.new_batch), self.story.plan.lock
+            self._entry("offsets", self.state.plan.new_batch), self.state.plan.lock
         )
 
     def _place(self) -> None:
-        files = self.story.written.files if self.story.written else ()
+        files = self.state.written.files if self.state.written else ()
         for number, file in enumerate(self._staging.unplaced(files), 1):
             self._staging.place(file)
-            self._told("locked", number, len(files))
+            self._on_progress("locked", number, len(files))
         self._disk.flush()
 
     def _commit_batch(self) -> None:
-        if self.story.written:
+        if self.state.written:
             self._disk.write_entry(
-                self._entry("commits", self.story.plan.new_batch), self.story.written.commit
+                self._entry("commits", self.state.plan.new_batch), self.state.written.commit
             )
 
     def _reopen(self) -> None:
-        plan = self.story.plan
+        plan = self.state.plan
         if self._disk.write_entry(self._entry("offsets", plan.new_batch + 1), plan.guard) or (
             self.look(back=True).guard == OURS
         ):
             self._disk.remove(self._entry("commits", plan.new_batch))
 
     def _withdraw(self) -> None:
-        files = self.story.written.files if self.story.written else ()
+        files = self.state.written.files if self.state.written else ()
         placed = self._staging.in_place(files)
         for number, file in enumerate(placed, 1):
             self._staging.withdraw(file)
-            self._told("withdrawing", number, len(placed))
+            self._on_progress("withdrawing", number, len(placed))
         self._disk.flush()
 
     def _tidy(self) -> None:
         """Before the staged files go: a sink's log learns of a batch that the query has not run."""
-        plan = self.story.plan
-        if plan.sink and self.story.phase != "unlocked":
+        plan = self.state.plan
+        if plan.sink and self.state.phase != "unlocked":
             SinkLog(self._output(plan.sink), self._disk).add_empty(plan.new_batch)
         self._staging.clear()
 
@@ -251,7 +251,7 @@ class RepartitionRunner:
         """The guard first: with the batch before it gone, Spark could not even say what it is. The
         lock last: a query that finds the number free, and its sink's log with it, writes nothing.
         """
-        plan, facts = self.story.plan, self.look(back=True)
+        plan, facts = self.state.plan, self.look(back=True)
         if facts.guard == OURS:
             self._disk.remove(self._entry("offsets", plan.new_batch + 1))
         if facts.lock == OURS:

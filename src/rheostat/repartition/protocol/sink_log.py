@@ -52,14 +52,14 @@ class SinkLog:
             return False
         if (batch + 1) % self._interval():
             return self._disk.write_entry(self._log / str(batch), EMPTY)
-        return self._disk.write_entry(self._log / f"{batch}{COMPACT}", self._whole(batch))
+        return self._disk.write_entry(self._log / f"{batch}{COMPACT}", self._merged(batch))
 
     def take_out(self, batch: int) -> None:
         """Take the entry of a batch out, which is to be a batch of the query's own again."""
         for name in (str(batch), f"{batch}{COMPACT}"):
             self._disk.remove(self._log / name)
 
-    def _whole(self, batch: int) -> str:
+    def _merged(self, batch: int) -> str:
         """Return all entries before a batch as one, those of the last compaction first."""
         compacted = self._compacted()
         files = [self._log / f"{number}{COMPACT}" for number in compacted[-1:]]
@@ -78,9 +78,13 @@ class SinkLog:
             return compacted[-1] - compacted[-2]
         if not compacted:
             return COMPACT_INTERVAL
-        whole = compacted[0] + 1
-        divisors = [n for n in range(COMPACT_INTERVAL, whole // 2 + 1) if whole % n == 0]
-        return divisors[0] if divisors else whole
+        compacted_entries = compacted[0] + 1
+        divisors = [
+            n
+            for n in range(COMPACT_INTERVAL, compacted_entries // 2 + 1)
+            if compacted_entries % n == 0
+        ]
+        return divisors[0] if divisors else compacted_entries
 
     def _compacted(self) -> list[int]:
         return sorted(

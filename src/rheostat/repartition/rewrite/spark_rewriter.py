@@ -62,7 +62,7 @@ class SparkRewriter:
         self, state: StateVersion, progress: Progress | None = None
     ) -> list[PartitionReport]:
         """Count every partition of every store."""
-        told: list[PartitionReport] = []
+        reports: list[PartitionReport] = []
         for keyed in self._opened(state):
             count = _partitions(keyed, state.partitions)
             parts = [
@@ -70,22 +70,22 @@ class SparkRewriter:
                 for store in range(len(keyed.stores))
                 for partition in range(count)
             ]
-            told += self._jobs.measure(keyed, parts, count, progress)
-        return told
+            reports += self._jobs.measure(keyed, parts, count, progress)
+        return reports
 
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
         """Write every store for the wanted partitions."""
         checkpoint = self._read(wanted.source)
         require_repartitionable(checkpoint)
-        told: list[PartitionReport] = []
+        reports: list[PartitionReport] = []
         for keyed in self._opened(wanted.source):
-            told += self._rewritten(keyed, wanted, progress)
+            reports += self._rewritten(keyed, wanted, progress)
         for operator in checkpoint.operators:
             self._write_metadata(operator, wanted)
         return Rewritten(
-            before=_by_store(told, "read"),
-            after=_by_store(told, "written"),
-            ids=_ids(checkpoint.operators, told),
+            before=_by_store(reports, "read"),
+            after=_by_store(reports, "written"),
+            ids=_ids(checkpoint.operators, reports),
         )
 
     def discard(self, wanted: Rewrite) -> None:
@@ -135,19 +135,19 @@ class SparkRewriter:
         if not parts_of_group:
             parts = [(store, old, new, part) for store in range(count) for part in range(old)]
             return self._jobs.shuffle(stores, parts, new, wanted.batch, progress)
-        told: list[PartitionReport] = []
+        reports: list[PartitionReport] = []
         tasks = []
         for group in groups(old, new):
             for number, store in enumerate(stores.stores):
                 for part in range(parts_of_group):
                     place = (group.residue, part, parts_of_group)
                     done = noted(wanted.notes, store.operator, store.name, *place)
-                    told += map(parsed_line, done)
+                    reports += map(parsed_line, done)
                     if not done:
                         tasks.append((number, old, new, group.residue, group.divisor, *place[1:]))
         if not tasks:
-            return told
-        return told + self._jobs.rewrite(stores, tasks, wanted.batch, wanted.notes, progress)
+            return reports
+        return reports + self._jobs.rewrite(stores, tasks, wanted.batch, wanted.notes, progress)
 
     def _opened(self, state: StateVersion) -> Iterator[OpenStores]:
         """Yield the stores that have a key, then those that have none."""
@@ -161,13 +161,13 @@ class SparkRewriter:
             {**state.settings, **self._own_settings(state)},
             checkpoint.is_rocksdb,
         )
-        whole = opening(kept)
+        opened = opening(kept)
         for has_key in (True, False):
             chosen = [
-                store for store, keyed in zip(kept, whole.keyed, strict=True) if keyed == has_key
+                store for store, keyed in zip(kept, opened.keyed, strict=True) if keyed == has_key
             ]
             if len(chosen) == len(kept):
-                yield whole
+                yield opened
             elif chosen:
                 yield opening(chosen)
 
@@ -207,21 +207,21 @@ def _partitions(stores: OpenStores, partitions: int) -> int:
     return partitions if stores.keyed[0] else 1
 
 
-def _by_store(told: Iterable[PartitionReport], kind: str) -> dict[StoreId, StoreCount]:
+def _by_store(reports: Iterable[PartitionReport], kind: str) -> dict[StoreId, StoreCount]:
     counts: dict[StoreId, StoreCount] = {}
-    for each in told:
-        if each.kind == kind:
-            store = StoreId(each.operator, each.name)
-            counts[store] = _sum(counts.get(store, StoreCount(0, 0, 0)), each)
+    for report in reports:
+        if report.kind == kind:
+            store = StoreId(report.operator, report.name)
+            counts[store] = _sum(counts.get(store, StoreCount(0, 0, 0)), report)
     return dict(sorted(counts.items()))
 
 
-def _sum(count: StoreCount, told: PartitionReport) -> StoreCount:
+def _sum(count: StoreCount, report: PartitionReport) -> StoreCount:
     return StoreCount(
-        rows=count.rows + told.rows,
-        checksum=_signed(count.checksum + told.checksum),
-        bytes=count.bytes + told.bytes,
-        misplaced=count.misplaced + told.misplaced,
+        rows=count.rows + report.rows,
+        checksum=_signed(count.checksum + report.checksum),
+        bytes=count.bytes + report.bytes,
+        misplaced=count.misplaced + report.misplaced,
     )
 
 
@@ -230,11 +230,11 @@ def _signed(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _ids(operators: Iterable[Operator], told: Iterable[PartitionReport]) -> StateIds:
+def _ids(operators: Iterable[Operator], reports: Iterable[PartitionReport]) -> StateIds:
     names = {
-        (each.operator, each.name, each.partition): each.id
-        for each in told
-        if each.kind == "written" and each.id
+        (report.operator, report.name, report.partition): report.id
+        for report in reports
+        if report.kind == "written" and report.id
     }
     ids: dict[str, tuple[tuple[str, ...], ...]] = {}
     for operator in operators:

@@ -65,16 +65,21 @@ class RemoteSite:
         """Return the log of a sink on the same file system."""
         return SinkLog(cast("Path", RemotePath(self._system, output.rstrip("/"))), self.disk)
 
-    def course(
-        self, story: RepartitionState, clock: Callable[[], float], told: ProgressCallback
+    def runner(
+        self, state: RepartitionState, clock: Callable[[], float], progress: ProgressCallback
     ) -> RepartitionRunner:
-        """Return what goes through the protocol from where a story stands."""
-        return RemoteCourse(
-            self.folder, story, disk=self.disk, clock=clock, told=told, system=self._system
+        """Return a runner that continues a repartition from this state."""
+        return RemoteRunner(
+            self.folder,
+            state,
+            disk=self.disk,
+            clock=clock,
+            on_progress=progress,
+            system=self._system,
         )
 
 
-class RemoteCourse(RepartitionRunner):
+class RemoteRunner(RepartitionRunner):
     """Writes the new state into a local copy and uploads it; see ``RepartitionRunner``."""
 
     def __init__(self, *arguments: Any, system: HadoopSystem, **options: Any) -> None:
@@ -92,7 +97,7 @@ class RemoteCourse(RepartitionRunner):
             if missing:
                 raise RheostatError(f"{missing} is missing: restore it from a backup, then again")
             here = RepartitionRunner(
-                copy, self.story, disk=Disk(), clock=self._clock, told=self._told
+                copy, self.state, disk=Disk(), clock=self._clock, on_progress=self._on_progress
             )
             return self._uploaded(here.write(rewriter, source), here.staged)
         finally:
@@ -109,5 +114,5 @@ class RemoteCourse(RepartitionRunner):
             if there.bytes != file.bytes:
                 raise RheostatError(f"{file.name} has {there.bytes} of {file.bytes} bytes there")
             files.append(there)
-            self._told("begun", number, len(written.files))
+            self._on_progress("begun", number, len(written.files))
         return replace(written, files=tuple(files))

@@ -46,10 +46,10 @@ class Site(Protocol):
         """Return the log of a sink on the same file system."""
         ...
 
-    def course(
-        self, story: RepartitionState, clock: Callable[[], float], told: ProgressCallback
+    def runner(
+        self, state: RepartitionState, clock: Callable[[], float], progress: ProgressCallback
     ) -> RepartitionRunner:
-        """Return what goes through the protocol from where a story stands."""
+        """Return a runner that continues a repartition from this state."""
         ...
 
 
@@ -78,8 +78,10 @@ class LocalSite:
         """Return the log of a sink on the same file system."""
         return SinkLog(Path(output).absolute(), self.disk)
 
-    def course(
-        self, story: RepartitionState, clock: Callable[[], float], told: ProgressCallback
+    def runner(
+        self, state: RepartitionState, clock: Callable[[], float], progress: ProgressCallback
     ) -> RepartitionRunner:
-        """Return what goes through the protocol from where a story stands."""
-        return RepartitionRunner(self.folder, story, disk=self.disk, clock=clock, told=told)
+        """Return a runner that continues a repartition from this state."""
+        return RepartitionRunner(
+            self.folder, state, disk=self.disk, clock=clock, on_progress=progress
+        )

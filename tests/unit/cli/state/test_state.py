@@ -50,7 +50,7 @@ def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_p
 @pytest.mark.parametrize("line", ["{}", "[1]", '{"phase":"begun","t_s":1,"plan":{"shards":7}}'])
 def test_a_journal_of_another_rheostat_is_refused(tmp_path, capsys, line):
     written(whole(tmp_path) / "_rheostat/journal.jsonl", f"{line}\n")
-    for command in (["inspect", "--no-rows"], ["rescale", "--partitions", "9"], ["undo"]):
+    for command in (["inspect", "--no-rows"], ["repartition", "--partitions", "9"], ["undo"]):
         assert run(["state", command[0], str(tmp_path), *command[1:]]) == 2
         said = capsys.readouterr().err
         assert "has a line that this Rheostat cannot read" in said
@@ -76,13 +76,16 @@ def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys
         (["plan", "CHECKPOINT", "--partitions", "0"], "must be from 1 to 32768, but it is 0"),
         (["plan", "CHECKPOINT", "--partitions", "40000"], "must be from 1 to 32768"),
         (["plan", "CHECKPOINT"], "--partitions"),
-        (["rescale", "CHECKPOINT", "--partitions", "0"], "must be from 1 to 32768, but it is 0"),
-        (["rescale", "CHECKPOINT", "--partitions", "4"], "what"),
-        (["rescale", "CHECKPOINT/nowhere", "--partitions", "7"], "is no folder"),
-        (["rescale", "CHECKPOINT/state", "--partitions", "7"], "is no checkpoint"),
-        (["rescale", "", "--partitions", "7"], "an empty name is no folder"),
+        (
+            ["repartition", "CHECKPOINT", "--partitions", "0"],
+            "must be from 1 to 32768, but it is 0",
+        ),
+        (["repartition", "CHECKPOINT", "--partitions", "4"], "what"),
+        (["repartition", "CHECKPOINT/nowhere", "--partitions", "7"], "is no folder"),
+        (["repartition", "CHECKPOINT/state", "--partitions", "7"], "is no checkpoint"),
+        (["repartition", "", "--partitions", "7"], "an empty name is no folder"),
         (["inspect", ""], "an empty name is no folder"),
-        (["rescale", "s3a://bucket/orders", "--partitions", "7"], "copy the checkpoint"),
+        (["repartition", "s3a://bucket/orders", "--partitions", "7"], "copy the checkpoint"),
         (["undo", "dbfs:/checkpoints/orders"], "copy the checkpoint"),
         (["undo", "CHECKPOINT"], "has no repartition that could be taken back"),
         (["repair", "CHECKPOINT"], "its newest batch 1 is committed"),

@@ -100,7 +100,7 @@ def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(capsys: pytest.CaptureFixture[str], location: str, partitions: int) -> str:
-    assert run(["state", "rescale", location, "--partitions", str(partitions)]) == 2
+    assert run(["state", "repartition", location, "--partitions", str(partitions)]) == 2
     line = capsys.readouterr().err
     assert line.count("\n") == 1
     return line

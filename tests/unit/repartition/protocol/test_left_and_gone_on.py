@@ -11,7 +11,7 @@ from tests.unit.repartition.protocol.test_refused import quiet
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.repartition_log import RepartitionState
 
 
@@ -24,8 +24,8 @@ def to(checkpoint: Path, partitions: int, killed_in: str = "") -> RepartitionSta
         if phase == killed_in:
             raise Killed
 
-    return rescale(
-        str(checkpoint), partitions, lambda _: ToyEngine(), told=told, check_stopped=quiet
+    return repartition(
+        str(checkpoint), partitions, lambda _: ToyEngine(), progress=told, check_stopped=quiet
     )
 
 

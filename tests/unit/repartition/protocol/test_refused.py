@@ -14,7 +14,7 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.checkpoints import running_query
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import lease_path, leased
 from rheostat.repartition.protocol.repartition_log import RepartitionState
@@ -31,7 +31,7 @@ def to(
     engine: ToyEngine | None = None,
     check: Callable[[Path], None] = quiet,
 ) -> RepartitionState:
-    return rescale(
+    return repartition(
         str(checkpoint), partitions, lambda _: engine or ToyEngine(), check_stopped=check
     )
 
@@ -119,7 +119,7 @@ def test_a_full_disk(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "hdfs://host/cp", "abfss://x@y/z"])
 def test_a_remote_checkpoint(location: str) -> None:
     with pytest.raises(BadInput, match="not on this computer's disks: copy the checkpoint"):
-        rescale(location, 7, lambda _: ToyEngine())
+        repartition(location, 7, lambda _: ToyEngine())
 
 
 def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,13 +196,13 @@ def test_nothing_to_be_taken_back(checkpoint: Path) -> None:
         undo(str(checkpoint), check_stopped=quiet)
 
 
-def test_a_query_that_has_gone_on_is_rescaled_back_instead(
+def test_a_query_that_has_gone_on_is_repartitioned_back_instead(
     checkpoint: Path,
 ) -> None:
     to(checkpoint, 7)
     ToyQuery(checkpoint).run(1)
     before = everything(checkpoint)
-    with pytest.raises(BadInput, match="state rescale --partitions 4 goes back without a loss"):
+    with pytest.raises(BadInput, match="state repartition --partitions 4 goes back without a loss"):
         undo(str(checkpoint), check_stopped=quiet)
     assert everything(checkpoint) == before
     to(checkpoint, 4)

@@ -10,7 +10,7 @@ from tests.unit.repartition.toy_query import ToyEngine, ToyQuery
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.offline_repartition import rescale, undo
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.preflight import plan_of
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
@@ -33,7 +33,9 @@ def checkpoint(tmp_path: Path) -> Path:
 
 
 def to(checkpoint: Path, sink: Path) -> None:
-    rescale(str(checkpoint), 7, lambda _: ToyEngine(), sink=str(sink), check_stopped=lambda _: None)
+    repartition(
+        str(checkpoint), 7, lambda _: ToyEngine(), sink=str(sink), check_stopped=lambda _: None
+    )
 
 
 def test_a_repartition_leaves_no_gap_and_its_way_back_no_entry(
@@ -96,7 +98,7 @@ def test_what_is_there_or_compacted_away_needs_no_entry(tmp_path: Path) -> None:
 def test_a_repartition_that_can_be_taken_back_is_not_repaired(
     checkpoint: Path, tmp_path: Path
 ) -> None:
-    rescale(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
+    repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
     log_of(tmp_path / "out", "0", "1", "2", "3")
     with pytest.raises(BadInput, match="no repartition in its logs after which"):
         repair_sink(str(checkpoint), str(tmp_path / "out"))
@@ -106,7 +108,7 @@ def test_a_gap_of_a_finished_repartition_is_repaired(
     checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rheostat.repartition.repair.require_stopped", lambda _: None)
-    rescale(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
+    repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
     ToyQuery(checkpoint).run(2)
     log = log_of(tmp_path / "out", "0", "1", "2", "3", "5", "6")
     assert repair_sink(str(checkpoint), str(tmp_path / "out")) == (4,)

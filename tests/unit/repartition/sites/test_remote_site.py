@@ -13,7 +13,7 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition import repair as repairs
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, refused_place
-from rheostat.repartition.offline_repartition import rescale_at, undo_at
+from rheostat.repartition.offline_repartition import repartition_at, undo_at
 from rheostat.repartition.protocol.lease import lease_path
 from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.protocol.repartition_log import RepartitionState
@@ -34,7 +34,7 @@ def site(folder: Path, dies_at: int | None = None) -> RemoteSite:
 
 
 def forth(at: RemoteSite, engine: ToyEngine | None = None, sink: str = "") -> RepartitionState:
-    return rescale_at(
+    return repartition_at(
         at, NEW, lambda _: engine or ToyEngine(), sink=sink, check_stopped=lambda _: None
     )
 

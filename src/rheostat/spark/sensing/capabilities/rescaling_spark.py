@@ -28,5 +28,5 @@ def rescale_command(means: Means, checkpoint: str, partitions: int) -> str:
         return (
             f"a first start, without a checkpoint, with spark.sql.shuffle.partitions={partitions}"
         )
-    command = f"rheostat state rescale {checkpoint} --partitions {partitions}"
+    command = f"rheostat state repartition {checkpoint} --partitions {partitions}"
     return command if means == "own" else f"{command} of a Python with PySpark 4.3"

@@ -53,7 +53,7 @@ def test_more_slots_than_state_partitions_are_said_with_the_number_that_would_he
     found = about("state partitions of orders", Query(name="orders", state_partitions=24, slots=32))
     assert found
     assert found.line.startswith("24 cannot use 32 slots: 32 or more partitions would")
-    assert "rheostat state rescale CHECKPOINT --partitions 48 changes it" in found.line
+    assert "rheostat state repartition CHECKPOINT --partitions 48 changes it" in found.line
 
 
 def test_other_state_partitions_are_advised_as_this_spark_allows():

@@ -1,5 +1,7 @@
-"""What ``rheostat state rescale`` does, for a job that its supervisor has stopped: ``python -m
-rheostat.restart.rescale_process CHECKPOINT M SINK``; SINK is empty where the sink is not of files.
+"""Does what ``rheostat state repartition`` does, for a job that its supervisor has stopped.
+
+Usage: ``python -m rheostat.restart.repartition_process CHECKPOINT PARTITIONS SINK``; SINK is empty
+without a file sink.
 """
 
 from __future__ import annotations
@@ -10,14 +12,14 @@ from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.repartition.protocol.repartition_runner import quiet
-from rheostat.repartition.spark_repartition import rescale_here
+from rheostat.repartition.spark_repartition import repartition_here
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Rescale, and return the exit code; a refusal is one line on standard error."""
+    """Repartition, and return the exit code; a refusal is one line on standard error."""
     checkpoint, partitions, sink = arguments
     try:
-        rescale_here(checkpoint, int(partitions), quiet, sink, check_stopped=_stopped)
+        repartition_here(checkpoint, int(partitions), quiet, sink, check_stopped=_stopped)
     except RheostatError as refused:
         sys.stderr.write(f"rheostat: {refused}\n")
         return refused.exit_code
