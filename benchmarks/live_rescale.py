@@ -34,10 +34,10 @@ import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
+from rheostat.local.executor_options import arrivals
 from rheostat.local.local_files import class_path
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
-from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart

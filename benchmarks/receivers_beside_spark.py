@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from rheostat.config import LoopOptions
-from rheostat.local.driver_process import end_driver
+from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.stream_batches import read_batches

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.kafka.broker import Broker
-from rheostat.local.driver_process import end_driver
+from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.fleet.fleet import Fleet

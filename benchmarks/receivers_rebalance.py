@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.config import LoopOptions
-from rheostat.local.driver_process import end_driver
+from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.rescaling.receivers import receiver_moves

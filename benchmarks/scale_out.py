@@ -23,8 +23,8 @@ from typing import Any
 
 from rheostat.kafka.broker import Broker
 from rheostat.local.cluster_kinds import KINDS, local_cluster
-from rheostat.local.driver_process import end_driver
 from rheostat.local.spark_home import find_spark_home
+from rheostat.local.spark_processes import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint

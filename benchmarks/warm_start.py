@@ -26,9 +26,9 @@ from rich.console import Console
 from rich.table import Table
 
 from rheostat.kafka.broker import Broker
+from rheostat.local.executor_options import arrivals
 from rheostat.local.local_files import class_path
 from rheostat.local.standalone.standalone_cluster import Cluster
-from rheostat.local.warm_arrivals import arrivals
 from rheostat.machine.class_archive import RECORD, use
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits

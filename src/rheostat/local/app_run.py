@@ -18,11 +18,10 @@ from rheostat.errors import BadInput
 from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import STOP_FILE
 from rheostat.kafka.jars import source_jars
-from rheostat.local.driver_process import end_driver
-from rheostat.local.executor_options import local_settings
+from rheostat.local.executor_options import arrivals, local_settings
 from rheostat.local.master_check import check_master
+from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
-from rheostat.local.warm_arrivals import arrivals
 from rheostat.model import Limits
 from rheostat.spark import session
 from rheostat.spark.connect.address import Address

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rheostat.errors import BadInput
+from rheostat.errors import BadInput, RheostatError
+from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.model import Limits
 from rheostat.spark.settings.scaling_settings import (
@@ -20,6 +21,9 @@ from rheostat.spark.settings.scaling_settings import (
     shape,
 )
 from rheostat.spark.settings.static_settings import Given, Wanted
+from rheostat.spark.warming.warm_start import WarmStart, prepare
+
+OPTIONS_FILE = "executor.args"
 
 EXECUTOR_MEMORY_MIB = 512
 """Heap of an executor; Spark refuses less than 450."""
@@ -158,3 +162,30 @@ def _joined(ours: str, separator: str, theirs: str | None) -> str:
     if theirs is None:
         return ours
     return f"{ours}{separator}{theirs}" if separator else theirs
+
+
+def arrivals(
+    application: str, folder: Path, jars: Sequence[Path] = ()
+) -> tuple[WarmStart | None, str | None]:
+    """Return how the executors of an application start, or None and one line that says why they
+    start cold.
+
+    ``application`` names what they load (``of_script`` for a script); ``folder`` lives
+    as long as they do (``Cluster.folder``); ``jars`` are on their class path. Hand ``flags`` to
+    ``session_options`` and add ``settings`` to it.
+    """
+    home = find_spark_home()
+    try:
+        return (
+            prepare(
+                application,
+                home.folder / "jars",
+                folder / OPTIONS_FILE,
+                jars=jars,
+                flags=EXECUTOR_FLAGS,
+                jdk=home.jdk,
+            ),
+            None,
+        )
+    except (RheostatError, OSError) as fault:
+        return None, f"executors start cold: {fault}"

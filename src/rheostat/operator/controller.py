@@ -17,13 +17,18 @@ from rheostat.agent.agent_report import Report
 from rheostat.errors import BadInput
 from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.driver_pod import driver_of, driver_pod
-from rheostat.operator.observed import Condition, Driver, Observed, Status
+from rheostat.operator.observed import (
+    Condition,
+    Driver,
+    Observed,
+    Status,
+    status_json,
+    status_of,
+)
 from rheostat.operator.operator_ports import Agents, Cluster, Silent
 from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
-from rheostat.operator.since import Since
-from rheostat.operator.status_json import status_json, status_of
 from rheostat.operator.streaming_application import Application, application_of
-from rheostat.operator.unapplied_sizes import UnreadSizes
+from rheostat.operator.written_sizes import Since, UnappliedSizes
 
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0
@@ -49,7 +54,7 @@ class Controller:
         self._agents = agents
         self._round_s = round_s
         self._sizes, self._runs = Since(clock), Since(clock)
-        self._unread = UnreadSizes(clock)
+        self._unread = UnappliedSizes(clock)
         self._bodies: dict[str, Body] = {}
         self._wanted: dict[str, Application | BadInput] = {}
         self._pods: dict[str, Body] = {}

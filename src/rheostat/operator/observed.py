@@ -1,11 +1,14 @@
-"""What the operator sees of an application, and what it keeps in the resource's status: values."""
+"""What the operator observes of an application, and the resource's status, also as JSON: values."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from rheostat.agent.agent_report import Report
+from rheostat.operator.streaming_application import camel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +79,46 @@ class Status:
     restarting_to: int | None = None
     last_end: str | None = None
     conditions: tuple[Condition, ...] = ()
+
+
+def status_of(read: Mapping[str, Any]) -> Status:
+    """Return the status of a resource's JSON; what it does not know is skipped."""
+    conditions = tuple(
+        Condition(
+            type=condition["type"],
+            true=condition["status"] == "True",
+            reason=condition.get("reason", ""),
+            message=condition.get("message", ""),
+        )
+        for condition in read.get("conditions", ())
+    )
+    names = {
+        camel(option.name): option.name for option in fields(Status) if option.name != "conditions"
+    }
+    known = {names[name]: value for name, value in read.items() if name in names}
+    return Status(**known, conditions=conditions)
+
+
+def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str, Any]:
+    """Return the JSON to write over ``before``; None removes a field (a merge patch)."""
+    patch: dict[str, Any] = {
+        camel(option.name): getattr(status, option.name)
+        for option in fields(status)
+        if option.name != "conditions"
+    }
+    since = {
+        (condition["type"], condition["status"]): condition.get("lastTransitionTime", now)
+        for condition in before.get("conditions", ())
+    }
+    patch["conditions"] = [
+        {
+            "type": condition.type,
+            "status": (true := "True" if condition.true else "False"),
+            "reason": condition.reason,
+            "message": condition.message,
+            "observedGeneration": status.observed_generation,
+            "lastTransitionTime": since.get((condition.type, true), now),
+        }
+        for condition in status.conditions
+    ]
+    return patch

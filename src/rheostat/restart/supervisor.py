@@ -7,8 +7,9 @@ Only the state is kept, so a new supervisor continues after one that was killed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order
 from rheostat.restart.request_selection import RestartConfig, is_unlike, select_request
@@ -16,7 +17,6 @@ from rheostat.restart.restart_conditions import ALIVE, Facts, events
 from rheostat.restart.restart_log import RestartLog
 from rheostat.restart.restart_protocol import RESTART
 from rheostat.restart.restart_state import RestartState
-from rheostat.restart.supervisor_ports import Job, States
 
 LOOK_S = 0.2
 """Between two looks at the job."""
@@ -28,6 +28,41 @@ HOPELESS = "a batch is planned that the script did not commit, started for one b
 
 FINISH_LIMIT_S = 900.0
 """One batch of each query, start of the application included."""
+
+
+class Job(Protocol):
+    """The process of the job, of which there is one at a time."""
+
+    def start(self, order: Order) -> None:
+        """Start it with an order; a process that an earlier supervisor has left ends first."""
+        ...
+
+    def process(self) -> str:
+        """Tell whether it was started by this supervisor and runs: none, alive, left."""
+        ...
+
+    def stop(self) -> int:
+        """End it if it runs, and return its exit code."""
+        ...
+
+
+class States(Protocol):
+    """The state of stopped queries, by their checkpoints."""
+
+    def partitions(self, checkpoints: Sequence[str]) -> list[int]:
+        """Return the state partitions of each checkpoint that has state."""
+        ...
+
+    def uncommitted(self, checkpoint: str) -> bool:
+        """Tell whether a batch is planned that is not committed."""
+        ...
+
+    def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
+        """Give it so many state partitions, verified; return why that was not possible, or nothing.
+
+        ``sink`` is the folder that the query writes files to, empty for another sink.
+        """
+        ...
 
 
 class Supervisor:

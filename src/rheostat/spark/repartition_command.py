@@ -18,9 +18,9 @@ UNKNOWN = "CHECKPOINT"
 def partitions_command(
     spark: Any, internals: Internals | None, settings: Settings, journal: Path
 ) -> Command:
-    """Return what names the command: of a supervised job a restart, else a repartition of the stopped
-    query's checkpoint, which is named where the session tells it. State of Spark 3.5 cannot be
-    repartitioned, and that of 4.0 to 4.2 only by a newer PySpark.
+    """Return what names the command: a restart for a supervised job, else a repartition of the
+    stopped query's checkpoint, which is named if the session knows it. State of Spark 3.5 cannot
+    be repartitioned, and that of 4.0 to 4.2 only by a newer PySpark.
     """
 
     def command(observation: Observation, number: int) -> str:

@@ -1,8 +1,7 @@
 from rheostat.agent.agent_report import Report
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.external_metrics import application_in, resources, values
-from rheostat.operator.observed import Condition, Status
-from rheostat.operator.status_json import status_json, status_of
+from rheostat.operator.observed import Condition, Status, status_json, status_of
 from rheostat.operator.streaming_application import Application
 
 

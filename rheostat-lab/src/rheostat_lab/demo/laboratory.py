@@ -12,10 +12,9 @@ from importlib.metadata import version
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
 from rheostat.local.cluster_kinds import LocalCluster, local_cluster
-from rheostat.local.driver_process import end_driver
-from rheostat.local.executor_options import session_options
+from rheostat.local.executor_options import arrivals, session_options
 from rheostat.local.local_files import class_path, local_files
-from rheostat.local.warm_arrivals import arrivals
+from rheostat.local.spark_processes import end_driver
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder

@@ -14,10 +14,10 @@ from typing import Any
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import broker_jars, source_jars
-from rheostat.local.driver_process import end_driver
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
+from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record

@@ -25,8 +25,7 @@ import pyspark
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.local.cluster_kinds import KINDS, LocalCluster, local_cluster
-from rheostat.local.driver_process import end_driver
-from rheostat.local.executor_processes import executor_id
+from rheostat.local.spark_processes import end_driver, executor_id
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,12 @@ from rheostat.machine.orderly_end import orderly_end
 if TYPE_CHECKING:
     from rheostat.cli.run.run_sizing import Line
     from rheostat.local.app_run import Request
+    from rheostat.spark.settings.run_settings import Plan
+
+
+BUILDER = (
+    "Settings of the script's own builder are known only when it runs; they override all of these."
+)
 
 
 @takes(
@@ -90,11 +96,46 @@ def run(
 def go(request: Request, arguments: list[str], output: OutputOptions) -> int:
     """Run what is asked for, or show what would be set, and return the exit code."""
     if output.show_settings:
-        from rheostat.cli.run.shown_settings import show
-
-        show(request, output.as_json, output.out)
+        _show_settings(request, output)
         return 0
     return _run(request, arguments, output)
+
+
+def _show_settings(request: Request, output: OutputOptions) -> None:
+    """Print each setting with the value in force, its origin, and why Rheostat wants it."""
+    from rheostat.cli.output import emit
+    from rheostat.local.app_run import plan
+
+    planned = plan(request, {})
+    emit(_plan_json(planned), output.as_json, output.out, lambda: _show_plan(planned))
+
+
+def _plan_json(planned: Plan) -> dict[str, Any]:
+    return {
+        "settings": [
+            {
+                "name": row.name,
+                "value": row.value,
+                "from": row.origin or "rheostat",
+                "set": row.sets,
+                "wanted": row.wanted,
+                "why": row.why,
+            }
+            for row in planned.rows
+        ],
+        "limits": {"min": planned.limits.min_executors, "max": planned.limits.max_executors},
+        "said": [*planned.lines, *planned.forbidden],
+    }
+
+
+def _show_plan(planned: Plan) -> None:
+    for row in planned.rows:
+        origin = f"{row.origin} and rheostat" if row.origin and row.sets else row.origin
+        typer.echo(f"{row.name} = {row.value}\n    {origin or 'rheostat'}: {row.why}")
+    for line in ("", *planned.lines, *planned.forbidden):
+        typer.echo(line)
+    low, high = planned.limits.min_executors, planned.limits.max_executors
+    typer.echo(f"{low} to {high} executors. {BUILDER}")
 
 
 def request_of(line: Line) -> Request:

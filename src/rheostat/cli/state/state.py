@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rheostat.cli.state import (
-    state_inspect,
-    state_plan,
-    state_repair,
-    state_repartition,
-    state_undo,
-)
+from rheostat.cli.state import state_inspect, state_plan, state_repartition
 
 app = typer.Typer(
     help="The state of a stopped query: what is in its checkpoint, and another number of"
@@ -20,5 +14,5 @@ app = typer.Typer(
 app.command("inspect")(state_inspect.inspect)
 app.command("plan")(state_plan.plan)
 app.command("repartition")(state_repartition.repartition)
-app.command("undo")(state_undo.undo)
-app.command("repair")(state_repair.repair)
+app.command("undo")(state_repartition.undo)
+app.command("repair")(state_repartition.repair)

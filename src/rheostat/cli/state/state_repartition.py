@@ -1,9 +1,12 @@
-"""``rheostat state repartition``: another number of state partitions for a stopped query."""
+"""``rheostat state repartition``, ``undo`` and ``repair``: the commands that change a stopped
+checkpoint.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,13 +64,66 @@ def repartition(
     """
     from rheostat.repartition.spark_repartition import repartition_here
 
-    with shown_phases() as progress:
+    with _shown_phases() as progress:
         state = repartition_here(checkpoint, partitions, progress, sink)
-    emit(state_json(state), as_json, out, lambda: _show(state, checkpoint))
+    emit(_state_json(state), as_json, out, lambda: _show(state, checkpoint))
+
+
+def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
+    """Take the newest repartition of a stopped query back, ended or not.
+
+    It is possible until the query plans a batch with the new number; after that, repartition to the
+    old number.
+
+    Example: rheostat state undo /data/checkpoints/orders
+    """
+    from rheostat.repartition.spark_repartition import undo_here
+
+    with _shown_phases() as progress:
+        state = undo_here(checkpoint, progress)
+    number = state.plan.partitions_before
+    emit(
+        _state_json(state),
+        as_json,
+        out,
+        lambda: typer.echo(f"{checkpoint} has {number} state partitions again, as before."),
+    )
+
+
+def repair(
+    checkpoint: StoppedCheckpoint, sink: Sink = "", as_json: AsJson = False, out: Out = None
+) -> None:
+    """Take back a repartition that Spark has begun, or refused, and that left a query unstartable.
+
+    What is taken out of the checkpoint is kept in its folder _rheostat/attic. With --sink only the
+    log of the query's file sink is mended, in which a finished repartition has no entry
+    (BATCH_METADATA_NOT_FOUND).
+
+    Example: rheostat state repair /data/checkpoints/orders
+    """
+    from rheostat.repartition.spark_repartition import repair_here, repair_sink_here
+
+    if sink:
+        batches = repair_sink_here(checkpoint, sink)
+        numbers = ", ".join(map(str, batches)) or "no batch"
+        message = f"{sink}: {numbers} got an entry without files. Start the query."
+        emit({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(message))
+        return
+    done = repair_here(checkpoint)
+    emit(
+        asdict(done),
+        as_json,
+        out,
+        lambda: typer.echo(
+            f"{checkpoint} is as batch {done.batch} left it, with {done.partitions} state"
+            f" partitions: {len(done.moved)} files of the unfinished repartition are in"
+            f" {done.attic}. Start the query."
+        ),
+    )
 
 
 @contextmanager
-def shown_phases() -> Iterator[Callable[[str, int, int], None]]:
+def _shown_phases() -> Iterator[Callable[[str, int, int], None]]:
     """Show on a terminal which phase a repartition is in and how far: hand out what is told it."""
     from rich.console import Console
 
@@ -83,7 +139,7 @@ def shown_phases() -> Iterator[Callable[[str, int, int], None]]:
         )
 
 
-def state_json(state: RepartitionState) -> dict[str, Any]:
+def _state_json(state: RepartitionState) -> dict[str, Any]:
     """Return the state of a repartition as JSON values."""
     plan, written = state.plan, state.written
     stores = (
@@ -114,7 +170,7 @@ def state_json(state: RepartitionState) -> dict[str, Any]:
 
 
 def _show(state: RepartitionState, checkpoint: str) -> None:
-    result = state_json(state)
+    result = _state_json(state)
     rows = sum(store["rows"] for store in result["stores"])
     typer.echo(
         f"{Path(checkpoint)} has {result['partitions']} state partitions (it had"

@@ -16,8 +16,8 @@ import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.local.cluster_sizes import check_cores
-from rheostat.local.executor_processes import executors_under
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
+from rheostat.local.spark_processes import executors_under
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+
+from rheostat.repartition.state_engine import StoreCount, StoreId
 
 ABSENT, OURS, OTHERS = "absent", "ours", "others"
 
@@ -57,3 +59,29 @@ CONDITIONS: Mapping[str, Condition] = {
 def events(facts: Facts) -> set[str]:
     """Return the events that hold."""
     return {event for event, holds in CONDITIONS.items() if holds(facts)}
+
+
+def differences(
+    before: Mapping[StoreId, StoreCount], after: Mapping[StoreId, StoreCount]
+) -> tuple[str, ...]:
+    """Return what is wrong with the new state, a sentence per store; nothing if all is well."""
+    return tuple(
+        sentence
+        for store in sorted({*before, *after})
+        for sentence in _store_differences(store, before.get(store), after.get(store))
+    )
+
+
+def _store_differences(
+    store: StoreId, before: StoreCount | None, after: StoreCount | None
+) -> Iterator[str]:
+    name = f"store {store.name} of operator {store.operator}"
+    if before is None or after is None:
+        yield f"{name} is only {'after' if before is None else 'before'} the repartition"
+        return
+    if before.rows != after.rows:
+        yield f"{name} held {before.rows} rows and holds {after.rows}"
+    elif before.checksum != after.checksum:
+        yield f"{name} holds {after.rows} rows, as before, but with other contents"
+    if after.misplaced:
+        yield f"{name} has {after.misplaced} rows in partitions that their keys' hashes do not name"

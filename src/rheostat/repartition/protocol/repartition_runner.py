@@ -12,12 +12,18 @@ from pathlib import Path
 from rheostat.errors import RheostatError
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
-from rheostat.repartition.protocol.repartition_facts import ABSENT, OTHERS, OURS, Facts, events
+from rheostat.repartition.protocol.repartition_facts import (
+    ABSENT,
+    OTHERS,
+    OURS,
+    Facts,
+    differences,
+    events,
+)
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState, Written
 from rheostat.repartition.protocol.repartition_protocol import OPEN_NEW, OPEN_OLD, REPARTITION
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.protocol.staging import Staging
-from rheostat.repartition.protocol.verification import differences
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
 from rheostat.rescaling.transition_table import Transition
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from rheostat.repartition.checkpoints.checkpoint import (
@@ -14,14 +17,13 @@ from rheostat.repartition.checkpoints.checkpoint import (
 )
 from rheostat.repartition.checkpoints.checkpoint_files import is_local
 from rheostat.repartition.checkpoints.operators import require_repartitionable
-from rheostat.repartition.checkpoints.version_files import (
+from rheostat.repartition.checkpoints.state_files import (
     operator_metadata,
     state_folders,
     versions_from,
 )
 from rheostat.repartition.rewrite.groups import groups, slices
 from rheostat.repartition.rewrite.notes import noted
-from rheostat.repartition.rewrite.plain_path import PlainPaths
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
@@ -37,6 +39,9 @@ from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
 from rheostat.spark.internals.state.state_rewrite import PartitionReport, StateRewrite, parsed_line
 from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
+
+_ESCAPED = re.compile(r"[^\w\-!.~'()*,;:$&+=/@]")
+"""What may not stand in the path of a URI; letters and digits of all alphabets may."""
 
 
 class SparkRewriter:
@@ -191,6 +196,33 @@ class SparkRewriter:
         folder = f"{wanted.source.checkpoint}/state/{operator.id}/_metadata/v2"
         text = operator_metadata(operator.text, wanted.partitions)
         self.files.write(f"{folder}/{wanted.batch}", text)
+
+
+class PlainPaths:
+    """Links with plain names to folders whose own names Spark's state reader cannot take.
+
+    Spark 4.3 escapes a checkpoint's name for its reader (``a b`` becomes ``a%20b``) and then looks
+    for a folder with the escaped name (``StateSourceOptions``). The links are in a temporary
+    folder, which is deleted with this object.
+    """
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._links: dict[str, str] = {}
+
+    def of(self, location: str) -> str:
+        """Return a name of the same folder without a character that would be escaped; the location
+        itself where there is none in it, or where it is not on this computer.
+        """
+        if not is_local(location) or not _ESCAPED.search(location):
+            return location
+        if location not in self._links:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="rheostat-path-")
+            link = Path(self._folder.name) / str(len(self._links))
+            link.symlink_to(Path(location).absolute(), target_is_directory=True)
+            self._links[location] = str(link)
+        return self._links[location]
 
 
 def _kept(operator: Operator, ids: StateIds) -> Iterator[KeptStore]:

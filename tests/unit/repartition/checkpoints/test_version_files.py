@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.checkpoints.version_files import (
+from rheostat.repartition.checkpoints.state_files import (
     operator_metadata,
     state_folders,
     version_of,

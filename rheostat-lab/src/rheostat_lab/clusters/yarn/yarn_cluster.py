@@ -14,8 +14,8 @@ from rheostat.errors import RheostatError
 from rheostat.local.cluster_kinds import ClusterKind, Report, Up
 from rheostat.local.cluster_sizes import check_nodes
 from rheostat.local.executor_options import SMALL
-from rheostat.local.executor_processes import executors_under
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
+from rheostat.local.spark_processes import executors_under
 from rheostat.machine import folders, own_folder, service
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child

@@ -1,15 +1,37 @@
-"""Sizes that others write into the scale sub-resource while nobody outside decides: an HPA that was
-forgotten writes one at each of its looks, and the operator writes the size in force over it.
+"""Sizes over time: how long one has stood, and which ones others write without effect.
+
+In a mode other than ``external``, the operator overwrites the scale sub-resource with the size in
+force; a forgotten HPA writes its own size there at each of its intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from rheostat.rescaling.conflict_history import ConflictHistory
 
 
-class UnreadSizes:
+class Since:
+    """Keeps a value by its key, and since when it has been that one, by ``clock`` in seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: dict[Hashable, tuple[object, float]] = {}
+
+    def see(self, key: Hashable, value: object) -> float:
+        """Take a value as it is now, and return for how many seconds it has been the same."""
+        now = self._clock()
+        known = self._kept.get(key)
+        if known is None or known[0] != value:
+            known = self._kept[key] = (value, now)
+        return now - known[1]
+
+    def forget(self, key: Hashable) -> None:
+        """Keep it no more."""
+        self._kept.pop(key, None)
+
+
+class UnappliedSizes:
     """Remembers, by the resource's uid, what we wrote last and what others did."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.operator.unapplied_sizes import UnreadSizes
+from rheostat.operator.written_sizes import UnappliedSizes
 
 
 class Clock:
@@ -11,7 +11,7 @@ class Clock:
 
 
 def test_the_size_in_force_that_we_write_ourselves_is_nobodys_fight() -> None:
-    sizes = UnreadSizes(Clock())
+    sizes = UnappliedSizes(Clock())
     for size in range(1, 9):
         sizes.writes("u", size)
         sizes.see("u", "policy", size)
@@ -20,7 +20,7 @@ def test_the_size_in_force_that_we_write_ourselves_is_nobodys_fight() -> None:
 
 def test_who_writes_three_times_in_two_minutes_is_seen_until_he_stops() -> None:
     clock = Clock()
-    sizes = UnreadSizes(clock)
+    sizes = UnappliedSizes(clock)
     sizes.see("u", "policy", 9)  # before we have written anything
     sizes.writes("u", 5)
     for _ in range(3):
@@ -34,7 +34,7 @@ def test_who_writes_three_times_in_two_minutes_is_seen_until_he_stops() -> None:
 
 
 def test_in_the_mode_external_every_size_is_read() -> None:
-    sizes = UnreadSizes(Clock())
+    sizes = UnappliedSizes(Clock())
     sizes.writes("u", 5)
     for _ in range(3):
         sizes.see("u", "policy", 3)

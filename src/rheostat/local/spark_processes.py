@@ -1,8 +1,10 @@
-"""The processes of executors on this computer, of whichever cluster."""
+"""The processes of Spark on this computer: executors of any cluster, and this process's driver."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Collection
+from contextlib import suppress
 from itertools import chain
 
 import psutil
@@ -15,6 +17,10 @@ BACKENDS = frozenset(
     }
 )
 """The main class of an executor on Standalone, YARN and Kubernetes."""
+
+
+_DRIVER_PROGRAMS = ("org.apache.spark.deploy.SparkSubmit", "spark-submit")
+_GRACE_S = 8.0
 
 
 def executors_under(parents: Collection[int]) -> list[psutil.Process]:
@@ -58,3 +64,31 @@ def _is_executor(process: psutil.Process) -> bool:
         return not BACKENDS.isdisjoint(process.cmdline())
     except psutil.Error:
         return False
+
+
+def end_driver() -> None:
+    """End the JVMs that PySpark has started in this process (SIGTERM, after 8 s SIGKILL).
+
+    The driver's JVM ends by itself a second after the Python process, and may still write into
+    folders that are gone by then; a JVM that a signal interrupted during its start never ends.
+    Call this when no session is needed any more: PySpark cannot start another one.
+    """
+    doomed = [
+        process
+        for child in psutil.Process().children()
+        if _is_driver(child)
+        for process in (child, *child.children(recursive=True))
+    ]
+    for signal_ in (signal.SIGTERM, signal.SIGKILL):
+        for process in doomed:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal_)
+        _, doomed = psutil.wait_procs(doomed, timeout=_GRACE_S)
+
+
+def _is_driver(process: psutil.Process) -> bool:
+    try:
+        words = process.cmdline()
+    except psutil.Error:
+        return False
+    return any(word.endswith(_DRIVER_PROGRAMS) for word in words)
