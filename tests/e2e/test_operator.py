@@ -238,7 +238,7 @@ def test_a_controller_that_writes_sizes_which_nobody_reads_is_named_and_changes_
             lambda: plane.request("GET", f"{GROUP}/unread")["spec"].get("replicas") == 3, "restored"
         )
     until(lambda: ready(plane, "unread")[0] == "ScaleUnread", "named")
-    assert "somebody else writes 6 into scale again and again" in ready(plane, "unread")[1]
+    assert "another controller keeps writing 6 into scale" in ready(plane, "unread")[1]
     assert (driver.size, driver.asked) == (3, [])
 
 

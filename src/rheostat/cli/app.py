@@ -48,8 +48,8 @@ def application(only: str = "") -> typer.Typer:
     app = typer.Typer(
         name="rheostat",
         help=(
-            "Sizes a running PySpark Structured Streaming job: live, without a restart, every"
-            " decision explained."
+            "Autoscales running PySpark Structured Streaming jobs live, without a restart, and"
+            " explains every decision."
         ),
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -97,12 +97,12 @@ def options(
 
 
 GONE = 141
-"""What a shell says of a program whose reader has gone: 128 + SIGPIPE."""
+"""The shell's exit code for a program whose reader has closed the pipe: 128 + SIGPIPE."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, said in one
-    line).
+    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, reported in
+    one line).
     """
     _log_to_standard_error()
     first = next(iter(arguments), "")
@@ -133,9 +133,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _log_to_standard_error() -> None:
-    """Let the autoscaler's own lines be seen, and nobody else's: the script that is run keeps its
-    own logging.
-    """
+    """Log the autoscaler's own lines only: the script keeps its own logging."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("rheostat")

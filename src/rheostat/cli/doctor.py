@@ -106,7 +106,7 @@ def _shape(
 
 
 def _bindings(journal: Path) -> tuple[Binding, ...]:
-    """Return what binds each query of a journal; raises BadInput where it tells of no batches."""
+    """Return what binds each query of a journal; raises BadInput if it has too few batches."""
     from rheostat.cli.explain import kept_records
     from rheostat.diagnosis.journal_binding import bindings
 
@@ -118,8 +118,8 @@ def _bindings(journal: Path) -> tuple[Binding, ...]:
     of_queries = bindings(observations)
     if not of_queries:
         raise BadInput(
-            f"the journal {journal} does not tell what binds: no query had three batches at one"
-            " size"
+            f"the journal {journal} has too few batches to identify a bottleneck: no query had"
+            " three batches at one size"
         )
     return of_queries
 

@@ -93,7 +93,7 @@ def kept_records(journal: Path) -> Iterator[Record]:
     for number, (_, record) in enumerate(records(journal), 1):  # noqa: B007
         yield record
     if not number:
-        raise BadInput(f"the journal {journal} holds no records: no tick was kept yet")
+        raise BadInput(f"the journal {journal} holds no records yet")
 
 
 def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
@@ -114,7 +114,7 @@ def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
     if moment_s > last_s:
         typer.echo(
             f"--at {words.when(moment_s)} is after the journal {journal}, which goes {span};"
-            " this is its last record, what came then was not kept:",
+            " this is its last record:",
             err=True,
         )
     return newest

@@ -41,7 +41,7 @@ def halt(target: Target) -> None:
         return
     from rheostat.spark.journaling.halting import pull
 
-    typer.echo(f"{_file(target, pull)} is there: decisions are halted")
+    typer.echo(f"{_file(target, pull)} exists: decisions are halted")
 
 
 def resume(target: Target) -> None:
@@ -59,7 +59,7 @@ def resume(target: Target) -> None:
         return
     from rheostat.spark.journaling.halting import take_away
 
-    typer.echo(f"{_file(target, take_away)} is gone: decisions go on")
+    typer.echo(f"{_file(target, take_away)} is removed: decisions resume")
 
 
 def _file(target: str, change: Callable[[str], str]) -> str:

@@ -1,4 +1,4 @@
-"""How a command tells its result: ``--json`` prints it, ``--out FILE`` writes the same."""
+"""How a command outputs its result: ``--json`` prints it, ``--out FILE`` writes the same."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def emit(
     result: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2
 ) -> None:
-    """Write the result to ``out`` if that is asked for, and print it as JSON or ``show`` it; raises
-    BadInput as ``write_out`` does.
+    """Write the result to ``out`` if given, and print it as JSON or ``show`` it; raises BadInput as
+    ``write_out`` does.
     """
     text = json.dumps(result, indent=indent, allow_nan=False)
     if out:
@@ -35,7 +35,7 @@ def emit(
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal what is done while it is done, on standard error."""
+    """Show on a terminal, on standard error, what is being done."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -66,7 +66,7 @@ def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how many of ``total`` are done, on standard error; what is handed out
+    """Show on a terminal, on standard error, how many of ``total`` are done; yield a callback that
     takes that number.
     """
     from rich.console import Console
@@ -97,7 +97,7 @@ def _checked(path: Path | None) -> Path | None:
 
 
 def out_option(text: str = "Write the same JSON to this file.") -> Any:
-    """Return the option ``--out FILE``: what cannot be written is refused before anything is
+    """Return the option ``--out FILE``: an unwritable path is refused before anything is
     computed. The file is replaced if there is one; a folder, a device and a pipe are refused.
     """
     return typer.Option("--out", help=text, callback=_checked, metavar="FILE")

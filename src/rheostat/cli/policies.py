@@ -1,6 +1,4 @@
-"""``rheostat policies [NAME]``: what there is, and what is to be known of one before it is
-trusted.
-"""
+"""``rheostat policies [NAME]``: the available policies, and the description of one."""
 
 from __future__ import annotations
 
@@ -50,7 +48,7 @@ def policies(
 
 
 def _all() -> list[Description]:
-    """Describe ours and those of installed packages; one that is broken hides no other."""
+    """Describe the built-in policies and those of installed packages; skip broken ones."""
     from rheostat.policies.description import describe
     from rheostat.policies.registry import POLICIES
     from rheostat.policies.third_party import third_party
@@ -60,7 +58,7 @@ def _all() -> list[Description]:
         try:
             descriptions += [describe(policy)] if policy not in POLICIES else []
         except BadInput as broken:
-            typer.echo(f"rheostat: left out: {broken}", err=True)
+            typer.echo(f"rheostat: skipped: {broken}", err=True)
     return descriptions
 
 
@@ -87,7 +85,7 @@ def _show(description: Description) -> None:
         ("fails when", description.fails_when),
     ):
         console.print(f"[bold]{title}[/bold]\n  " + escape(text.replace("\n", "\n  ")) + "\n")
-    table = plain_table("parameter", "default", "unit", "what it is")
+    table = plain_table("parameter", "default", "unit", "description")
     for parameter in description.parameters:
         default = "none: must be given" if parameter.default is None else str(parameter.default)
         table.add_row(

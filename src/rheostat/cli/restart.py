@@ -63,7 +63,7 @@ def _require_state(last: RestartState) -> None:
 
     require_repartition_support()
     if not CheckpointStates().partitions(last.checkpoints):
-        known = ", ".join(last.checkpoints) or "it has not told any yet"
+        known = ", ".join(last.checkpoints) or "it has reported none yet"
         raise BadInput(
             f"no checkpoint of the job is a folder of this computer with state in it ({known})"
         )
@@ -75,7 +75,7 @@ def _order(journal: Path, executors: int | None, partitions: int | None) -> None
 
     if not is_supervised(journal):
         raise BadInput(
-            f"no supervisor runs for the journal {journal}: nobody would restart the job"
+            f"no supervisor runs for the journal {journal}, so the job cannot be restarted"
         )
     size: dict[str, Any] = {"executors": executors, "partitions": partitions}
     ControlChannel(journal / FOLDER).leave(
@@ -90,6 +90,6 @@ def _show(restarts: list[RestartState], last: RestartState, ordered: bool) -> No
         typer.echo(restart_text(restart))
     if not restarts and not ordered:
         size = f"{last.executors} executor{'s' * (last.executors != 1)}"
-        typer.echo(f"It was never restarted; it is {last.phase} with {size}.")
+        typer.echo(f"The job was never restarted; it is {last.phase} with {size}.")
     if ordered:
-        typer.echo("The restart is ordered; the same command without a size tells how far it is.")
+        typer.echo("Restart requested. Run the same command without a size to see its progress.")

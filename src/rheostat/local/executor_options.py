@@ -80,7 +80,7 @@ def session_options(
         wanted["spark.driver.memory"] = Wanted(f"{driver_memory_mib}m", "room for this driver")
     if quiet:
         flags = _flags([_LOG_SETTINGS, "-Drheostat.log.level=error"])
-        wanted[_DRIVER_FLAGS] = Wanted(flags, "its log says errors only", joins=" ")
+        wanted[_DRIVER_FLAGS] = Wanted(flags, "its log contains errors only", joins=" ")
     options = {
         name: _joined(item.value, item.joins, user.get(name)) for name, item in wanted.items()
     }
@@ -105,7 +105,7 @@ def local_settings(
         "spark.driver.host": Wanted(LOOPBACK, here),
         **({} if own_host else {"spark.driver.bindAddress": Wanted(LOOPBACK, here)}),
         "spark.executor.memory": Wanted(f"{memory_mib}m", "many executors share one computer"),
-        "spark.ui.enabled": Wanted("true", "shadow mode and receivers are seen by it"),
+        "spark.ui.enabled": Wanted("true", "shadow mode and receivers need it"),
         "spark.ui.port": Wanted("0", "any free port"),
         "spark.ui.showConsoleProgress": Wanted("false", "it hides the script's own lines"),
         _FLAGS: Wanted(flags, "executors start fast and share one computer"),

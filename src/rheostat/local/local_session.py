@@ -48,7 +48,5 @@ def _driver(settings: SparkConf, log: Path) -> Any:
                 how = {"stdout": output, "stderr": STDOUT}
                 _DRIVERS.append(launch_gateway(settings, popen_kwargs=how))
         except (OSError, RuntimeError) as failed:
-            raise RheostatError(
-                f"Spark's driver did not start ({failed}); what it said is in {log}"
-            ) from failed
+            raise RheostatError(f"Spark's driver did not start ({failed}); see {log}") from failed
     return _DRIVERS[0]

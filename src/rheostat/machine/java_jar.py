@@ -74,7 +74,7 @@ def _run(command: Sequence[str | Path]) -> None:
     if done.returncode != 0:
         errors = [
             printed for printed in (done.stdout + done.stderr).splitlines() if "error" in printed
-        ] or ["it said nothing"]
+        ] or ["no output"]
         raise RheostatError(f"{Path(line[0]).name} failed: {errors[0].strip()[:200]}")
 
 

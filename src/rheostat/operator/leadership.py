@@ -57,7 +57,7 @@ class Leadership:
     def _stay(self) -> None:
         while self._turned():
             time.sleep(TURN_S)
-        _log.warning("rheostat: the lease %s is lost; another operator goes on", self._place)
+        _log.warning("rheostat: the lease %s is lost; another operator takes over", self._place)
         os._exit(1)
 
 
@@ -107,4 +107,4 @@ class ApiLease:
 
 
 def _refusal_text(refused: client.ApiException) -> str:
-    return f"the API server says {refused.status}: {refused.reason}"
+    return f"the API server answered {refused.status}: {refused.reason}"

@@ -95,7 +95,7 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         start = Start(status.incarnation, status.started_at or least)
         return _with_message(status, "Starting", f"starting with {start.size} executors", (start,))
     if driver.ended:
-        return _with_message(status, "Ended", f"the driver {driver.name} has ended by itself")
+        return _with_message(status, "Ended", f"the driver {driver.name} has ended on its own")
     if status.restarting_to is not None:
         return _restarting(status, driver, observed.report)
     if not driver.running or driver.leaving:
@@ -149,18 +149,20 @@ def _restarting(status: Status, driver: Driver, report: Report | None) -> Outcom
     to = status.restarting_to
     if driver.leaving:
         return _with_message(
-            status, "Stopping", f"the driver ends, to start again with {to} executors"
+            status, "Stopping", f"the driver stops, to restart with {to} executors"
         )
     if report is None or not report.draining:
         if report is None:
             return _with_message(
-                status, "Draining", "the driver does not answer, so it is not drained"
+                status, "Draining", "the driver does not answer, so it cannot be drained"
             )
-        return _with_message(status, "Draining", "its batches end", (Drain(driver.uid),))
+        return _with_message(
+            status, "Draining", "waiting for its batches to complete", (Drain(driver.uid),)
+        )
     if not report.drained:
-        return _with_message(status, "Draining", "its batches end")
+        return _with_message(status, "Draining", "waiting for its batches to complete")
     return _with_message(
-        status, "Stopping", "its batches have ended", (Stop(driver.name, driver.uid),)
+        status, "Stopping", "its batches are complete", (Stop(driver.name, driver.uid),)
     )
 
 
@@ -247,7 +249,7 @@ def _executors(report: Report) -> str | None:
 
 def _unread(size: int, mode: str) -> str:
     return (
-        f"somebody else writes {size} into scale again and again, which nobody reads in the mode"
+        f"another controller keeps writing {size} into scale, which has no effect in the mode"
         f" {mode}: delete that HPA (kubectl get hpa), or set mode: external"
     )
 

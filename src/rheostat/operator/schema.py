@@ -96,8 +96,8 @@ def _spec() -> dict[str, Any]:
                 "type": "string",
                 "enum": list(MODES),
                 "default": "shadow",
-                "description": "Who decides: whoever writes the scale sub-resource, a policy, or"
-                " nobody (a policy only advises).",
+                "description": "What sets the size: the scale sub-resource (external), a policy, or"
+                " nothing (shadow: the policy only advises).",
             },
             "paused": {
                 "type": "boolean",
@@ -128,7 +128,7 @@ def _spec() -> dict[str, Any]:
                 " driver's own.",
             },
             "parameters": {**_OPEN, "description": "Parameters of that policy."},
-            "guards": group_schema(GuardOptions, "The guards that are off unless asked for."),
+            "guards": group_schema(GuardOptions, "Guards that are off by default."),
             "metrics": group_schema(MetricOptions, "Windows and threshold of the metrics."),
             "driver": _driver(),
         },

@@ -109,7 +109,7 @@ def _refusals(
     if refused:
         yield refused
     if partitions == inspection.partitions:
-        yield f"--partitions {partitions} is what the state has today: name another"
+        yield f"--partitions {partitions} is the current number: choose another"
     yield from sorted({store.refusal for store in inspection.stores if store.refusal})
     if inspection.missing is not None:
         yield f"{inspection.missing} is missing: restore it from a backup"
@@ -117,13 +117,13 @@ def _refusals(
         yield inspection.unended
     elif inspection.unfinished_partitions is not None:
         yield (
-            f"a repartition to {inspection.unfinished_partitions} partitions was begun and not"
-            " ended: rheostat state repair takes it back"
+            f"a repartition to {inspection.unfinished_partitions} partitions is unfinished:"
+            " rheostat state repair undoes it"
         )
     elif inspection.uncommitted:
         yield (
-            f"batch {inspection.uncommitted[-1]} is planned and not committed: run the query"
-            " once to its end with trigger(availableNow=True)"
+            f"batch {inspection.uncommitted[-1]} is planned but not committed: run the query"
+            " once to completion with trigger(availableNow=True)"
         )
     if inspection.in_use:
         yield (

@@ -21,7 +21,7 @@ EVENTS = {
     "unlike": "a checkpoint has another number of state partitions than is wanted",
     "like": "every checkpoint has the state partitions that are wanted",
     "refused": "the state could not be repartitioned; the checkpoint is as it was before",
-    "ready": "nothing stands between stop and start",
+    "ready": "the state needs no further step before the start",
 }
 """What every event means."""
 

@@ -69,7 +69,7 @@ def cured(cut: Path, target: Path, root: Path, to_new: bool) -> str:
         (forth if to_new else back)(root / "done", folder, QuickDisk())
     except BadInput as nothing:  # the kill came before the journal, or after the end
         said = str(nothing)
-        assert "no repartition" in said or "has today" in said, said
+        assert "no repartition" in said or "has now" in said, said
     found = contents(folder)
     for name in ("ready", "done"):
         if found == contents(root / name):

@@ -148,5 +148,8 @@ def test_a_journal_without_batches_is_one_clear_line(capsys, tmp_path):
     journal.close()
     assert run(["doctor", "--journal", str(tmp_path / "journal")]) == 2
     error = capsys.readouterr().err
-    assert "does not tell what binds: no query had three batches at one size" in error
+    assert (
+        "has too few batches to identify a bottleneck: no query had three batches at one size"
+        in error
+    )
     assert error.count("\n") == 1

@@ -89,7 +89,7 @@ def test_the_users_python_is_kept_and_all_files_of_a_driver_are_in_its_folder(
     [
         ("starting\njava.net.BindException: in use\nbye\n", "java.net.BindException: in use"),
         ("one\ntwo\n", "two"),
-        ("\n", "it said nothing"),
+        ("\n", "no output"),
     ],
 )
 def test_a_daemon_that_ended_is_told_by_the_line_that_says_best_why(

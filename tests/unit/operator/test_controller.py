@@ -223,7 +223,7 @@ def test_an_hpa_that_nobody_reads_is_named_and_scale_goes_back_to_the_size_in_fo
     api, agent = played(fought, mode="policy", replicas=5)
     ready = api.bodies["etl"]["status"]["conditions"][0]
     assert (ready["status"], ready["reason"]) == ("True", "ScaleUnread")
-    assert "somebody else writes 9 into scale again and again" in ready["message"]
+    assert "another controller keeps writing 9 into scale" in ready["message"]
     assert ("event", "etl", "ScaleUnread") in api.done
     assert {each for each in api.done if each[0] == "scale"} == {("scale", "etl", 2)}
     assert agent.report.target == 2

@@ -86,7 +86,7 @@ def cured(cut: Path, folder: Path, cure: Callable[[Path, Disk], None], partition
         cure(checkpoint, QuickDisk())
     except BadInput as nothing:  # the kill came before the journal, or after the end
         said = str(nothing)
-        assert "no repartition" in said or "has today" in said, said
+        assert "no repartition" in said or "has now" in said, said
         return goes_on(checkpoint, OLD if "no repartition" in said else NEW)
     return goes_on(checkpoint, partitions)
 

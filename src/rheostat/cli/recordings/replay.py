@@ -1,4 +1,4 @@
-"""``rheostat replay``: what a policy would have said at each moment of recorded telemetry."""
+"""``rheostat replay``: what a policy would have decided at each moment of recorded telemetry."""
 
 from __future__ import annotations
 
@@ -43,21 +43,22 @@ def replay(
     ] = None,
     interval: Interval = None,
     initial: Annotated[
-        int | None, typer.Option(help="Start from so many executors and feed each decision back.")
+        int | None,
+        typer.Option(help="Start with this number of executors and apply each decision."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a line and decision.")
+        bool, typer.Option("--json", help="Print one JSON object per line and decision.")
     ] = False,
     out: Annotated[Path | None, out_option("Write the same JSON lines to this file.")] = None,
     spark: Annotated[
         str | None,
-        typer.Option(help="Run as a Spark job on this master, one group an application."),
+        typer.Option(help="Run as a Spark job on this master, one group per application."),
     ] = None,
     *,
     guards: GuardOptions,
 ) -> None:
-    """Feed a recording to a policy, each decision from what was recorded up to then, and print what
-    it says.
+    """Replay a recording with a policy, each decision from the data recorded up to then, and print
+    the decisions.
 
     The columns are those of docs/guides/replay.md; a missing column or an empty cell is an absent
     signal. Example: rheostat replay query-1_HPA_50 --policy measured-throughput --max 16

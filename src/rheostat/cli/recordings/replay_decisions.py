@@ -1,4 +1,4 @@
-"""The decisions of a replay for people."""
+"""The decisions of a replay as a table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ _SHOWN = 40
 
 
 def show_decisions(decided: Sequence[Decided], several: bool) -> None:
-    """Print where the policy asks for another size than the one that stood, each time once, and a
-    line for the whole.
-    """
+    """Print each decision that changes the size, once, and a summary line."""
     from rich.console import Console
     from rich.markup import escape
 

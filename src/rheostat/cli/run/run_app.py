@@ -1,4 +1,4 @@
-"""``rheostat run``: an unchanged PySpark script with the autoscaler around it."""
+"""``rheostat run``: an unchanged PySpark script with the autoscaler."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ def run(
     retention: JournalOptions,
     agent: AgentOptions,
 ) -> int:
-    """Run an unchanged PySpark script, sized live; its exit code is the script's.
+    """Run an unchanged PySpark script and autoscale it live; the exit code is the script's.
 
-    Without a master anywhere, a Spark Standalone cluster is started on this computer and ended with
-    the script. What you have set in Spark stays: in spark-defaults.conf, PYSPARK_SUBMIT_ARGS, the
-    environment and the script itself; settings spark.rheostat.* there are defaults of the options
-    here. A file STOP in the journal's folder stops the autoscaler within one tick; the script goes
-    on.
+    If no master is set anywhere, a Spark Standalone cluster runs on this computer as long as the
+    script. Your Spark settings are kept: those in spark-defaults.conf, PYSPARK_SUBMIT_ARGS, the
+    environment and the script itself; settings spark.rheostat.* are defaults of these options. A
+    file STOP in the journal's folder stops the autoscaler within one tick; the script keeps
+    running.
 
-    With --actuator restart the size is changed by restarts of the script, for sessions where it
-    cannot be changed live; rheostat restart tells them and orders one.
+    With --actuator restart, the size changes by restarts of the script, for sessions that cannot be
+    scaled live; rheostat restart lists them and requests one.
 
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
@@ -94,7 +94,7 @@ def run(
 
 
 def go(request: Request, arguments: list[str], output: OutputOptions) -> int:
-    """Run what is asked for, or show what would be set, and return the exit code."""
+    """Run the script, or show the settings, and return the exit code."""
     if output.show_settings:
         _show_settings(request, output)
         return 0
@@ -139,7 +139,7 @@ def _show_plan(planned: Plan) -> None:
 
 
 def request_of(line: Line) -> Request:
-    """Return what a command line asks for; raises BadInput for what cannot be used."""
+    """Return the request of a command line; raises BadInput for unusable values."""
     import os
 
     from rheostat.local.app_run import Request

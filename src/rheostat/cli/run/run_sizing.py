@@ -38,7 +38,7 @@ class Line:
     def settings(self, conf: Mapping[str, str]) -> Settings:
         """Return how to size an application with this Spark configuration.
 
-        Raises BadInput for what cannot be used, in the configuration or on the command line.
+        Raises BadInput for unusable values in the configuration or on the command line.
         """
         of_conf = (
             self.sizing.policy if "policy" in self.explicit else conf.get(f"{PREFIX}policy", "")
@@ -48,8 +48,8 @@ class Line:
         return settings_of(**over(named, self._own(named)))
 
     def _own(self, named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of which the command line says something; of a group of options
-        what it does not say stays.
+        """Return the arguments that the command line sets; within a group of options, options
+        that are not given keep their values.
         """
         sizing, place = self.sizing, self.place
         own: dict[str, Any] = {"limits": self._limits(named.get("limits"))}

@@ -33,7 +33,7 @@ def crd() -> None:
 @app.command()
 def run(
     namespace: Annotated[
-        list[str] | None, typer.Option(help="Namespaces to look after; default: all.")
+        list[str] | None, typer.Option(help="Namespaces to watch; default: all.")
     ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token of the drivers' agents.")
@@ -44,15 +44,17 @@ def run(
     metrics_name: Annotated[
         list[str] | None, typer.Option(help="DNS names in its certificate.")
     ] = None,
-    every: Annotated[float, typer.Option(help="Seconds between two looks at rest.")] = 10.0,
+    every: Annotated[
+        float, typer.Option(help="Seconds between two reconciliations of an unchanged resource.")
+    ] = 10.0,
     lease: Annotated[
         str,
-        typer.Option(help="NAMESPACE/NAME of the lease that makes one the leader; empty: none."),
+        typer.Option(help="NAMESPACE/NAME of the lease for leader election; empty: none."),
     ] = "",
 ) -> None:
-    """Look after StreamingApplication resources until a signal ends it; every job then goes on.
+    """Reconcile StreamingApplication resources until a signal stops it; all jobs keep running.
 
-    The cluster is the one of the pod, or of KUBECONFIG.
+    The cluster is that of the pod, or that of KUBECONFIG.
 
     Example: rheostat operator run --token-file /etc/rheostat/token
     """
@@ -65,27 +67,27 @@ def run(
     if not every > 0:
         raise BadInput(f"--every must be above 0 seconds, but it is {every:g}")
     names = tuple(metrics_name or ["rheostat-operator.rheostat.svc"])
-    terms = OperatorConfig(
+    settings = OperatorConfig(
         token=_token(token_file), round_s=every, metrics=_address(metrics), names=names
     )
     place = _lease(lease) if lease else None
     try:
         config.load_config()
     except config.ConfigException as fault:
-        raise BadInput(f"no cluster: neither in a pod nor a usable KUBECONFIG: {fault}") from None
+        raise BadInput(f"no cluster: not in a pod, and no usable KUBECONFIG: {fault}") from None
     led = Leadership(*place, me=f"{socket.gethostname()}-{os.getpid()}") if place else None
     if led:
         led.await_turn()
-        terms = replace(terms, leads=led.leads)
+        settings = replace(settings, leads=led.leads)
     try:
         kopf.run(
-            registry=registry_of(terms),
+            registry=registry_of(settings),
             standalone=True,
             clusterwide=not namespace,
             namespaces=namespace or (),
         )
     except kopf.LoginError as fault:
-        raise RheostatError(f"the cluster does not let us in: {fault}") from None
+        raise RheostatError(f"the cluster refused the login: {fault}") from None
     finally:
         if led:
             led.release()

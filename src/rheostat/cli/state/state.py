@@ -7,8 +7,8 @@ import typer
 from rheostat.cli.state import state_inspect, state_plan, state_repartition
 
 app = typer.Typer(
-    help="The state of a stopped query: what is in its checkpoint, and another number of"
-    " partitions for it.",
+    help="The state of a stopped query: inspect its checkpoint, change the number of its"
+    " partitions.",
     no_args_is_help=True,
 )
 app.command("inspect")(state_inspect.inspect)

@@ -23,8 +23,8 @@ Rows = Annotated[
     bool,
     typer.Option(
         "--rows/--no-rows",
-        help="Count the rows with Spark, which reads the state once; else only files are looked"
-        " at.",
+        help="Count the rows with Spark, which reads the state once; otherwise only the files are"
+        " inspected.",
     ),
 ]
 
@@ -32,9 +32,9 @@ Rows = Annotated[
 def inspect(
     checkpoint: CheckpointName, rows: Rows = True, as_json: AsJson = False, out: Out = None
 ) -> None:
-    """Say what is in a checkpoint: operators, stores, rows and bytes per partition, and its skew.
+    """Show the contents of a checkpoint: operators, stores, rows and bytes per partition, and skew.
 
-    Nothing is written. A running query is not disturbed.
+    Nothing is written, and a running query is not affected.
 
     Example: rheostat state inspect /data/checkpoints/orders --no-rows
     """
@@ -92,7 +92,7 @@ def _lines(inspection: Inspection) -> list[str]:
             f"a repartition to {inspection.unfinished_partitions} partitions was left unfinished"
         )
     elif inspection.uncommitted:
-        lines.append(f"planned and not committed: batch {inspection.uncommitted[-1]}")
+        lines.append(f"planned but not committed: batch {inspection.uncommitted[-1]}")
     if inspection.missing is not None:
         lines.append(f"{inspection.missing} is missing: the state cannot be loaded")
     for source in inspection.sources:

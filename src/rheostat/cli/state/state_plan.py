@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 
 def plan(
     checkpoint: CheckpointName,
-    partitions: Annotated[int, typer.Option(help="The number of state partitions that is wanted.")],
+    partitions: Annotated[int, typer.Option(help="The wanted number of state partitions.")],
     readers: Annotated[
         int | None,
         typer.Option(
-            help="Tell who reads Kafka's partitions with this minPartitions of its source.", min=1
+            help="Show which tasks read Kafka's partitions with this minPartitions of the source.",
+            min=1,
         ),
     ] = None,
     rows: Rows = True,
     as_json: AsJson = False,
     out: Out = None,
 ) -> None:
-    """Say what a change of the number of state partitions would do, and what stands against it.
+    """Show what a change of the number of state partitions would do, and what prevents it.
 
-    Nothing is written. It exits with 0 also where the change is impossible: the answer is why.
+    Nothing is written. The exit code is 0 even if the change is impossible; the output says why.
 
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """

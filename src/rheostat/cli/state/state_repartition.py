@@ -42,7 +42,7 @@ WORDS = {
     "locked": "putting the files in their places",
     "placed": "the files are in their places",
     "committed": "the new number is in force",
-    "withdrawing": "taking it back",
+    "withdrawing": "rolling back",
     "unlocked": "the old number is in force",
 }
 """What is shown of each phase."""
@@ -57,8 +57,8 @@ def repartition(
 ) -> None:
     """Give a stopped query another number of state partitions, with every row verified.
 
-    Killed at any moment it loses nothing: the same command goes on, rheostat state undo goes back.
-    A query whose sink is one of files needs --sink: without it Spark refuses its next compaction.
+    No data is lost if it is killed: the same command continues, rheostat state undo goes back.
+    A query with a file sink needs --sink: without it, Spark rejects the next compaction of its log.
 
     Example: rheostat state repartition /data/checkpoints/orders --partitions 48
     """
@@ -70,10 +70,10 @@ def repartition(
 
 
 def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None) -> None:
-    """Take the newest repartition of a stopped query back, ended or not.
+    """Undo the newest repartition of a stopped query, whether it has completed or not.
 
-    It is possible until the query plans a batch with the new number; after that, repartition to the
-    old number.
+    This is possible until the query plans a batch with the new number; after that, repartition to
+    the old number.
 
     Example: rheostat state undo /data/checkpoints/orders
     """
@@ -93,10 +93,10 @@ def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None
 def repair(
     checkpoint: StoppedCheckpoint, sink: Sink = "", as_json: AsJson = False, out: Out = None
 ) -> None:
-    """Take back a repartition that Spark has begun, or refused, and that left a query unstartable.
+    """Undo a repartition that Spark has started or rejected and that left a query unstartable.
 
-    What is taken out of the checkpoint is kept in its folder _rheostat/attic. With --sink only the
-    log of the query's file sink is mended, in which a finished repartition has no entry
+    Files taken out of the checkpoint are kept in its folder _rheostat/attic. With --sink, only the
+    log of the query's file sink is repaired, where a completed repartition has no entry
     (BATCH_METADATA_NOT_FOUND).
 
     Example: rheostat state repair /data/checkpoints/orders
@@ -106,7 +106,7 @@ def repair(
     if sink:
         batches = repair_sink_here(checkpoint, sink)
         numbers = ", ".join(map(str, batches)) or "no batch"
-        message = f"{sink}: {numbers} got an entry without files. Start the query."
+        message = f"{sink}: {numbers} got an empty entry. Start the query."
         emit({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(message))
         return
     done = repair_here(checkpoint)
@@ -124,7 +124,7 @@ def repair(
 
 @contextmanager
 def _shown_phases() -> Iterator[Callable[[str, int, int], None]]:
-    """Show on a terminal which phase a repartition is in and how far: hand out what is told it."""
+    """Show the progress of a repartition on a terminal; yield the callback that updates it."""
     from rich.console import Console
 
     from rheostat.repartition.protocol.repartition_runner import quiet
@@ -133,7 +133,7 @@ def _shown_phases() -> Iterator[Callable[[str, int, int], None]]:
     if not console.is_terminal:
         yield quiet
         return
-    with console.status("looking at the checkpoint") as status:
+    with console.status("inspecting the checkpoint") as status:
         yield lambda phase, done, total: status.update(
             WORDS.get(phase, phase) + (f": {done} of {total}" if total else "")
         )
@@ -178,6 +178,6 @@ def _show(state: RepartitionState, checkpoint: str) -> None:
         f" {'store' if len(result['stores']) == 1 else 'stores'}, each verified, in"
         f" {result['seconds']:.1f} s."
     )
-    typer.echo("Start the query as before. Until its next batch, rheostat state undo goes back.")
+    typer.echo("Start the query as before. Until its next batch, rheostat state undo reverts this.")
     if not state.plan.sink:
-        typer.echo("If it writes files: rheostat state undo, then again with --sink FOLDER.")
+        typer.echo("If it has a file sink: rheostat state undo, then repeat with --sink FOLDER.")

@@ -244,7 +244,7 @@ def wait_for(name: str, ready: Callable[[], bool], alive: Callable[[], bool], lo
 
 
 def _trouble(log: Path) -> str:
-    """Return the line of a log that says best what went wrong."""
+    """Return the most informative error line of a log."""
     try:
         lines = [
             line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()
@@ -252,4 +252,4 @@ def _trouble(log: Path) -> str:
     except OSError:
         lines = []
     errors = [line for line in lines if "Exception" in line or "ERROR" in line or "Error" in line]
-    return ((errors or lines or ["it said nothing"])[-1])[:300]
+    return ((errors or lines or ["no output"])[-1])[:300]

@@ -76,8 +76,8 @@ def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> 
         f"{topic} ({len(partitions)} partitions)" for topic, partitions in source.offsets.items()
     )
     lines = [
-        f"source {source.source}: Kafka, {topics}; it goes on after the offsets of batch {batch}"
-        f" ({source.rows:,} in sum), whatever the number of executors and state partitions"
+        f"source {source.source}: Kafka, {topics}; it continues after the offsets of batch {batch}"
+        f" ({source.rows:,} in total), independent of executors and state partitions"
     ]
     if wanted is not None:
         number = len(readers(source, wanted))

@@ -1,4 +1,4 @@
-"""What is refused before anything is written: one sentence each, with the value and the way out."""
+"""Checks before anything is written; each refusal names the value and an alternative."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
     require_drained(checkpoint)
     if partitions == checkpoint.partitions:
         raise BadInput(
-            f"--partitions {partitions} is what {checkpoint.location} has today: name another"
+            f"--partitions {partitions} is what {checkpoint.location} has now: choose another"
         )
     require_repartitionable(checkpoint)
 
@@ -60,11 +60,11 @@ def require_drained(checkpoint: Checkpoint) -> None:
     if checkpoint.unfinished_partitions is not None:
         raise BadInput(
             f"{location} has a repartition to {checkpoint.unfinished_partitions} partitions that"
-            " Spark has begun and not ended: rheostat state repair takes it back"
+            " Spark has not completed: rheostat state repair undoes it"
         )
     raise BadInput(
-        f"{location} has planned batch {newest.batch} and not committed it: run the query once to"
-        " its end with trigger(availableNow=True), or with trigger(once=True) where it runs by"
+        f"{location} has planned batch {newest.batch} but not committed it: run the query once to"
+        " completion with trigger(availableNow=True), or with trigger(once=True) where it runs by"
         " processing time, then again"
     )
 
@@ -82,26 +82,24 @@ def require_no_unfinished(state: RepartitionState | None, partitions: int, sink:
     if sink and sink != plan.sink:
         begun = f"with --sink {plan.sink}" if plan.sink else "without --sink"
         raise BadInput(
-            f"the repartition to {plan.partitions} partitions was begun {begun}, not with {sink}:"
-            " take it back with rheostat state undo, then again"
+            f"the repartition to {plan.partitions} partitions was started {begun}, not with {sink}:"
+            " undo it with rheostat state undo, then repeat"
         )
 
 
 def unended(state: RepartitionState | None) -> str | None:
-    """Return how a repartition of ours is ended that was begun and not ended; None where there is
-    none.
-    """
+    """Return how to complete or undo our unfinished repartition; None if there is none."""
     if state is None or state.phase not in UNFINISHED:
         return None
     number = state.plan.partitions
     if state.phase in RETURNING:
         return (
-            f"a repartition to {number} partitions was being taken back: rheostat state undo ends"
+            f"a repartition to {number} partitions was being undone: rheostat state undo completes"
             " that"
         )
     return (
-        f"a repartition to {number} partitions was begun and not ended: end it with --partitions"
-        f" {number}, or take it back with rheostat state undo"
+        f"a repartition to {number} partitions is unfinished: complete it with --partitions"
+        f" {number}, or undo it with rheostat state undo"
     )
 
 

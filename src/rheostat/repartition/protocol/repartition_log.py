@@ -124,8 +124,8 @@ def repartition_state(journal: str) -> RepartitionState | None:
             state = _after(state, parsed)
         except (ValueError, TypeError, KeyError):
             raise BadInput(
-                f"{JOURNAL} has a line that this Rheostat cannot read ({line[:60]}): use the one"
-                " that has begun the repartition"
+                f"{JOURNAL} has a line that this Rheostat cannot read ({line[:60]}): use the"
+                " version that started the repartition"
             ) from None
     return state
 

@@ -135,7 +135,8 @@ class RepartitionRunner:
             repeated = [*repeated, step] if step in repeated else [step]
             if len(repeated) > TRIES:
                 raise RheostatError(
-                    f"{self._checkpoint} is changed by somebody else: {step.order} did not help"
+                    f"{self._checkpoint} is being changed by another process:"
+                    f" {step.order} had no effect"
                 )
             if step.order == "Write":
                 self._enter(step.to, write())

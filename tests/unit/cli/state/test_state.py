@@ -42,7 +42,7 @@ def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_p
     for command in (["inspect"], ["plan", "--partitions", "9"]):
         assert run(["state", *command, str(tmp_path), "--no-rows"]) == 0
         told = capsys.readouterr().out
-        assert "a repartition to 7 partitions was begun and not ended: end it with" in told
+        assert "a repartition to 7 partitions is unfinished: complete it with" in told
         assert "repair" not in told
         assert "/state/0/0/2.changelog is missing" in told
 

@@ -68,6 +68,8 @@ def test_no_reader_is_none() -> None:
 
 def test_it_is_told_in_words() -> None:
     lines = offset_lines(source(4), 7, 8)
-    assert "source 0: Kafka, t0 (4 partitions); it goes on after the offsets of batch 7" in lines[0]
+    assert (
+        "source 0: Kafka, t0 (4 partitions); it continues after the offsets of batch 7" in lines[0]
+    )
     assert "minPartitions=8 gives 8 readers, 2 for each partition" in lines[1]
     assert len(offset_lines(source(4), 7)) == 1

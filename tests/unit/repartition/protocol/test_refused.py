@@ -70,7 +70,7 @@ def test_a_number_out_of_range(checkpoint: Path, number: int) -> None:
 
 
 def test_the_number_of_today(checkpoint: Path) -> None:
-    refused(checkpoint, 4, "--partitions 4 is what .* has today")
+    refused(checkpoint, 4, "--partitions 4 is what .* has now")
 
 
 def test_no_committed_batch(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_batch_that_is_not_committed(checkpoint: Path) -> None:
 def test_a_repartition_that_spark_has_not_ended(tmp_path: Path) -> None:
     whole(tmp_path)
     planned(tmp_path, 2, 7)
-    refused(tmp_path, 9, "a repartition to 7 partitions that Spark has begun and not ended")
+    refused(tmp_path, 9, "a repartition to 7 partitions that Spark has not completed")
 
 
 def test_a_checkpoint_of_an_older_spark(checkpoint: Path) -> None:
@@ -165,7 +165,7 @@ def test_another_number_while_one_is_unfinished(checkpoint: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         to(checkpoint, 7, Stopped())
-    with pytest.raises(BadInput, match="end it with --partitions 7, or take it back"):
+    with pytest.raises(BadInput, match="complete it with --partitions 7, or undo it"):
         to(checkpoint, 9)
     assert to(checkpoint, 7).phase == "done"
 

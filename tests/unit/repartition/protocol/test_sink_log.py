@@ -63,7 +63,7 @@ def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
     RepartitionLog(checkpoint, Disk()).begin(
         plan_of(read_checkpoint(str(checkpoint), LocalFiles()), 7), 1.0
     )
-    with pytest.raises(BadInput, match="was begun without --sink, not with"):
+    with pytest.raises(BadInput, match="was started without --sink, not with"):
         to(checkpoint, tmp_path / "out")
 
 

@@ -78,8 +78,8 @@ def test_halt_writes_the_switch_into_a_checkpoint_and_takes_it_away(
     assert run(["resume", str(tmp_path)]) == 0
     assert not (tmp_path / HALT_FILE).exists()
     assert capsys.readouterr().out.splitlines() == [
-        f"file://{tmp_path}/{HALT_FILE} is there: decisions are halted",
-        f"{tmp_path}/{HALT_FILE} is gone: decisions go on",
+        f"file://{tmp_path}/{HALT_FILE} exists: decisions are halted",
+        f"{tmp_path}/{HALT_FILE} is removed: decisions resume",
     ]
 
 
