@@ -20,9 +20,7 @@ def main() -> None:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except (
-        BrokenPipeError
-    ):  # whoever read our output has gone: what is left goes nowhere, and quietly
+    except BrokenPipeError:  # the reader of our output has gone: discard the rest silently
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or 141
     sys.exit(code)

@@ -45,9 +45,9 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:
-    """Say what Rheostat finds on this computer and what would be better in the shape of a query.
+    """Report what this computer allows and how the shape of a query could be improved.
 
-    A session that runs is examined from inside: rheostat.doctor(spark).
+    To examine a running session from inside, use rheostat.doctor(spark).
 
     With the journal of a run also whether more executors would help, and why not.
 

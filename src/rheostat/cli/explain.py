@@ -97,7 +97,7 @@ def kept_records(journal: Path) -> Iterator[Record]:
 
 
 def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
-    """Return the newest record up to a time, and say where the journal ends before it; raises
+    """Return the newest record up to a time, and warn if the journal ends before it; raises
     BadInput where it begins later.
     """
     newest: Record | None = None

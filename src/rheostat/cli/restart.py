@@ -1,4 +1,4 @@
-"""``rheostat restart``: what a supervisor has done, and another size for its job at once."""
+"""``rheostat restart``: the restarts of a supervised job, and a request for another size."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def restart(
     as_json: AsJson = False,
     out: Out = None,
 ) -> None:
-    """Restart a supervised job at another size, or (without a size) tell its restarts, step by
-    step, with their downtime.
+    """Restart a supervised job at another size, or (without a size) list its restarts with their
+    steps and downtime.
 
-    The limits of --min and --max and the pause between restarts hold for what the policy decides,
-    not for what you order.
+    The limits --min and --max and the pause between restarts apply to the policy's decisions, not
+    to manual requests.
 
     Example: rheostat restart out/journal --executors 4 --partitions 48
     """

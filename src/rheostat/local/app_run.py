@@ -76,7 +76,7 @@ class Request:
 
     @property
     def planned_limits(self) -> Limits:
-        """The limits that Spark is told: of a supervised application its size until it ends."""
+        """The limits set in Spark: of a supervised application, its size until it ends."""
         if self.order is None:
             return self.settings.limits
         return Limits.between(self.order.executors, self.order.executors)
@@ -118,7 +118,7 @@ def plan(
     local: Mapping[str, Wanted] | None = None,
     attaches: bool = True,
 ) -> Plan:
-    """Return what is set for an application of the script and what is said; nothing is started.
+    """Return the settings and notes for an application of the script; nothing is started.
 
     ``local`` is what an application on a cluster of ours wants beside (default: what can be told
     before there is one). Unless Rheostat ``attaches``, the size stays Spark's own.
@@ -166,7 +166,7 @@ def _local_before(given: Mapping[str, Given], kafka: bool) -> dict[str, Wanted]:
 
 
 def _set_for(settings: Plan) -> tuple[str, ...]:
-    """Say that settings are made for an application on a cluster of the user's."""
+    """Return a note that settings are made for an application on a user's cluster."""
     ours = {name: value for name, value in settings.settings.items() if name != MASTER}
     if not ours:
         return ()
@@ -189,7 +189,7 @@ def _unused(request: Request, own: Mapping[str, Given]) -> tuple[str, ...]:
 
 
 class AppRun:
-    """What stands around the applications of a script, as ``spark.session_hook`` asks for it.
+    """The hooks around the applications of a script, as ``spark.session_hook`` calls them.
 
     A cluster of ours starts when an application needs it, and ends with this. ``batches`` are those
     of a job that only commits a planned batch.
@@ -198,7 +198,7 @@ class AppRun:
     def __init__(self, request: Request, batches: OneBatch | None = None) -> None:
         self.applications: list[Application] = []
         self.request = request
-        """What is asked for of the newest application."""
+        """The request of the newest application."""
         self._original = request
         self._batches = batches or OneBatch()
         self._limits = request.settings.limits
@@ -311,13 +311,13 @@ class AppRun:
         return handle
 
     def _say(self, lines: Sequence[str]) -> None:
-        """Say each line once, however many applications there are."""
+        """Log each line once, however many applications there are."""
         for line in (candidate for candidate in lines if candidate not in self._logged):
             _log.warning("rheostat: %s", line)
             self._logged.add(line)
 
     def _journal(self, application: str) -> Path | str | None:
-        """Return the folder that was asked for; later applications have theirs in it."""
+        """Return the configured folder; later applications have theirs inside it."""
         folder = self.request.settings.journal
         if not folder or not self.applications:
             return folder

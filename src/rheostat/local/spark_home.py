@@ -46,7 +46,7 @@ class SparkHome:
     def daemon(self, main: str, *arguments: str) -> list[str]:
         """Return the command that runs a small Spark daemon; it logs to standard error."""
         opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
-        # The master's REST submission server would open a port that nobody asked for.
+        # The master's REST submission server would open an unwanted port.
         properties = [
             "-Dspark.master.rest.enabled=false",
             "-Dspark.worker.cleanup.enabled=false",

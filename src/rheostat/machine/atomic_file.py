@@ -31,7 +31,7 @@ def require_writable(path: Path) -> None:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write a file, in one step for whoever reads it; raises ``BadInput`` as ``replacing`` does."""
+    """Write a file atomically; raises ``BadInput`` as ``replacing`` does."""
     with replacing(path) as fresh:
         fresh.write_text(text, encoding="utf-8")
 

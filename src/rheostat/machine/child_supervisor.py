@@ -29,7 +29,7 @@ ADOPTION_CHECK_S = 2.0
 
 def main(arguments: list[str]) -> int:
     """Run the command after ``--`` and return its exit code."""
-    # Asked before anything else: if the parent dies now, the number differs at the first look.
+    # Read first: if the parent dies now, the number differs at the first look.
     parent = os.getppid()
     woken, wakeup = os.pipe()
     # A signal handler must never wait for a full pipe.
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         os.write(1, f"cannot start {arguments[1]}: {error.strerror}\n".encode())
         return 127
-    # Told at once and unbuffered: the parent waits for this line.
+    # Printed at once and unbuffered: the parent waits for this line.
     os.write(1, f"{command.pid}\n".encode())
     while (
         command.poll() is None
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parent_closed(woken: int) -> bool:
-    """Wait for something to happen and tell whether it was the end of standard input."""
+    """Wait for an event and return whether it was the end of standard input."""
     # The time limit is for a parent that died while a fork of it still holds the other end of the
     # pipe.
     ready, _, _ = select.select([0, woken], [], [], ADOPTION_CHECK_S)

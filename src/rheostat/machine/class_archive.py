@@ -1,7 +1,7 @@
 """Class archives (application class data sharing), written by a running JVM: what it has loaded,
 mapped by the next one.
 
-The JVM must have been started with ``RECORD``. One that is told of an archive cannot record, and
+The JVM must have been started with ``RECORD``. One that uses an archive cannot record, and
 Java 17 refuses to start with both.
 """
 
@@ -44,7 +44,7 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
     archive.parent.mkdir(parents=True, exist_ok=True)
     try:
         output = _jcmd(jdk, pid, "VM.cds", "dynamic_dump", str(partial))
-        # jcmd ends with 0 also where the JVM has refused: only the file tells.
+        # jcmd exits with 0 even if the JVM has refused: only the file shows it.
         if not partial.exists():
             raise RheostatError(f"jcmd wrote no archive: {' '.join(output.split())[-200:]}")
         partial.replace(archive)
@@ -67,7 +67,7 @@ def named(hierarchy: str, near: str) -> list[str]:
     classes = [
         match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match
     ]
-    # Loaders are told by address, so the one wanted is found by a class that it has loaded.
+    # Loaders are printed by address, so a class that it has loaded identifies the wanted one.
     loaders = {loader for name, loader in classes if name == near} | {"null"}
     if len(loaders) == 1:
         raise RheostatError(f"the JVM has not loaded {near}")

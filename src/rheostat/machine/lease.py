@@ -40,7 +40,7 @@ class Owner:
 
 
 class LeaseFile(Protocol):
-    """The file of a lease; every call raises OSError or RheostatError with what the system says."""
+    """The file of a lease; every call raises OSError or RheostatError with the system's message."""
 
     def text(self) -> str | None:
         """Return its text; None where there is none."""
@@ -75,7 +75,7 @@ class Lease:
         self._text = json.dumps(asdict(own))
 
     def owner(self) -> Owner | None:
-        """Return the running process that owns it; None where nobody does."""
+        """Return the running process that owns it; None if there is none."""
         text = self._file.text()
         if text is None:
             return None

@@ -18,10 +18,10 @@ _OF_DEVELOPERS = ("test",)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where Rheostat came from, as far as it can be told.
+    """Where Rheostat was installed from, as far as that is known.
 
     ``clone`` is the folder of its sources where it is used from there. ``url`` is what pip was
-    given, None where it was only the name. ``requires`` is what its metadata asks for.
+    given, None where it was only the name. ``requires`` are the requirements in its metadata.
     """
 
     clone: Path | None = None
@@ -82,7 +82,7 @@ def advice(module: str, here: Installation | None = None) -> str:
         )
     wanted = _DISTRIBUTIONS.get(top, _normal(top))
     extras = extras_of(installed.requires)
-    # The smallest extra first: nobody should install a cluster's client for one module.
+    # The smallest extra first, so that one module does not need a cluster's client.
     holding = sorted((len(those), name) for name, those in extras.items() if wanted in those)
     if not holding:
         return f"the Python module {module} is missing; install it with: pip install {wanted}"

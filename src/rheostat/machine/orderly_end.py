@@ -17,12 +17,12 @@ _POLL_S = 1.0
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Let no Ctrl-C, SIGTERM or SIGHUP break what is done inside, such as taking a cluster down;
-    they are not heard.
+    they are ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
         return
-    # Not heard rather than put off: the shutdown that runs is what the signal would ask for.
+    # Ignored rather than deferred: the shutdown that runs is what the signal would ask for.
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
     try:
         yield

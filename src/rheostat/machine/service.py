@@ -115,7 +115,7 @@ def end(name: str) -> Service | None:
 
 
 def _end_all(process: psutil.Process) -> None:
-    # Listed before anybody is told: children of a dead parent are found no more.
+    # Listed before any is signalled: children of a dead parent are found no more.
     doomed = {process, *process.children(recursive=True)}
     for pid in child_supervisor.members(process.pid):
         with contextlib.suppress(psutil.NoSuchProcess):

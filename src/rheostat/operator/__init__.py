@@ -1,1 +1,1 @@
-"""The cluster's half: a custom resource, and what keeps drivers as it says."""
+"""The Kubernetes operator: a custom resource and the controller that reconciles it."""

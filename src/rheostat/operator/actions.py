@@ -16,7 +16,7 @@ class Adopt:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Tell the driver how it is sized; where live scaling is possible, that moves and scales."""
+    """Send the driver its sizing; where live scaling is possible, it moves state and scales."""
 
     sizing: Sizing
 
@@ -46,7 +46,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """Delete the pod of a driver that has ended and has a successor; ``end`` says how it ended."""
+    """Delete the pod of a driver that has ended and has a successor; ``end`` is how it ended."""
 
     name: str
     uid: str

@@ -1,4 +1,4 @@
-"""Asks and tells the agents of drivers over HTTP."""
+"""The HTTP client of the drivers' agents."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class AgentClient:
         return await self._call("GET", address, "/status", None)
 
     async def direct(self, address: str, sizing: Sizing) -> Report:
-        """Tell an agent how its application is sized."""
+        """Set how an agent sizes its application."""
         return await self._call("PUT", address, "/sizing", to_json(sizing))
 
     async def drain(self, address: str) -> Report:
-        """Tell an agent to end its queries."""
+        """Order an agent to drain its queries."""
         return await self._call("PUT", address, "/drain", {})
 
     async def close(self) -> None:

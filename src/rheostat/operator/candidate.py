@@ -33,8 +33,8 @@ class Lease(Protocol):
         ...
 
     def write(self, holder: str, version: str | None) -> bool:
-        """Write a holder over this version, None where there is no lease; tell whether nobody else
-        has written in between.
+        """Write a holder over this version, None where there is no lease; return whether no
+        other process has written in between.
         """
         ...
 
@@ -65,7 +65,7 @@ class Candidate:
             self._until_s = now + LEADS_S
 
     def release(self, now: float) -> None:
-        """Give the lease to whoever comes next, where it is ours."""
+        """Release the lease if it is ours."""
         if self.leads(now) and (held := self._lease.read()) and held.holder == self._me:
             self._lease.write("", held.version)
         self._until_s = None

@@ -16,7 +16,7 @@ _WHERE = {"group": GROUP, "version": VERSION, "plural": PLURAL}
 
 
 class ApiCluster:
-    """Writes what ``Keeper`` decides; raises the client's ApiException for what is a fault."""
+    """Writes what ``Controller`` decides; raises the client's ApiException for what is a fault."""
 
     def __init__(self) -> None:
         self._custom = client.CustomObjectsApi()

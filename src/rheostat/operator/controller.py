@@ -1,5 +1,5 @@
-"""Keeps every application as its resource says: what events and a slow round bring is handed to
-``reconcile``, and its outcome carried out.
+"""Reconciles every application with its resource, on events and in a slow round: passes what it
+observes to ``reconcile`` and carries out the outcome.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Body = Mapping[str, Any]
 
 
 class Controller:
-    """Knows the resources and the drivers' pods as they were seen last; all else is asked for.
+    """Keeps the latest resources and driver pods; requests everything else.
 
-    A resource is looked at when it or a driver's pod changes, every ``round_s`` seconds, and every
+    A resource is reconciled when it or a driver's pod changes, every ``round_s`` seconds, and every
     second while something is on its way.
     """
 
@@ -79,7 +79,7 @@ class Controller:
             self._wakes[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(uid))
         elif known is None or known.get("spec") != body.get("spec"):
-            self._wakes[uid].set()  # our own writes of the status wake nobody
+            self._wakes[uid].set()  # our own writes of the status trigger nothing
 
     def see_pod(self, pod: Body, gone: bool = False) -> None:
         """Take a driver's pod as it is now."""
@@ -124,7 +124,7 @@ class Controller:
             task.cancel()
 
     async def _keep(self, uid: str) -> None:
-        """Look, again and again; a fault is said and tried again at the next round."""
+        """Reconcile repeatedly; a fault is logged and retried in the next round."""
         while uid in self._bodies:
             wait_s = self._round_s
             self._wakes[uid].clear()
@@ -142,7 +142,7 @@ class Controller:
                 await asyncio.wait_for(wake.wait(), wait_s)
 
     async def _look(self, uid: str) -> bool:
-        """Do one reconciliation; tell whether something is on its way."""
+        """Do one reconciliation; return whether a change is in progress."""
         body = self._bodies[uid]
         status = self._written.get(uid) or status_of(body.get("status") or {})
         wanted = self._wanted[uid]
@@ -253,7 +253,7 @@ class Controller:
             await self._refused(body, silent)
 
     async def _refused(self, body: Body, silent: Silent) -> None:
-        """Say in the condition why the driver was not told; the next round tries again."""
+        """Report in the condition why the driver was not updated; the next round retries."""
         uid = body["metadata"]["uid"]
         status = self._written[uid]
         outcome = _not_ready(status, silent)

@@ -13,7 +13,7 @@ from rheostat.agent.gauges import GAUGES, PREFIX
 
 API = "external.metrics.k8s.io/v1beta1"
 STALE_S = 60.0
-"""A driver whose loop has not looked for this long tells nothing of now."""
+"""The metrics of a driver whose loop has not run for this long are outdated."""
 
 
 def resources() -> dict[str, Any]:

@@ -49,7 +49,7 @@ class FencedCluster:
 
 
 class FencedAgents:
-    """Agents that are told only while ``leads`` is true; anybody may ask."""
+    """Agents that accept orders only while ``leads`` is true; reports are always available."""
 
     def __init__(self, agents: Agents, leads: Callable[[], bool]) -> None:
         self._agents, self._leads = agents, leads
@@ -59,12 +59,12 @@ class FencedAgents:
         return await self._agents.ask(address)
 
     async def direct(self, address: str, sizing: Sizing) -> Report:
-        """Tell an agent how its application is sized."""
+        """Set how an agent sizes its application."""
         _check(self._leads)
         return await self._agents.direct(address, sizing)
 
     async def drain(self, address: str) -> Report:
-        """Tell an agent to end its queries."""
+        """Order an agent to drain its queries."""
         _check(self._leads)
         return await self._agents.drain(address)
 

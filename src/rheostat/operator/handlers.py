@@ -1,4 +1,4 @@
-"""What kopf calls: every event of a resource and of a driver's pod goes to the keeper.
+"""What kopf calls: every event of a resource and of a driver's pod goes to the controller.
 
 No handler of kopf's own bookkeeping is used: it writes no annotation and no finalizer, so a
 resource can be deleted with or without an operator, and the job goes on.
@@ -29,7 +29,7 @@ _APISERVICE = "v1beta1.external.metrics.k8s.io"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorConfig:
     """How an operator works: ``metrics`` is host and port of the metrics server, None for none;
-    ``leads`` tells whether it leads at this moment.
+    ``leads`` returns whether it leads at this moment.
     """
 
     token: str | None
@@ -103,8 +103,8 @@ async def _serve(terms: OperatorConfig, controller: Controller) -> Any:
 
 
 def _aggregator() -> str | None:
-    """Return the certificate authority of the API server's aggregation layer, None where it cannot
-    be read: then everybody in the cluster's network may read the metrics.
+    """Return the certificate authority of the API server's aggregation layer, None if it
+    cannot be read: then every client in the cluster's network may read the metrics.
     """
     try:
         read = client.CoreV1Api().read_namespaced_config_map(

@@ -19,7 +19,7 @@ _GONE, _CONFLICT = 404, 409
 
 
 def passed_s() -> float:
-    """Return seconds of a clock that nobody can set, and that goes on while a computer sleeps."""
+    """Return seconds of a clock that cannot be set and that continues while the computer sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
@@ -83,7 +83,7 @@ class ApiLease:
         return Held(read.spec.holder_identity or "", read.metadata.resource_version)
 
     def write(self, holder: str, version: str | None) -> bool:
-        """Write a holder over a version; tell whether nobody else has written in between."""
+        """Write a holder over a version; return whether no other process has written in between."""
         now = dt.datetime.now(dt.timezone.utc)  # for people only
         spec = client.V1LeaseSpec(
             holder_identity=holder, lease_duration_seconds=LEASE_S, renew_time=now

@@ -14,7 +14,7 @@ from rheostat.operator.streaming_application import camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
     """A driver's pod; ``incarnation`` and ``size`` are what the operator wrote on its own ones;
-    ``end`` says how it has ended.
+    ``end`` describes how it has ended.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Observed:
 
     ``stood_s`` is for how long the size in the resource has been the same, ``ran_s`` for how long
     the driver has been seen to run: by a clock that nobody sets, from 0 at the operator's start.
-    ``unread`` is the size that somebody writes again and again although nobody outside decides.
+    ``unread`` is the size that another controller keeps writing although it has no effect.
     """
 
     drivers: tuple[Driver, ...] = ()
@@ -62,7 +62,7 @@ class Condition:
 class Status:
     """What the resource's status keeps between two reconciliations; nothing else is remembered.
 
-    ``replicas`` are registered executors as they were seen last. ``incarnation`` is the number of
+    ``replicas`` is the latest number of registered executors. ``incarnation`` is the number of
     the operator's own driver that is to run, ``started_at`` the size that it is started with;
     ``restarting_to`` is the size for which the one before is drained and stopped; ``last_end`` says
     how the last of its drivers ended that has a successor.

@@ -41,11 +41,11 @@ class Agents(Protocol):
         ...
 
     async def direct(self, address: str, sizing: Sizing) -> Report:
-        """Tell an agent how its application is sized."""
+        """Set how an agent sizes its application."""
         ...
 
     async def drain(self, address: str) -> Report:
-        """Tell an agent to end its queries."""
+        """Order an agent to drain its queries."""
         ...
 
 

@@ -1,19 +1,19 @@
-"""From what is wanted and what is there to what is done next: pure, the whole of the operator.
+"""The operator's decisions, as a pure function of the resource and the observed state.
 
 The four steps of Varga et al. (section 3.1): observe (``Observed``), update the status, compute
-what is desired, apply (``actions``). The status is written before the actions are taken: whoever
-dies between them finds what he was about to do.
+what is desired, apply (``actions``). The status is written before the actions are taken, so that
+an operator that restarts in between continues.
 
 | the driver | and | then |
 |---|---|---|
-| can be scaled | is sized otherwise than wanted | tell it: it moves state and scales, live |
-| is halted, or paused | | it is told how it is sized, and is not restarted |
+| can be scaled | is sized differently | send the sizing: it moves state and scales live |
+| is halted, or paused | | send the sizing; no restart |
 | cannot be scaled; ours | is of another size than wanted | drain |
 | is drained | still there | stop |
 | is gone or has ended | a restart is noted | the next number, started at the new size |
 | has ended; ours | its successor has an executor | its pod is deleted |
 | ours, of the number noted | is not there | start it |
-| somebody else's, cannot be scaled | | a condition, nothing else |
+| another owner's, cannot be scaled | | only a condition |
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def invalid(status: Status, generation: int, wrong: str) -> Outcome:
-    """Return what is done for a resource that contradicts itself: it is said, the job goes on."""
+    """Return the outcome for an invalid resource: a condition; the job keeps running."""
     conditions = (
         Condition(type="Ready", true=False, reason="Invalid", message=wrong),
         Condition(type="Valid", true=False, reason="Invalid", message=wrong),
@@ -167,7 +167,7 @@ def _restarting(status: Status, driver: Driver, report: Report | None) -> Outcom
 
 
 def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
-    """Return what is done for a driver that runs: it is told how it is sized, and believed."""
+    """Return the outcome for a running driver: send its sizing, and trust its report."""
     report = observed.report
     if report is None:
         return _with_message(
@@ -230,7 +230,7 @@ def _with_message(
 
 
 def _size(sizing: Sizing) -> int | None:
-    """Return the size that is asked for, within the limits."""
+    """Return the requested size, within the limits."""
     if sizing.mode != "external" or sizing.size is None or sizing.limits is None:
         return sizing.size if sizing.mode == "external" else None
     return max(sizing.limits.min_executors, min(sizing.limits.max_executors, sizing.size))

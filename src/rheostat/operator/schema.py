@@ -1,5 +1,5 @@
 """The custom resource definition, made from the option groups: their names, kinds, defaults and
-help are said once, in ``config.py``.
+help are defined once, in ``config.py``.
 """
 
 from __future__ import annotations

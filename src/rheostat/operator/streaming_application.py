@@ -14,7 +14,7 @@ GROUP, VERSION, PLURAL = "rheostat.dev", "v1alpha1", "streamingapplications"
 KIND = "StreamingApplication"
 AGENT_PORT = 8085
 SOURCES = ("selector", "sparkApplication", "template")
-"""The three ways to say which driver it is; exactly one of them is given."""
+"""The three ways to select the driver; exactly one must be given."""
 
 _SIZING = ("mode", "paused", "slo", "policy", "parameters", "limits", "guards", "metrics")
 
@@ -24,7 +24,7 @@ class Application:
     """What a resource wants: how to size, and which driver.
 
     ``labels`` find the driver's pod. ``template`` is the pod to start where the driver is the
-    operator's own, None where it is somebody else's.
+    operator's own, None if it has another owner.
     """
 
     name: str

@@ -44,9 +44,9 @@ class UnappliedSizes:
         self._ours[uid] = replicas
 
     def see(self, uid: str, mode: str, replicas: int | None) -> None:
-        """Take the size in a resource as it is now."""
+        """Record the current size in a resource."""
         if mode == "external" or uid not in self._ours:
-            # What stands there before our first write is nobody's fight.
+            # A size from before our first write is no conflict.
             self.forget(uid)
             return
         if replicas is None or replicas == self._ours[uid]:
@@ -54,7 +54,7 @@ class UnappliedSizes:
         self._hands[uid] = self._hands.get(uid, ConflictHistory()).recorded(replicas, self._clock())
 
     def size(self, uid: str) -> int | None:
-        """Return what somebody writes again and again; None where nobody does."""
+        """Return the size that another controller keeps writing; None if there is none."""
         hand = self._hands.get(uid)
         return hand.size if hand and hand.is_conflict(self._clock()) else None
 

@@ -1,4 +1,4 @@
-"""Looks at a checkpoint: its files, and, if asked, its rows with Spark."""
+"""Inspects a checkpoint: its files, and optionally its rows with Spark."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class RepartitionPlan:
 
     ``tasks`` run ``slots`` at a time; ``disk_bytes`` is what the new version may take beside the
     old ones, ``duration_s`` an estimate; both are None where the state was not measured.
-    ``coalesce`` says what would do without a repartition; None if nothing would.
+    ``coalesce`` is an alternative without a repartition; None if there is none.
     """
 
     location: str

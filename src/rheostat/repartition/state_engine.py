@@ -81,7 +81,7 @@ class Rewritten:
 
 
 Progress = Callable[[int, int], None]
-"""Told how many tasks are done, and of how many."""
+"""Called with the number of completed tasks and the total."""
 
 
 class Rewriter(Protocol):

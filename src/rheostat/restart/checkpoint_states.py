@@ -58,7 +58,7 @@ def require_repartition_support() -> None:
     """
     try:
         version = find_spark_home().version
-    except BadInput:  # of another Python than the supervisor's, which has its own say
+    except BadInput:  # another Python runs the job; it checks this itself
         return
     require_spark(
         version,

@@ -1,5 +1,5 @@
-"""Owns a job's process and takes it through the table of a restart: looks, takes the step whose
-event holds, does what it orders, writes it down.
+"""Owns a job's process and runs the table of a restart: observes, takes the step whose event holds,
+carries out its order, records it.
 
 Only the state is kept, so a new supervisor continues after one that was killed.
 """
@@ -66,7 +66,7 @@ class States(Protocol):
 
 
 class Supervisor:
-    """One supervised job, from where its ``journal`` says that it stands.
+    """One supervised job, continued from the state in its ``journal``.
 
     While it is ``halted`` (the kill switch) only a person's requests are carried out.
     ``on_step`` is called with every new state.
@@ -180,8 +180,8 @@ class Supervisor:
         ]
 
     def _learn(self) -> None:
-        """Remember which checkpoints and sinks there are, as soon as the job says so: the process
-        that only commits a planned batch may end before it has said any.
+        """Remember the checkpoints and sinks as soon as the job reports them: the process that only
+        commits a planned batch may end before it reports any.
         """
         report = self._channel.report()
         if report is None or report.run != self.state.run or not report.checkpoints:

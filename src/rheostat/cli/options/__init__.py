@@ -1,1 +1,1 @@
-"""Options and arguments that several commands take, each said once."""
+"""Options and arguments that several commands take, each defined once."""

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _SAVES = 0.005
-"""From this share of the slot-hours on it is a saving; less is none in whole percent."""
+"""The least share of the slot-hours that counts as a saving: less rounds to 0 %."""
 
 _KIND = 0.005
-"""From this share of the rows on, a plant with fewer late rows than were recorded is said to be too
-kind: half of what the objective allows."""
+"""From this share fewer late rows than recorded, the simulation is reported as optimistic: half of
+what the objective allows."""
 
 
 def show_answer(answer: Answer) -> None:
@@ -78,8 +78,8 @@ def errors(answer: Answer) -> list[str]:
     ]
     if off.late_share is not None and off.late_share <= -_KIND:
         lines.append(
-            "note: the simulated job is kinder than the recorded one was: expect more late rows"
-            f" than the column {answer.policy} has"
+            "note: the simulation is optimistic compared with the recorded run: expect more late"
+            f" rows than the column {answer.policy} has"
         )
     return lines
 

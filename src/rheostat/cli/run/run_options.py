@@ -101,7 +101,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """What is told beside what the script itself says."""
+    """Output of the command besides that of the script."""
 
     show_settings: bool = field(
         default=False,

@@ -70,7 +70,7 @@ def _application(application: Application) -> dict[str, Any]:
 
 
 def executor_seconds(records: Sequence[Record]) -> float | None:
-    """Return the executors that were seen at each tick times the seconds to the next one, summed;
+    """Return the executors observed at each tick times the seconds to the next one, summed;
     None if none were ever counted.
     """
     intervals = [

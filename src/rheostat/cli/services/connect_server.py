@@ -42,7 +42,8 @@ def connect_server(
     clients.
 
     Spark's own plugin starts the server in the driver, at the loopback address unless another one
-    is named: Spark Connect asks nobody who he is. Options and settings are those of `rheostat run`.
+    is named: Spark Connect performs no authentication. Options and settings are those of
+    `rheostat run`.
 
     Example: rheostat connect-server 15002 --master spark://host:7077 --min 1 --max 8
     """

@@ -199,13 +199,13 @@ def url_of(port: int) -> str:
 
 
 def given_or_free(port: int | None, purpose: str) -> int:
-    """Return the port that was asked for, or a free one; raises ``BadInput`` if it is taken."""
+    """Return the requested port, or a free one; raises ``BadInput`` if it is taken."""
     return free_port() if port is None else claim_port(port, purpose)
 
 
 def listens(ui_port: int) -> bool:
     """Tell whether the master answers; a worker that comes earlier waits five seconds or more
-    before it asks again.
+    before it retries.
     """
     return _status(ui_port) is not None
 
@@ -220,7 +220,7 @@ def registered(ui_port: int, workers: int = 1) -> bool:
 
 
 def _status(ui_port: int) -> dict[str, Any] | None:
-    """Return what the master says of itself (``/json/``), None as long as it does not answer."""
+    """Return the master's status (``/json/``); None as long as it does not answer."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with (
         contextlib.suppress(OSError, ValueError),

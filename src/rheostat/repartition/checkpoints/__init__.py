@@ -1,1 +1,1 @@
-"""What a checkpoint says, read from its files; nothing here writes."""
+"""The contents of a checkpoint, read from its files; nothing here writes."""

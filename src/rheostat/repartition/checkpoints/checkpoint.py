@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself: its logs and its operators, as values; nothing is written.
+"""The logs and operators of a checkpoint as values; nothing is written.
 
 The number of partitions is the offset log's: operator metadata of format 1 keeps the first one for
 ever.
@@ -24,7 +24,7 @@ _STATE = "state"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedBatch:
-    """An entry of the offset log; ``text`` is the whole file as Spark has written it."""
+    """An entry of the offset log; ``text`` is the complete file as Spark has written it."""
 
     batch: int
     settings: Mapping[str, str]
@@ -61,8 +61,8 @@ class Operator:
     """A stateful operator, named as Spark names it (``stateStoreSave``, ``symmetricHashJoin``...).
 
     ``metadata_format`` is 2 for transformWithState, whose metadata has a version of its own, and 1
-    for all others; ``text`` is the whole file as Spark has written it; ``properties`` is what
-    transformWithState says of itself, as JSON.
+    for all others; ``text`` is the complete file as Spark has written it; ``properties``
+    are those of transformWithState, as JSON.
     """
 
     id: int
@@ -141,8 +141,8 @@ class Checkpoint:
 
 
 def read_checkpoint(location: str, files: CheckpointFiles) -> Checkpoint:
-    """Return what a checkpoint says; raises BadInput if it is none, has no committed batch, no
-    state or no metadata of its operators.
+    """Return the contents of a checkpoint; raises BadInput if it is none, or has no committed
+    batch, no state or no metadata of its operators.
     """
     location = location.rstrip("/") or "/"
     offsets, commits = (_batches(files, f"{location}/{log}") for log in ("offsets", "commits"))

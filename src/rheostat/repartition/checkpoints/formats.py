@@ -1,4 +1,4 @@
-"""Which formats of state can be rewritten: those whose keys Spark 4.3 tells apart."""
+"""The formats of state that can be rewritten: those whose keys Spark 4.3 distinguishes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _KNOWN: Mapping[str, frozenset[str]] = {
 
 
 def unknown_format(checkpoint: Checkpoint) -> str | None:
-    """Return why a checkpoint's state cannot be rewritten, whoever has written it; None if it can.
+    """Return why a checkpoint's state cannot be rewritten; None if it can.
 
-    A newer Spark, or somebody's own provider, may keep the rows in a way that would be copied
+    A newer Spark or a third-party provider may keep the rows in a way that would be copied
     wrongly.
     """
     if checkpoint.provider not in (ROCKSDB, HDFS_BACKED):

@@ -1,7 +1,7 @@
 """The Kafka offsets that a checkpoint keeps, as units that readers share: Flink's operator state.
 
 Spark redistributes them by itself: it gives every batch's offset ranges to tasks anew, whatever has
-read them before. What is said here is what it will do; a test with a real broker holds it to that.
+read them before. This module predicts that; a test with a real broker verifies it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:
         for topic, partitions in source.offsets.items()
         for partition in sorted(partitions)
     ]
-    # With as many readers as partitions everybody keeps its own; split sees to both.
+    # With as many readers as partitions, each reader keeps its own; split handles both cases.
     return split(before, len(before) * parts)
 
 

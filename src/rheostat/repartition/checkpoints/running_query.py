@@ -1,6 +1,6 @@
-"""Whether a query uses a checkpoint: seen from its files, since Spark keeps no lock there.
+"""Whether a query uses a checkpoint, judged by its files, because Spark keeps no lock there.
 
-A query that waits for its next trigger writes nothing and is not seen. It does no harm: the
+A query that waits for its next trigger writes nothing and is not detected. It does no harm: the
 repartition takes the number of its next batch in the offset log, and Spark ends a query whose
 number is taken.
 """
@@ -39,7 +39,7 @@ def require_stopped(
     now: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Raise BadInput where a query is seen to write to the checkpoint; watches for up to
+    """Raise BadInput if a query writes to the checkpoint; watches for up to
     ``WATCH_S`` seconds if it was written to a short time ago.
     """
     before = last_sign(checkpoint)

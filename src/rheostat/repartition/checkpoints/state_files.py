@@ -22,7 +22,7 @@ def missing_file(checkpoint: Checkpoint) -> str | None:
     """Return the first file that is missing of a checkpoint on this computer; None if all are
     there.
 
-    A version is a whole one (``zip``, ``snapshot``) and every change after it (``changelog``,
+    A version is a snapshot (``zip``, ``snapshot``) and every change after it (``changelog``,
     ``delta``); a ``zip`` names its table files.
     """
     version = checkpoint.committed.batch + 1
@@ -76,7 +76,7 @@ def _missing_tables(folder: Path, archive: Path) -> Iterator[str]:
             (sstfile["dfsSstFileName"], sstfile["sizeBytes"]) for sstfile in metadata["sstFiles"]
         ]
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError):
-        return  # whoever loads it says what is wrong with it
+        return  # loading it reports what is wrong
     for name, size in tables:
         file = folder / "SSTs" / name
         if not file.is_file() or file.stat().st_size != size:

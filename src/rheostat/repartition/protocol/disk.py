@@ -1,4 +1,4 @@
-"""Every change that a repartition makes to a file, each whole or not there at all.
+"""Every change that a repartition makes to a file; each one is atomic.
 
 A checkpoint's log entries are written without a checksum file: Hadoop's local file system reads a
 file without one, and refuses a file beside a wrong one. So a leftover one is deleted before.
@@ -101,7 +101,7 @@ class Disk:
                 shutil.rmtree(folder)
 
     def touch(self, path: Path) -> None:
-        """Say that a file is still looked after."""
+        """Renew a file's time of change."""
         with _disk_errors(path):
             os.utime(path)
 

@@ -19,7 +19,7 @@ from rheostat.spark.sensing.queries.offset_log import entry_of
 
 def entry_partitions(file: Path) -> int:
     """Return the number of state partitions in an entry of the offset log; raises BadInput where it
-    cannot be told.
+    cannot be read.
     """
     try:
         settings = entry_of(str(file), file.read_text(encoding="utf-8"))[1]

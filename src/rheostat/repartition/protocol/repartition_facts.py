@@ -15,7 +15,7 @@ class Facts:
     """What the logs and folders of a checkpoint show.
 
     ``lock`` and ``guard`` are the entries of the offset log at the repartition's batch and at the
-    one after it, ``commit`` is the entry of the commit log: absent, ours, or somebody else's.
+    one after it, ``commit`` is the entry of the commit log: absent, ours, or another writer's.
     """
 
     back: bool = False

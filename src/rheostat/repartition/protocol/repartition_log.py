@@ -25,7 +25,7 @@ JOURNAL = f"{OWN_FOLDER}/journal.jsonl"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A repartition as it was asked for, with all that its way back needs.
+    """A repartition as requested, with everything that its rollback needs.
 
     ``batch`` is the last committed batch; the repartition's is the next. ``lock`` and ``guard`` are
     entries of the offset log. ``sink`` is the folder that the query writes files to; empty for

@@ -15,7 +15,7 @@ OPEN_OLD = frozenset({"begun", "written", "verified", "unlocked"})
 """Phases in which the query may start, with the old number."""
 
 CLOSED = frozenset({"locked", "placed", "withdrawing"})
-"""Phases in which Spark refuses to start the query and says that a repartition is unfinished."""
+"""Phases in which Spark refuses to start the query because a repartition is unfinished."""
 
 OPEN_NEW = frozenset({"committed", "done"})
 """Phases in which the query may start, with the new number."""

@@ -1,4 +1,4 @@
-"""Takes a repartition through the table: looks, takes the step whose event holds, writes it down.
+"""Runs a repartition by its table: observes, takes the step whose event holds, records it.
 
 Nothing is remembered but the journal, so a new runner resumes an interrupted repartition.
 """
@@ -28,18 +28,18 @@ from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, State
 from rheostat.rescaling.transition_table import Transition
 
 TRIES = 3
-"""An order that has changed nothing is given so often: somebody else changes the same files."""
+"""How often an order without effect is repeated: then another process changes the same files."""
 
 ProgressCallback = Callable[[str, int, int], None]
 """Called with a phase, the tasks that are done and the number of tasks."""
 
 
 def quiet(phase: str, done: int, total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 class RepartitionRunner:
-    """One repartition of a checkpoint, from where its journal says that it stands.
+    """One repartition of a checkpoint, continued from the state in its journal.
 
     ``clock`` gives seconds since 1970.
     """
@@ -93,7 +93,7 @@ class RepartitionRunner:
         in_place = len(self._staging.in_place(files))
         guard = _whose_guard(offsets, plan.new_batch, plan.guard)
         lock = self._whose_number(offsets, guard)
-        # Two entries of the commit log may be the same text; whose it is, the offset log says.
+        # Two entries of the commit log may be the same text; the offset log shows whose it is.
         commit = self._whose_commit() if lock == OURS else ABSENT
         return Facts(
             back=back,
@@ -106,8 +106,10 @@ class RepartitionRunner:
         )
 
     def _whose_number(self, offsets: Path, guard: str) -> str:
-        """Tell whose batch has the repartition's number. Spark deletes old entries: where that one
-        is gone and later ones are there, who went on with the old number had taken it.
+        """Return who wrote the batch with the repartition's number.
+
+        Spark deletes old entries: if that one is gone and there are later ones, a query that
+        continued with the old number of partitions had taken it.
         """
         plan, phase = self.state.plan, self.state.phase
         whose = _whose(offsets / str(plan.new_batch), plan.lock)
@@ -163,7 +165,7 @@ class RepartitionRunner:
         self._on_progress(phase, 0, 0)
 
     def _why(self) -> str:
-        """Say why a repartition goes back that nobody has called back."""
+        """Return why a repartition is rolled back without a request."""
         written = self.state.written
         wrong = differences(written.before, written.after) if written else ()
         return "; ".join(wrong) or "the query has planned a batch meanwhile"
@@ -278,7 +280,7 @@ def _whose(entry: Path, ours: str) -> str:
 
 
 def _whose_guard(offsets: Path, batch: int, guard: str) -> str:
-    """Tell whose the entries after the repartition's batch are."""
+    """Return who wrote the entries after the repartition's batch."""
     later = _batches_after(offsets, batch)
     if not later:
         return ABSENT

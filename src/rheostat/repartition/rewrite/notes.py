@@ -1,6 +1,6 @@
 """What a rewrite has finished before it was interrupted: a file per group of partitions and store.
 
-The task that has committed a group writes it, in one step, as the lines that it tells.
+The task that has committed a group writes it, in one step, as the lines that it reports.
 """
 
 from __future__ import annotations

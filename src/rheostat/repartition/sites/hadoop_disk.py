@@ -54,7 +54,7 @@ class HadoopDisk(Disk):
         self._system.delete(folder)
 
     def touch(self, path: Any) -> None:
-        """Say that a file is still looked after."""
+        """Renew a file's time of change."""
         self._system.touch(path, time.time())
 
     def flush(self) -> None:

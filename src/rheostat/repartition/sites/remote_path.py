@@ -1,4 +1,4 @@
-"""A name on a file system elsewhere, with the methods of ``pathlib.Path`` that are asked of it."""
+"""A path on a remote file system, with the methods of ``pathlib.Path`` that are used here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rheostat.spark.internals.file_systems.hadoop_system import HadoopSystem
 
 
 class Stat(NamedTuple):
-    """What ``pathlib`` tells of a file, under the same names."""
+    """The status of a file, with the names that ``pathlib`` uses."""
 
     st_size: int
     st_mtime_ns: int
@@ -21,8 +21,8 @@ class Stat(NamedTuple):
 
 
 class RemotePath:
-    """A name on such a file system, with those methods of ``pathlib.Path`` that are asked of it;
-    they raise OSError as those do.
+    """A path on such a file system, with the methods of ``pathlib.Path`` that are used here; they
+    raise OSError as those do.
     """
 
     def __init__(self, system: HadoopSystem, full: str) -> None:

@@ -47,7 +47,7 @@ class RemoteSite:
         self.disk: Disk = HadoopDisk(self._system)
 
     def read(self) -> Checkpoint:
-        """Return what it says."""
+        """Return its contents."""
         return read_checkpoint(str(self.folder), self._files)
 
     def written_below(self, part: str) -> Mapping[str, float]:

@@ -29,7 +29,7 @@ class Site(Protocol):
         ...
 
     def read(self) -> Checkpoint:
-        """Return what it says."""
+        """Return its contents."""
         ...
 
     def written_below(self, part: str) -> Mapping[str, float]:
@@ -61,7 +61,7 @@ class LocalSite:
         self.disk = disk
 
     def read(self) -> Checkpoint:
-        """Return what it says."""
+        """Return its contents."""
         return read_checkpoint(str(self.folder), LocalFiles())
 
     def written_below(self, part: str) -> Mapping[str, float]:
