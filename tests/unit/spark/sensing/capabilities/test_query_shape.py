@@ -66,7 +66,7 @@ def test_other_state_partitions_are_advised_as_this_spark_allows():
         )
         for spark in ("4.0.0", "3.5.7")
     )
-    assert "rescale /c --partitions 24 of a Python with PySpark 4.3 changes it" in older
+    assert "repartition /c --partitions 24 of a Python with PySpark 4.3 changes it" in older
     assert "a first start, without a checkpoint, with spark.sql.shuffle.partitions=24" in oldest
 
 
