@@ -63,7 +63,7 @@ def test_an_order_is_left_for_the_supervisor(
     wish = ControlChannel(journal / FOLDER).request(PERSON)
     assert wish is not None
     assert (wish.executors, wish.partitions) == (2, None)
-    assert "The restart is ordered" in capsys.readouterr().out
+    assert "Restart requested" in capsys.readouterr().out
 
 
 def test_partitions_need_a_checkpoint_of_this_computer(

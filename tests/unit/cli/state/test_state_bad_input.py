@@ -44,7 +44,7 @@ CASES: dict[str, tuple[Broken, int, str]] = {
     "not a checkpoint": (shutil.rmtree, 7, "is no folder"),
     "a folder of something else": (lambda f: shutil.rmtree(f / "offsets"), 7, "is no checkpoint"),
     "no committed batch": (without_commits, 7, "has no committed batch"),
-    "a batch that is not committed": (unlinked("commits/2"), 7, "and not committed it"),
+    "a batch that is not committed": (unlinked("commits/2"), 7, "but not committed it"),
     "an older Spark's": (without_metadata, 7, "an older Spark has written this checkpoint"),
     "a missing entry of a log": (unlinked("offsets/2"), 7, "offsets/2 is missing"),
     "a missing file of the state": (unlinked("state/0/1/3.delta"), 7, "0/1/3.delta is missing"),

@@ -80,7 +80,7 @@ def test_no_committed_batch(tmp_path: Path) -> None:
 
 def test_a_batch_that_is_not_committed(checkpoint: Path) -> None:
     (checkpoint / "commits" / "2").unlink()
-    refused(checkpoint, 7, "planned batch 2 and not committed it: run the query once to its end")
+    refused(checkpoint, 7, "planned batch 2 but not committed it: run the query once to completion")
 
 
 def test_a_repartition_that_spark_has_not_ended(tmp_path: Path) -> None:
