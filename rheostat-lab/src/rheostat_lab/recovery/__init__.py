@@ -1,0 +1,1 @@
+"""A Kafka job that is killed at its peak and started again, sized or plain."""
