@@ -29,10 +29,10 @@ class Checked:
         except BadInput:
             raise
         except Exception as fault:
-            said = " ".join(str(fault).split()) or "no message"
+            message = " ".join(str(fault).split()) or "no message"
             raise BadInput(
                 f"policy {self.name} failed at {observation.t_s:.15g} s: {type(fault).__name__}:"
-                f" {said}"
+                f" {message}"
             ) from fault
         if wrong := _wrong(answer):
             raise BadInput(

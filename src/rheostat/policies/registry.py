@@ -109,12 +109,12 @@ def wrong_parameters(name: str, given: Mapping[str, Any]) -> list[str]:
     """Return all that is wrong with a policy and its parameters, in one line each; nothing where it
     can be made.
     """
-    whole = _fault(name, given)
-    if whole is None:
+    combined = _fault(name, given)
+    if combined is None:
         return []
-    needs = "needs a value for"  # each is tried by itself: the others are missing then
-    alone = [fault for each in given if (fault := _fault(name, {each: given[each]}))]
-    return [fromkey for fromkey in dict.fromkeys(alone) if needs not in fromkey] or [whole]
+    needs = "needs a value for"  # every parameter is tried alone, so others are missing
+    alone = [fault for key in given if (fault := _fault(name, {key: given[key]}))]
+    return [fault for fault in dict.fromkeys(alone) if needs not in fault] or [combined]
 
 
 def _fault(name: str, given: Mapping[str, Any]) -> str | None:
@@ -128,17 +128,17 @@ def _fault(name: str, given: Mapping[str, Any]) -> str | None:
 def _load(path: str) -> type[Policy]:
     module, _, attribute = path.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        policy = getattr(import_module(module), attribute)
     except Exception as fault:  # whatever the user's own module does when it is imported
         raise BadInput(f"policy {path!r} cannot be loaded: {_one_line(fault)}") from fault
-    if not callable(getattr(found, "decide", None)):
+    if not callable(getattr(policy, "decide", None)):
         raise BadInput(f"policy {path!r} has no method decide(observation, memory)")
-    if not isinstance(found, type):
-        raise BadInput(f"policy {path!r} must be a class, but it is an object: {found!r}")
-    return found
+    if not isinstance(policy, type):
+        raise BadInput(f"policy {path!r} must be a class, but it is an object: {policy!r}")
+    return policy
 
 
 def _one_line(fault: Exception) -> str:
-    said = " ".join(str(fault).split())
-    told = isinstance(fault, ImportError | AttributeError)
-    return said if told else f"{type(fault).__name__}: {said}"
+    message = " ".join(str(fault).split())
+    is_import_fault = isinstance(fault, ImportError | AttributeError)
+    return message if is_import_fault else f"{type(fault).__name__}: {message}"

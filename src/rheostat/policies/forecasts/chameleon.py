@@ -105,16 +105,16 @@ class Chameleon:
         rate, executors = arrivals_per_s(observation), observation.executors
         if rate is None or not executors:
             return hold(observation, "size kept: arrival rate or executors are unknown"), memory
-        seen, now = self._learn(observation, rate, memory), observation.t_s
-        demand = demand_of(seen["demands"])
+        state, now = self._learn(observation, rate, memory), observation.t_s
+        demand = demand_of(state["demands"])
         if demand is None:
-            return hold(observation, "size kept: no service demand was measured yet"), seen
+            return hold(observation, "size kept: no service demand was measured yet"), state
         decided_s = memory.get("decided_s", -math.inf)
         if 0 <= now - decided_s < self.interval_s:
-            seen["decided_s"] = decided_s
-            return hold(observation, "between two decisions"), seen
-        seen["decided_s"] = now
-        return self._decided(observation, rate, demand, seen["series"]["means"]), seen
+            state["decided_s"] = decided_s
+            return hold(observation, "between two decisions"), state
+        state["decided_s"] = now
+        return self._decided(observation, rate, demand, state["series"]["means"]), state
 
     def _learn(self, observation: Observation, rate: float, memory: Memory) -> dict[str, Any]:
         most = self._season + 60

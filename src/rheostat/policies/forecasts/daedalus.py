@@ -141,8 +141,8 @@ class Daedalus:
                 ),
                 memory,
             )
-        seen = self._learn(observation, load, p, workers, memory)
-        capacity, ahead = seen["capacity"][str(p)], trend(seen["load"], self.forecast_s, _STEP_S)
+        state = self._learn(observation, load, p, workers, memory)
+        capacity, ahead = state["capacity"][str(p)], trend(state["load"], self.forecast_s, _STEP_S)
         # The next minute, in steps of ten seconds: when the next decision falls.
         soon = max([load, *ahead[:6]])
         evidence = {
@@ -151,17 +151,17 @@ class Daedalus:
             "lag_rows": lag,
             "forecast_max": max([load, *ahead]),
         }
-        if why := self._rests(now, seen, capacity <= soon):
-            return hold(observation, why, evidence), seen
+        if why := self._rests(now, state, capacity <= soon):
+            return hold(observation, why, evidence), state
         target = next(
             (
                 q
                 for q in range(1, self.max_executors + 1)
-                if self._will_do(q, p, load, lag, ahead, seen)
+                if self._will_do(q, p, load, lag, ahead, state)
             ),
             self.max_executors,
         )
-        seen["decided_s"] = now
+        state["decided_s"] = now
         size = observation.size or 1
         # More waits than the job does in a second: it is not caught up yet.
         if target < size and lag > capacity:
@@ -171,19 +171,19 @@ class Daedalus:
                     f"size kept: {lag:,.0f} rows wait, more than a second's work",
                     evidence,
                 ),
-                seen,
+                state,
             )
         reason = (
             f"{load:,.0f} rows/s, {soon:,.0f} soon, {counted(p, 'executor')} can do"
             f" {capacity:,.0f}: {counted(target, 'executor')} needed to recover within"
             f" {self.recovery_s:.0f} s"
         )
-        return Decision(target=target, reason=reason, evidence=evidence), seen
+        return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _will_do(
-        self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], seen: dict[str, Any]
+        self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], state: dict[str, Any]
     ) -> bool:
-        capacity = _capacity(q, p, seen["capacity"])
+        capacity = _capacity(q, p, state["capacity"])
         # A size that changes must hold the forecast as well: it should not change again soon.
         if capacity <= load or (q != p and ahead and capacity <= max(ahead)):
             return False
@@ -215,16 +215,16 @@ class Daedalus:
                 return down_s + n * _STEP_S
         return math.inf
 
-    def _rests(self, now: float, seen: dict[str, Any], short: bool) -> str:
+    def _rests(self, now: float, state: dict[str, Any], short: bool) -> str:
         """Return why there is no decision now; empty if there is one."""
-        if now - seen["began_s"] < self.first_s:
-            return f"learning: {now - seen['began_s']:.0f} of {self.first_s:.0f} s"
-        if seen["decided_s"] is not None and now - seen["decided_s"] < self.loop_s:
+        if now - state["began_s"] < self.first_s:
+            return f"learning: {now - state['began_s']:.0f} of {self.first_s:.0f} s"
+        if state["decided_s"] is not None and now - state["decided_s"] < self.loop_s:
             return "between two decisions"
-        if seen["changed_s"] is not None and now - seen["changed_s"] < (
+        if state["changed_s"] is not None and now - state["changed_s"] < (
             self.pause_s if short else self.grace_s
         ):
-            return f"resting: {now - seen['changed_s']:.0f} s since the last change of size"
+            return f"resting: {now - state['changed_s']:.0f} s since the last change of size"
         return ""
 
     def _learn(
@@ -277,13 +277,13 @@ def _workers(observation: Observation) -> dict[str, tuple[float, float]]:
     """Return (CPU, rows per second) per executor, or of the mean executor where they are not told
     apart; none where unknown.
     """
-    each = {
+    by_executor = {
         name: (sample.cpu, sample.rows_per_s)
         for name, sample in (observation.by_executor or {}).items()
         if is_known(sample.cpu) and is_known(sample.rows_per_s)
     }
-    if each:
-        return each
+    if by_executor:
+        return by_executor
     cpu, rate = (
         (observation.cpu if observation.cpu is not None else busy_share(observation)),
         consumed_rows_per_s(observation),

@@ -96,18 +96,18 @@ class Pascal:
         rate, executors = arrivals_per_s(observation), observation.executors
         if rate is None or not executors:
             return hold(observation, "size kept: arrival rate or executors are unknown"), memory
-        seen = self._learn(observation, rate, memory)
-        profile, expected = Line.of(seen["profile"]), peak(seen["model"])
+        state = self._learn(observation, rate, memory)
+        profile, expected = Line.of(state["profile"]), peak(state["model"])
         if not profile.n:
-            return hold(observation, "size kept: no batch was measured yet"), seen
+            return hold(observation, "size kept: no batch was measured yet"), state
         # Never below the rate of now: a forecast may only add (the reactive part).
         highest = max(rate, expected or 0.0)
         slots = _used(profile, highest) / self.cpu_max
         target = executors_for(slots, observation)
         evidence = {"rate": rate, "peak_rows_per_s": expected, "slots": slots}
-        told = "no forecast yet" if expected is None else f"{expected:,.0f} expected"
-        reason = f"{rate:,.0f} rows/s now, {told}: {counted(target, 'executor')} needed"
-        return Decision(target=target, reason=reason, evidence=evidence), seen
+        forecast = "no forecast yet" if expected is None else f"{expected:,.0f} expected"
+        reason = f"{rate:,.0f} rows/s now, {forecast}: {counted(target, 'executor')} needed"
+        return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _learn(self, observation: Observation, rate: float, memory: Memory) -> dict[str, Any]:
         ahead = round(self.ahead_s / self.interval_s)

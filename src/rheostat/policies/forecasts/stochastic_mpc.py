@@ -114,20 +114,20 @@ class StochasticMpc:
         if rate is None or queue is None or not executors:
             why = "size kept: arrival rate, lag or executors are unknown"
             return hold(observation, why), memory
-        seen: dict[str, Any] = {
+        state: dict[str, Any] = {
             "series": with_rate(memory.get("series", {}), now, rate, self.step_s, _MOST),
             "demands": with_demand(memory.get("demands", ()), observation),
         }
-        demand, decided_s = demand_of(seen["demands"]), memory.get("decided_s", -math.inf)
+        demand, decided_s = demand_of(state["demands"]), memory.get("decided_s", -math.inf)
         if demand is None:
-            return hold(observation, "size kept: no service demand was measured yet"), seen
+            return hold(observation, "size kept: no service demand was measured yet"), state
         if 0 <= now - decided_s < self.step_s:
-            return hold(observation, "between two decisions"), {**seen, "decided_s": decided_s}
-        seen["decided_s"] = now
+            return hold(observation, "between two decisions"), {**state, "decided_s": decided_s}
+        state["decided_s"] = now
         # In proportion to the rate of now: the past tells the shape, the present the height.
-        paths = rate * scenarios(seen["series"]["means"], self.steps)
+        paths = rate * scenarios(state["series"]["means"], self.steps)
         per_executor = self.usable * (observation.slots_per_executor or 1) / demand
-        return self._planned(observation, paths, queue, per_executor), seen
+        return self._planned(observation, paths, queue, per_executor), state
 
     def _planned(
         self, observation: Observation, paths: Floats, queue: float, per_executor: float
@@ -137,24 +137,24 @@ class StochasticMpc:
         # A healthy job shows the rows of one trigger: they wait for it, not for executors.
         waiting = max(0.0, queue - float(paths[0, 0]) * trigger_s)
         sizes = self._sizes(size, float(paths.max()), waiting, per_executor)
-        first, later = (each.ravel() for each in np.meshgrid(sizes, sizes, indexing="ij"))
+        first, later = (grid.ravel() for grid in np.meshgrid(sizes, sizes, indexing="ij"))
         # Rounded up: a plan must not count on executors that come within the step.
         arrive = math.ceil(self.start_s / self.step_s)
         price = self.rescale_cost * ((first != size) * 1.0 + (later != first))
         queues = np.full((len(paths), len(first)), waiting)
         for step in range(self.steps):
-            asked = first if step < self.steps // 2 else later
+            targets = first if step < self.steps // 2 else later
             before = first if step >= self.steps // 2 else np.full(len(first), working)
             since = step if step < self.steps // 2 else step - self.steps // 2
             # Those that leave are gone at once, those that come work later: the fewer of both.
-            works = np.minimum(asked, before) if since < arrive else asked
+            works = np.minimum(targets, before) if since < arrive else targets
             does = works * per_executor
             queues = np.maximum(0.0, queues + (paths[:, [step]] - does) * self.step_s)
             wait_s = trigger_s + (observation.batch_s or 0.0) + queues / does
             # Only the wait beyond the objective counts; the mean over the scenarios is what a plan
             # pays.
             late = np.maximum(0.0, wait_s / self.slo - 1).mean(axis=0)
-            price = price + self.step_s * (asked + self.late_price * late)
+            price = price + self.step_s * (targets + self.late_price * late)
         # The last term breaks ties: of plans that cost the same, the one that changes least.
         best = int(np.argmin(np.round(price, 6) + 1e-3 * np.abs(first - size)))
         target = int(first[best])
@@ -193,5 +193,5 @@ def scenarios(means: Sequence[float], steps: int) -> Floats:
     origins = origins[past[origins] > 0][-_SCENARIOS:]
     if not len(origins):
         return stays
-    found: Floats = past[origins[:, None] + np.arange(1, steps + 1)] / past[origins][:, None]
-    return np.vstack((stays, found))
+    replayed: Floats = past[origins[:, None] + np.arange(1, steps + 1)] / past[origins][:, None]
+    return np.vstack((stays, replayed))

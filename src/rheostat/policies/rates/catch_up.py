@@ -94,7 +94,7 @@ class CatchUp:
         """Return the smallest size that clears the lag in time; while a change of size settles,
         only a larger one.
         """
-        seen = learn_downtimes(observation, memory, self.settle_s, self.samples)
+        state = learn_downtimes(observation, memory, self.settle_s, self.samples)
         rate, lag, true_rate = (
             observation.input_rows_per_s,
             queued_rows(observation),
@@ -110,10 +110,10 @@ class CatchUp:
                 hold(
                     observation, "size kept: arrival rate, lag, executors or true rate are unknown"
                 ),
-                seen,
+                state,
             )
         size, per_executor = observation.size or 1, (true_rate or math.inf) / observation.executors
-        downtime_s = predicted_downtime_s(seen, self.quantile, self.downtime_s)
+        downtime_s = predicted_downtime_s(state, self.quantile, self.downtime_s)
         # The size that stands costs no downtime, any other does: hence two answers.
         standing, changed = (self._executors(rate, lag, per_executor, d) for d in (0.0, downtime_s))
         evidence = {
@@ -125,7 +125,7 @@ class CatchUp:
         evidence |= {
             "standing": standing,
             "changed": changed,
-            "downtimes_seen": len(seen["downtimes_s"]),
+            "downtimes_seen": len(state["downtimes_s"]),
         }
         # Staying clears the lag in time, and a change would have to make up for its own downtime.
         if standing <= size <= changed:
@@ -136,16 +136,16 @@ class CatchUp:
                     f" {self.catch_up_s:.0f} s; a change of size would need {changed}",
                     evidence,
                 ),
-                seen,
+                state,
             )
         # Less may be enough after the lag of the last change is gone; more never waits.
-        if changed < size and (seen["disturbance"] or observation.executors != size):
-            return hold(observation, "the last change of size has not settled", evidence), seen
+        if changed < size and (state["disturbance"] or observation.executors != size):
+            return hold(observation, "the last change of size has not settled", evidence), state
         why = (
             f"{rate:,.0f} rows/s, {lag:,.0f} rows waiting and {downtime_s:.1f} s of downtime:"
             f" {counted(changed, 'executor')} needed to clear that within {self.catch_up_s:.0f} s"
         )
-        return Decision(target=changed, reason=why, evidence=evidence), seen
+        return Decision(target=changed, reason=why, evidence=evidence), state
 
     def _executors(self, rate: float, lag: float, per_executor: float, downtime_s: float) -> int:
         """Return the executors that clear the lag in the time that the downtime leaves: at least a

@@ -100,13 +100,13 @@ class ContTune:
             job_true_rate(observation),
             observation.wait_s,
         )
-        seen = self._with_ability(memory, p, ability)
+        state = self._with_ability(memory, p, ability)
         if not is_known(load) or not is_known(lag_s) or not p or (load > 0 and ability is None):
             return (
                 hold(
                     observation, "size kept: load, lag, executors or processing ability are unknown"
                 ),
-                seen,
+                state,
             )
         # DS2's step, on the job as one operator.
         ds2 = max(1, rounded_up(load / ability * p)) if ability else 1
@@ -115,7 +115,7 @@ class ContTune:
             "ability": ability,
             "lag_s": lag_s,
             "ds2": ds2,
-            "sizes_measured": len(seen["abilities"]),
+            "sizes_measured": len(state["abilities"]),
         }
         # Big step: never in while rows wait, however good the curve looks.
         if lag_s > self.backlog_s:
@@ -126,10 +126,10 @@ class ContTune:
                     reason=f"big step for {lag_s:.1f} s of backlog; DS2 would take {ds2}",
                     evidence=evidence,
                 ),
-                seen,
+                state,
             )
-        small = self._on_the_curve(load, seen["abilities"])
-        told = (
+        small = self._on_the_curve(load, state["abilities"])
+        origin = (
             f"DS2's step: no measured size within {self.alpha}"
             if small is None
             else "small step on the measured curve"
@@ -138,10 +138,10 @@ class ContTune:
         return (
             Decision(
                 target=target,
-                reason=f"{told}: {counted(target, 'executor')} needed for {load:,.0f} rows/s",
+                reason=f"{origin}: {counted(target, 'executor')} needed for {load:,.0f} rows/s",
                 evidence=evidence,
             ),
-            seen,
+            state,
         )
 
     def _on_the_curve(self, load: float, abilities: Mapping[str, Any]) -> int | None:
@@ -160,12 +160,12 @@ class ContTune:
             self.length,
             self.noise,
         )
-        found = next(
+        smallest = next(
             (size for size, ability in zip(sizes, curve, strict=True) if ability >= load), None
         )
         return (
-            found
-            if found is not None and min(abs(found - size) for size in measured) <= self.alpha
+            smallest
+            if smallest is not None and min(abs(smallest - size) for size in measured) <= self.alpha
             else None
         )
 

@@ -71,13 +71,13 @@ class Drs:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size at which the network's mean sojourn time meets the objective."""
-        found = needs(observation)
-        if not found.operators:
-            return hold(observation, f"size kept: {found.detail}"), memory
+        operator_needs = needs(observation)
+        if not operator_needs.operators:
+            return hold(observation, f"size kept: {operator_needs.detail}"), memory
         least = [
             # One above the load: with exactly as many servers an M/M/k queue grows without end.
             math.floor(operator.slots) + 1
-            for operator in found.operators
+            for operator in operator_needs.operators
             if operator.rate_per_s > 0
         ]
         external = observation.input_rows_per_s or sum((observation.inputs or {}).values())
@@ -87,7 +87,7 @@ class Drs:
         else:
             stations = [
                 Station(operator.rate_per_s, operator.per_slot)
-                for operator in found.operators
+                for operator in operator_needs.operators
                 if operator.rate_per_s > 0
             ]
             slots, time_s = self._slots(stations, least, external)
@@ -97,10 +97,10 @@ class Drs:
             "sojourn_s": time_s,
             "slo": self.slo,
         }
-        told = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
+        result = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
         reason = (
-            f"{counted(slots, 'slot')} needed for {found.detail}: {sum(least)} are stable, with"
-            f" {slots} {told}"
+            f"{counted(slots, 'slot')} needed for {operator_needs.detail}: {sum(least)} are stable,"
+            f" with {slots} {result}"
         )
         return (
             Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),

@@ -107,30 +107,30 @@ class Ds2:
         """Return the size of this epoch; between epochs, in the warm-up and before the activation
         the size is kept.
         """
-        seen = self._epoch(observation, memory)
-        if seen is None:
+        state = self._epoch(observation, memory)
+        if state is None:
             return hold(observation, "between two epochs"), memory
-        current, found = job_slots(observation), needs(observation)
-        slots = self._slots(observation, found)
-        if slots is None or current is None or not found.operators:
-            told = (
+        current, operator_needs = job_slots(observation), needs(observation)
+        slots = self._slots(observation, operator_needs)
+        if slots is None or current is None or not operator_needs.operators:
+            why = (
                 "the fixed cost of a batch fills the trigger interval"
-                if found.operators
-                else found.detail
+                if operator_needs.operators
+                else operator_needs.detail
             )
-            return hold(observation, f"size kept: {told}"), seen
+            return hold(observation, f"size kept: {why}"), state
         # Epochs count from the last change of size: those of the warm-up show cold executors.
-        if seen["epoch"] < self.warm_up + self.activation:
+        if state["epoch"] < self.warm_up + self.activation:
             return (
                 hold(
                     observation,
-                    f"size kept: {counted(seen['epoch'], 'epoch')} since the last change of size",
+                    f"size kept: {counted(state['epoch'], 'epoch')} since the last change of size",
                 ),
-                seen,
+                state,
             )
         evidence = {
             "slots": slots,
-            **{f"pi {operator.name}": operator.slots for operator in found.operators},
+            **{f"pi {operator.name}": operator.slots for operator in operator_needs.operators},
         }
         if current - self.dead_band <= slots < current:
             return (
@@ -140,17 +140,17 @@ class Ds2:
                     " dead band",
                     evidence,
                 ),
-                seen,
+                state,
             )
-        reason = f"{counted(slots, 'slot')} needed for {found.detail} ({self.read})"
+        reason = f"{counted(slots, 'slot')} needed for {operator_needs.detail} ({self.read})"
         return (
             Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
-            seen,
+            state,
         )
 
-    def _slots(self, observation: Observation, found: Needs) -> int | None:
+    def _slots(self, observation: Observation, operator_needs: Needs) -> int | None:
         """Return the slots, at least 1; None where no number suffices."""
-        wanted = [operator.slots * (1 + self.factor) for operator in found.operators]
+        wanted = [operator.slots * (1 + self.factor) for operator in operator_needs.operators]
         if self.read != "sum":
             # Slots are shared by the stages of a batch, so the operator that needs most decides.
             return max([1, *(rounded_up(pi) for pi in wanted)])

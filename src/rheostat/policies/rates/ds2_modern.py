@@ -81,17 +81,17 @@ class Ds2Modern:
         return self._decide(observation), kept
 
     def _decide(self, observation: Observation) -> Decision:
-        found = needs(observation)
-        if not found.operators:
-            return hold(observation, f"size kept: {found.detail}")
-        largest = max(found.operators, key=lambda operator: operator.slots)
+        operator_needs = needs(observation)
+        if not operator_needs.operators:
+            return hold(observation, f"size kept: {operator_needs.detail}")
+        largest = max(operator_needs.operators, key=lambda operator: operator.slots)
         # Equation 3.7, rounded twice as the thesis' script does: 2.1 slots and 20 % are 4, not 3.
         slots = rounded_up((1 + self.factor) * max(1, rounded_up(largest.slots)))
         target, evidence = executors_for(slots, observation), {"pi": largest.slots, "slots": slots}
         if held := self._held(observation, target):
             return hold(observation, held, evidence)
         reason = (
-            f"{found.detail}: {largest.name} needs {largest.slots:.2f} slots at"
+            f"{operator_needs.detail}: {largest.name} needs {largest.slots:.2f} slots at"
             f" {largest.rate_per_s:,.0f} rows/s, {slots} with the factor"
         )
         return Decision(target=target, reason=reason, evidence=evidence)

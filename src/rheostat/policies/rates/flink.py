@@ -63,7 +63,7 @@ class Flink(FlinkParameters):
 
     capacity(u) = lag / catch_up + target x restart / catch_up + target / u. All samples are
     forgotten when the size changes; decisions begin after the stabilization interval and a full
-    window. Scaling in waits for an hour and then takes the largest size that was wished for in it.
+    window. Scaling in waits for an hour and then takes the largest recommendation of that hour.
     Left out: per-vertex parallelism (executors are uniform), memory tuning, quotas, restart-time
     tracking, observed scalability.
     """
@@ -75,7 +75,7 @@ class Flink(FlinkParameters):
             " / catch_up_duration_s; true rate = rows in / busy\nslots = ceil(p x"
             " clamp(capacity(utilization_target) / true rate, 1 - down factor, 1 + up factor)),"
             " aligned with partitions\nonly if true rate < capacity(max, no restart) or >"
-            " capacity(min); in: the largest wish of scale_down_interval_s"
+            " capacity(min); in: the largest recommendation of scale_down_interval_s"
         ),
         source=(
             "Apache Flink Kubernetes Operator, module flink-autoscaler (JobAutoScalerImpl,"
@@ -110,36 +110,38 @@ class Flink(FlinkParameters):
             return hold(observation, "size kept: the executors are unknown"), memory
         try:
             graph = vertices(observation)
-            seen = self._collect(observation, graph, memory, p)
+            state = self._collect(observation, graph, memory, p)
         except BadInput as wrong:
             return hold(observation, f"size kept: {wrong}"), memory
         # Blind after each change for the stabilization interval and a full window, as Flink is.
-        if now < seen.get("full_s", math.inf) or len(seen["times"]) < 2:
+        if now < state.get("full_s", math.inf) or len(state["times"]) < 2:
             return (
                 hold(
                     observation,
-                    f"metrics window is not full: {now - seen['since_s']:.0f} s since the last"
+                    f"metrics window is not full: {now - state['since_s']:.0f} s since the last"
                     " change of size",
                 ),
-                seen,
+                state,
             )
-        window = Window(seen["times"], seen["columns"])
+        window = Window(state["times"], state["columns"])
         wanted, backlog = window.targets(graph, self.catch_up_duration_s), self._is_backlog(window)
-        wishes = [self._wish(vertex, window, wanted[vertex.name], backlog, p) for vertex in graph]
+        demands = [
+            self._demand(vertex, window, wanted[vertex.name], backlog, p) for vertex in graph
+        ]
         # Executors are shared by all vertices here, so the one that needs most decides.
-        largest = max(wishes, key=lambda wish: wish.size)
-        size, outside, why = self._patient(largest.size, self._outside(wishes, p), p, now, seen)
+        largest = max(demands, key=lambda demand: demand.size)
+        size, outside, why = self._patient(largest.size, self._outside(demands, p), p, now, state)
         if why or not outside:
             return (
                 hold(observation, why or "true rate within its bounds", _evidence(largest, p)),
-                seen,
+                state,
             )
-        return self._act(observation, largest, size, p, seen)
+        return self._act(observation, largest, size, p, state)
 
     def _act(
-        self, observation: Observation, largest: _Demand, size: int, p: int, seen: dict[str, Any]
+        self, observation: Observation, largest: _Demand, size: int, p: int, state: dict[str, Any]
     ) -> tuple[Decision, Memory]:
-        up, evidence = seen.get("up"), _evidence(largest, p)
+        up, evidence = state.get("up"), _evidence(largest, p)
         if (
             up
             # Only where the step is the one that stands: another size says nothing of it.
@@ -154,7 +156,7 @@ class Flink(FlinkParameters):
             if self.effectiveness_detection:
                 return (
                     hold(observation, "size kept: the last step out did not help", evidence),
-                    seen,
+                    state,
                 )
         target = executors_for(size, observation)
         reason = (
@@ -167,7 +169,7 @@ class Flink(FlinkParameters):
             if finite
             else None
         )
-        return Decision(target=target, reason=reason, evidence=evidence), {**seen, "up": acted}
+        return Decision(target=target, reason=reason, evidence=evidence), {**state, "up": acted}
 
     def _collect(
         self, observation: Observation, graph: Sequence[Vertex], memory: Memory, p: int
@@ -188,30 +190,30 @@ class Flink(FlinkParameters):
             "wishes": [],
             "up": memory.get("up"),
         }
-        seen = (
+        state = (
             dict(memory)
             if same
             else {**fresh, "times": [], "columns": {name: [[]] * 5 for name in names}}
         )
         for name, row in values.items():
             rate = observed_rate(row, observation, self.observed_lag_threshold_s)
-            earlier = seen["columns"][name][OBSERVED]
+            earlier = state["columns"][name][OBSERVED]
             row.append(
                 # Flink keeps the mean of earlier observations while the vertex is not catching up.
                 rate if rate is not None else average(earlier, self.observed_min_observations)
             )
-        seen["times"], seen["columns"] = extended(
-            seen["times"], seen["columns"], now, values, self.metrics_window_s
+        state["times"], state["columns"] = extended(
+            state["times"], state["columns"], now, values, self.metrics_window_s
         )
-        if now >= seen["since_s"] + self.stabilization_interval_s:
+        if now >= state["since_s"] + self.stabilization_interval_s:
             # Set once: the window must be full of samples from after the stabilization.
-            seen.setdefault("full_s", now + self.metrics_window_s)
-        return seen
+            state.setdefault("full_s", now + self.metrics_window_s)
+        return state
 
-    def _wish(
+    def _demand(
         self, vertex: Vertex, window: Window, wanted: tuple[float, float], backlog: bool, p: int
     ) -> _Demand:
-        """Return what a vertex asks for: its size by the target capacity over its true rate."""
+        """Return the demand of a vertex: its size is the target capacity over its true rate."""
         name, demand = vertex.name, Demand(*wanted, self.catch_up_duration_s, self.restart_time_s)
         by_busy = busy_rate(window.mean(name, IN) or 0.0, window.mean(name, BUSY) or 0.0)
         rate = true_rate(
@@ -239,33 +241,37 @@ class Flink(FlinkParameters):
             ),
         )
 
-    def _outside(self, wishes: Sequence[_Demand], p: int) -> bool:
+    def _outside(self, demands: Sequence[_Demand], p: int) -> bool:
         """Tell whether a vertex is out of its bounds; one that keeps its size does not count, nor
         one whose shrinking is to wait.
         """
-        grows = any(wish.size > p for wish in wishes)
+        grows = any(demand.size > p for demand in demands)
         waits = grows and self.scale_down_interval_s > 0
         return any(
-            wish.outside for wish in wishes if wish.size > p or (wish.size < p and not waits)
+            demand.outside
+            for demand in demands
+            if demand.size > p or (demand.size < p and not waits)
         )
 
     def _patient(
-        self, size: int, outside: bool, p: int, now: float, seen: dict[str, Any]
+        self, size: int, outside: bool, p: int, now: float, state: dict[str, Any]
     ) -> tuple[int, bool, str]:
-        """Return the size, whether it is called for, and why not yet: fewer slots must be wished
-        for an hour; the largest wish counts.
+        """Return the size, whether it is called for, and why not yet: fewer slots must be
+        recommended for an hour; the largest recommendation counts.
         """
-        # Any wish not to shrink clears the hour, as in Flink's delayed scale down.
+        # A recommendation not to scale in clears the hour, as in Flink's delayed scale down.
         if size >= p:
-            seen.update(wishes=[], wished_s=None)
+            state.update(wishes=[], wished_s=None)
             return size, outside, "" if size > p else "true rate fits the size"
         if self.scale_down_interval_s == 0:
             return size, outside, ""
-        began_s = seen["wished_s"] if seen.get("wished_s") is not None else now
-        wishes = with_demand(seen["wishes"], now, size, outside, self.scale_down_interval_s)
-        seen.update(wishes=wishes, wished_s=began_s)
-        # The first of the falling row is the largest wish of the hour.
-        waited_s, (_, largest, called_for) = now - began_s, wishes[0]
+        began_s = state["wished_s"] if state.get("wished_s") is not None else now
+        recommendations = with_demand(
+            state["wishes"], now, size, outside, self.scale_down_interval_s
+        )
+        state.update(wishes=recommendations, wished_s=began_s)
+        # The recommendations fall, so the first is the largest of the hour.
+        waited_s, (_, largest, called_for) = now - began_s, recommendations[0]
         return (
             largest,
             called_for,
@@ -292,15 +298,15 @@ class Flink(FlinkParameters):
         return False
 
 
-def _evidence(wish: _Demand, p: int) -> dict[str, float | int | str | None]:
+def _evidence(demand: _Demand, p: int) -> dict[str, float | int | str | None]:
     numbers = {
-        "target_capacity": wish.target,
-        "true_rate": wish.rate,
-        "up_below": wish.up_below,
-        "down_above": wish.down_above,
+        "target_capacity": demand.target,
+        "true_rate": demand.rate,
+        "up_below": demand.up_below,
+        "down_above": demand.down_above,
     }
     return {
         "slots": p,
-        "wished": wish.size,
+        "wished": demand.size,
         **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
     }

@@ -1,5 +1,5 @@
 """The formulas of Flink's autoscaler: required capacity, scale factor, alignment with partitions,
-and the memory of wishes to shrink.
+and the recommendations to scale in.
 """
 
 from __future__ import annotations
@@ -68,20 +68,24 @@ def aligned(p_new: int, p: int, partitions: int, most: int, mode: str = "BALANCE
     if mode == "OFF" or not 1 <= p_new <= end:
         return p_new
     if mode == "BALANCED":
-        found = math.ceil(partitions / (partitions // p_new))
+        candidate = math.ceil(partitions / (partitions // p_new))
     else:
-        found = next((q for q in range(p_new, end + 1) if partitions % q == 0), p_new)
-    return found if found <= end else p_new
+        candidate = next((q for q in range(p_new, end + 1) if partitions % q == 0), p_new)
+    return candidate if candidate <= end else p_new
 
 
 def with_demand(
-    wishes: Sequence[tuple[float, int, bool]], t_s: float, size: int, outside: bool, window_s: float
+    recommendations: Sequence[tuple[float, int, bool]],
+    t_s: float,
+    size: int,
+    outside: bool,
+    window_s: float,
 ) -> list[Any]:
-    """Return the wishes (time, size, out of bounds) of the window as a falling row: the first is
-    the largest of it.
+    """Return the recommendations (time, size, out of bounds) of the window in falling order: the
+    first is the largest.
     """
     return [
-        *([t, p, out] for t, p, out in wishes if t >= t_s - window_s and p > size),
+        *([t, p, out] for t, p, out in recommendations if t >= t_s - window_s and p > size),
         [t_s, size, outside],
     ]
 

@@ -65,7 +65,7 @@ def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[
     """
     sources = [vertex.name for vertex in graph if not vertex.upstream]
     if not observation.stages:
-        found = {
+        samples = {
             "job": [
                 consumed_rows_per_s(observation),
                 None,
@@ -74,11 +74,13 @@ def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[
             ]
         }
     else:
-        found = {stage.name: _of_stage(stage, observation, sources) for stage in observation.stages}
-    for name, (rows_in, _, busy, lag) in found.items():
+        samples = {
+            stage.name: _of_stage(stage, observation, sources) for stage in observation.stages
+        }
+    for name, (rows_in, _, busy, lag) in samples.items():
         if not is_known(rows_in) or not is_known(busy) or (name in sources and not is_known(lag)):
             raise BadInput(f"rate, busy share or lag of {name} is unknown")
-    return found
+    return samples
 
 
 def observed_rate(
@@ -129,12 +131,12 @@ class Window:
         hand on of theirs.
         """
         rows_in = {vertex.name: self.mean(vertex.name, IN) or 0.0 for vertex in graph}
-        found: dict[str, tuple[float, float]] = {}
+        targets: dict[str, tuple[float, float]] = {}
         for vertex in graph:
             if not vertex.upstream:
                 # What arrives is what is read and what queues besides.
                 target = max(0.0, rows_in[vertex.name] + self.lag_rate(vertex.name))
-                found[vertex.name] = (
+                targets[vertex.name] = (
                     target,
                     (
                         (self.columns[vertex.name][LAG][-1] or 0.0) / catch_up_s
@@ -147,11 +149,11 @@ class Window:
                 name: self._edge_rate(name, vertex, graph) / rows_in[name] if rows_in[name] else 0.0
                 for name in vertex.upstream
             }
-            found[vertex.name] = (
-                sum(found[name][0] * share for name, share in shares.items()),
-                sum(found[name][1] * share for name, share in shares.items()),
+            targets[vertex.name] = (
+                sum(targets[name][0] * share for name, share in shares.items()),
+                sum(targets[name][1] * share for name, share in shares.items()),
             )
-        return found
+        return targets
 
     def _edge_rate(self, upstream: str, vertex: Vertex, graph: Sequence[Vertex]) -> float:
         """Return rows per second from ``upstream`` to ``vertex``: as exactly as the rates of the

@@ -5,19 +5,19 @@ measured under lag.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.rates.throughput_samples import fresh, per_executor_of, with_sample
 from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.statistics.windows import (
     Samples,
+    at_most_quantile,
     deriv,
     max_over_time,
     newest,
@@ -25,6 +25,9 @@ from rheostat.signals.statistics.windows import (
 )
 
 _RECENT_BATCHES = 5
+
+Throughput: TypeAlias = Mapping[str, Samples]
+"""By number of executors, as text, the (t_s, rows per second) that were measured; JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,29 +131,29 @@ class MeasuredThroughput:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
-        seen = self._learn(observation, memory)
+        state = self._learn(observation, memory)
         rate, lag_s, size = observation.input_rows_per_s, observation.wait_s, observation.size or 1
         if rate is None or lag_s is None or not observation.executors:
-            return hold(observation, "size kept: arrival rate, lag or executors are unknown"), seen
-        per_executor, count = per_executor_of(
-            seen["throughput"], seen["recent"], observation.executors, self.quantile
+            return hold(observation, "size kept: arrival rate, lag or executors are unknown"), state
+        per_executor, count = _per_executor_of(
+            state["throughput"], state["recent"], observation.executors, self.quantile
         )
-        lagging, slope = self._lagging(observation), deriv(seen["lag"])
+        lagging, slope = self._lagging(observation), deriv(state["lag"])
         # Cold executors show too small a throughput, and sizing by it would overshoot.
-        starting = observation.t_s < seen["changed_s"] + self.settle_s
+        starting = observation.t_s < state["changed_s"] + self.settle_s
         if per_executor is None and rate > 0 and (starting or not lagging):
-            return hold(observation, "size kept: no throughput was measured yet"), seen
+            return hold(observation, "size kept: no throughput was measured yet"), state
         # A job without batches shows lag at once; batches that run back to back show the arrival
         # rate until there was lag.
         foreseen = observation.trigger_s is not None and (count > 0 or observation.trigger_s > 0)
         # Without the factor: it is for room, and must not itself be the reason to grow.
-        behind = foreseen and self._demand(observation, rate, per_executor, seen) > size * (
+        behind = foreseen and self._demand(observation, rate, per_executor, state) > size * (
             per_executor or math.inf
         )
-        highest = max(rate for _, rate in seen["rates"])
+        highest = max(rate for _, rate in state["rates"])
         # Out by what may come, in by the most that came of late.
-        rate = _expected(seen["rates"]) if lagging or behind else highest
-        demand = (1 + self.factor) * self._demand(observation, rate, per_executor, seen)
+        rate = _expected(state["rates"]) if lagging or behind else highest
+        demand = (1 + self.factor) * self._demand(observation, rate, per_executor, state)
         least = max(1, math.ceil(demand / per_executor)) if per_executor else 1
         # Without any sample under lag the throughput is only a lower bound: no big steps then.
         target, why = self._size(observation, least, lagging, behind, slope, probe=count == 0)
@@ -158,14 +161,14 @@ class MeasuredThroughput:
         reason = f"{why} ({lag_s:.1f} s): {needed(least, demand, per_executor)}{short}"
         evidence = {"rate": rate, "demand": demand, "lag_s": lag_s, "lag_slope": slope}
         evidence |= {"throughput_per_executor": per_executor, "samples": count}
-        return Decision(target=target, reason=reason, evidence=evidence), seen
+        return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _demand(
         self,
         observation: Observation,
         rate: float,
         per_executor: float | None,
-        seen: Mapping[str, Any],
+        state: Mapping[str, Any],
     ) -> float:
         """Return the rows per second that carry the arrivals and commit the rows of the next batch
         while they are in time.
@@ -177,8 +180,8 @@ class MeasuredThroughput:
         )
         # Rows that came since the batch began are in none yet; older ones are in it.
         since_s = running.elapsed_s if running else trigger_s or observation.wait_s or 0.0
-        waiting, age_s = newest(seen["rates"], rows=queued, seconds=since_s)
-        speed = (per_executor or 0.0) * _running_on(observation, seen)
+        waiting, age_s = newest(state["rates"], rows=queued, seconds=since_s)
+        speed = (per_executor or 0.0) * _running_on(observation, state)
         # What waits beyond those rows is being worked on: at this speed it takes so long still.
         ends_s = max(0.0, (queued - waiting) / speed - since_s) if running and speed else 0.0
         begins_s = max(ends_s, trigger_s - age_s)
@@ -231,7 +234,7 @@ class MeasuredThroughput:
         known = (
             [] if observation.input_rows_per_s is None else [(now, observation.input_rows_per_s)]
         )
-        seen = {
+        state = {
             "rates": [*within(memory.get("rates", ()), now, self.quiet_s), *known],
             "lag": lag if lag_rows is None else [*lag, (now, lag_rows)],
             "executors": executors,
@@ -243,18 +246,18 @@ class MeasuredThroughput:
         }
         rate = observation.processed_rows_per_s
         # A job without batches, such as a recorded Flink job, shows a throughput at every tick.
-        is_new = observation.batch_s is None or seen["batch"] != memory.get("batch")
+        is_new = observation.batch_s is None or state["batch"] != memory.get("batch")
         if (
             executors
             and rate
             and is_new
             and _ran_wholly_since(changed_s + self.settle_s, observation)
         ):
-            seen["recent"] = [*seen["recent"], rate / executors][-_RECENT_BATCHES:]
+            state["recent"] = [*state["recent"], rate / executors][-_RECENT_BATCHES:]
             if self._lagging(observation):
-                added = with_sample(seen["throughput"], executors, (now, rate), self.samples)
-                seen["throughput"] = fresh(added, now, self.memory_s)
-        return seen
+                added = _with_sample(state["throughput"], executors, (now, rate), self.samples)
+                state["throughput"] = _fresh(added, now, self.memory_s)
+        return state
 
 
 def _expected(rates: Samples) -> float:
@@ -263,14 +266,14 @@ def _expected(rates: Samples) -> float:
     return rate + max(0.0, rate - (max_over_time(before) or rate)) if before else rate
 
 
-def _running_on(observation: Observation, seen: Mapping[str, Any]) -> int:
+def _running_on(observation: Observation, state: Mapping[str, Any]) -> int:
     """Return the executors that the running batch works on: those that came after it began wait for
     the next one.
     """
     executors, running = observation.executors or 1, observation.in_flight
     began_s = observation.t_s - (running.elapsed_s if running else 0.0)
     return (
-        executors if began_s >= seen["changed_s"] else min(executors, seen["before"] or executors)
+        executors if began_s >= state["changed_s"] else min(executors, state["before"] or executors)
     )
 
 
@@ -280,3 +283,31 @@ def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
     """
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
     return observation.t_s - running_s - (observation.batch_s or 0.0) >= settled_s
+
+
+def _with_sample(
+    known: Throughput, executors: int, sample: tuple[float, float], most: int
+) -> dict[str, Samples]:
+    """Return the samples with one more of a size, at most ``most`` of it."""
+    size = str(executors)
+    return {**known, size: [*known.get(size, ()), sample][-most:]}
+
+
+def _fresh(known: Throughput, now_s: float, memory_s: float) -> dict[str, Samples]:
+    return {size: left for size, kept in known.items() if (left := within(kept, now_s, memory_s))}
+
+
+def _per_executor_of(
+    known: Throughput, recent: Sequence[float], executors: int, quantile: float
+) -> tuple[float | None, int]:
+    """Return rows per second and executor, and the number of samples under lag behind it: a
+    quantile of those of the nearest size, at least that of ``recent`` batches, lag or not.
+    """
+    bound = at_most_quantile(recent, quantile) if recent else 0.0
+    # The bound of the last batches, lag or not: all there is before the first lag.
+    if not known:
+        return bound or None, 0
+    # Near as a ratio: 2 is as far from 4 as 4 from 8.
+    nearest = min(known, key=lambda size: (abs(math.log(int(size) / executors)), int(size)))
+    rates = [rate for _, rate in known[nearest]]
+    return max(bound, at_most_quantile(rates, quantile) / int(nearest)), len(rates)

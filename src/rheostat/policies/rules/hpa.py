@@ -137,14 +137,14 @@ class Metric:
 
     name: str
     target: float
-    each: bool
+    is_total: bool
 
     def reading(self, observation: Observation) -> Reading | None:
         """Return the metric beside its target; None where it is absent."""
         value: float | None = getattr(observation, self.name)
         # A resource's target is in whole per cents; a finer one can only be a custom metric.
         steps = 100 if self.name == "cpu" and round(self.target * 100, 6).is_integer() else 1000
-        return None if value is None else Reading(value, self.target, steps, self.each)
+        return None if value is None else Reading(value, self.target, steps, self.is_total)
 
 
 _NUMBERS = frozenset(
@@ -164,16 +164,16 @@ def parse_metrics(text: str) -> tuple[Metric, ...]:
 
 
 def _parse_metric(text: str) -> Metric:
-    found = re.fullmatch(r"\s*(\w+)[\s=:]+([\d.eE+-]+)(%?)(\s+each)?\s*", text)
-    if found is None or found[1] not in _NUMBERS:
+    match = re.fullmatch(r"\s*(\w+)[\s=:]+([\d.eE+-]+)(%?)(\s+each)?\s*", text)
+    if match is None or match[1] not in _NUMBERS:
         raise BadInput(
             "a metric is a number of an observation and its target, like 'cpu 0.7', but it is"
             f" {text.strip()!r}"
         )
     try:
-        target = float(found[2]) / (100 if found[3] else 1)
+        target = float(match[2]) / (100 if match[3] else 1)
     except ValueError:
         target = 0.0
     if not 0 < target < float("inf"):
-        raise BadInput(f"the target of {found[1]} must be a number above 0, but it is {found[2]}")
-    return Metric(found[1], target, bool(found[4]))
+        raise BadInput(f"the target of {match[1]} must be a number above 0, but it is {match[2]}")
+    return Metric(match[1], target, bool(match[4]))

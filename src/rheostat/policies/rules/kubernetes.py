@@ -99,13 +99,13 @@ def parse_policies(text: str) -> tuple[ScalingPolicy, ...]:
 
 
 def _parse_policy(text: str) -> ScalingPolicy:
-    found = re.fullmatch(r"\s*(Pods|Percent)\s+(\d+)\s+(\d+)\s*", text, re.IGNORECASE)
-    if found is None or int(found[2]) == 0 or not 0 < int(found[3]) <= 1800:
+    match = re.fullmatch(r"\s*(Pods|Percent)\s+(\d+)\s+(\d+)\s*", text, re.IGNORECASE)
+    if match is None or int(match[2]) == 0 or not 0 < int(match[3]) <= 1800:
         raise BadInput(
             "a scaling policy is 'Pods N SECONDS' or 'Percent N SECONDS' (1 to 1800 s), but it is"
             f" {text.strip()!r}"
         )
-    return ScalingPolicy(found[1].capitalize(), float(found[2]), float(found[3]))
+    return ScalingPolicy(match[1].capitalize(), float(match[2]), float(match[3]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,14 @@ class Reading:
     unit.
 
     A resource's utilization comes in whole per cents (``GetResourceUtilizationRatio``), any other
-    metric in thousandths. ``each``: the value is a total, of which every executor has its share
+    metric in thousandths. ``is_total``: the value is a total, of which every executor has its share
     (``AverageValue`` of an external metric).
     """
 
     value: float
     target: float
     steps: int = 1000
-    each: bool = False
+    is_total: bool = False
 
     def over_target(self, share: float) -> float:
         """Return ``share`` of the value over the target."""
@@ -132,7 +132,7 @@ class Reading:
 
     def ratio(self, executors: int) -> float:
         """Return what is compared with the tolerance."""
-        return self.over_target(1.0) / (executors if self.each else 1)
+        return self.over_target(1.0) / (executors if self.is_total else 1)
 
     def proposal(self, current: int, ready: int, up: float, down: float) -> int:
         """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance
@@ -145,7 +145,7 @@ class Reading:
         ratio = self.ratio(current)
         if 1 - down <= ratio <= 1 + up:
             return current
-        if self.each:
+        if self.is_total:
             return _ceil(self.over_target(1.0))
         if ratio > 1 and ready < current:
             # Executors on their way count as if they used nothing (missing pods, scale up).
@@ -236,10 +236,10 @@ class Autoscaler:
             (policy.period_s for rules in (self.up, self.down) for policy in rules.policies),
             default=0.0,
         )
-        found = [(now, size)] if size else []
+        initial = [(now, size)] if size else []
         return {
-            "highest": memory.get("highest") or found,
-            "lowest": memory.get("lowest") or found,
+            "highest": memory.get("highest") or initial,
+            "lowest": memory.get("lowest") or initial,
             "changes": [
                 *((t, n) for t, n in memory.get("changes", ()) if now - longest_s < t <= now),
                 *([change] if change[1] else []),

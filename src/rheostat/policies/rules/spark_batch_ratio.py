@@ -77,8 +77,8 @@ class SparkBatchRatio:
         """Return the target and the ratios of the window."""
         now = observation.t_s
         ratio = batch_ratio(observation, self.slo)
-        seen = [] if ratio is None else [(now, ratio)]
-        ratios = within([*memory.get("ratios", ()), *seen], now, self.interval_s)
+        newest = [] if ratio is None else [(now, ratio)]
+        ratios = within([*memory.get("ratios", ()), *newest], now, self.interval_s)
         # A first look decides nothing: the minute has to be seen first.
         decided_s = min(memory.get("decided_s", now), now)
         average = mean(ratios)

@@ -64,7 +64,7 @@ class Threshold:
         if used is None or size is None:
             return hold(observation, "size kept: utilization or size is unknown"), {}
         step = self.step if used > self.high else -self.step if used < self.low else 0
-        said = (
+        position = (
             f"above {self.high}"
             if step > 0
             else f"below {self.low}"
@@ -75,7 +75,7 @@ class Threshold:
             Decision(
                 # The floor of the bounds is the guards' matter; a job of no executors is none.
                 target=max(1, size + step),
-                reason=f"utilization is {used:.2f}, {said}",
+                reason=f"utilization is {used:.2f}, {position}",
                 evidence={"utilization": used},
             ),
             {},

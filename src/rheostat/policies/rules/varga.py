@@ -171,7 +171,7 @@ class VargaV1:
 
     def _gated(self, lags: Mapping[str, Any]) -> float | None:
         """Return the gated change of the lag; of executors the mean of those that have one."""
-        found, columns = [], lags["columns"].values()
+        changes, columns = [], lags["columns"].values()
         for (lag, consumed, *arrivals), slope in zip(
             columns, slopes(lags["times"], [lag for lag, *_ in columns]), strict=True
         ):
@@ -184,8 +184,8 @@ class VargaV1:
                 # Equation 4; executors without a slope yet are left out of the mean.
                 and (gated := gated_lag_change(lag[-1], self.threshold_rows, change)) is not None
             ):
-                found.append(gated)
-        return sum(found) / len(found) if found else None
+                changes.append(gated)
+        return sum(changes) / len(changes) if changes else None
 
 
 @dataclass(frozen=True, slots=True)

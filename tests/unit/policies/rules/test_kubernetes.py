@@ -123,7 +123,7 @@ def test_other_metrics_are_compared_in_thousandths():
     [(4000.0, 4), (4400.0, 4), (4401.0, 5), (8000.0, 8), (3000.0, 3), (12_345.0, 13)],
 )
 def test_a_total_to_share_is_divided_by_the_target_alone(total, expected):
-    assert Reading(total, 1000.0, each=True).proposal(4, 3, 0.1, 0.1) == expected
+    assert Reading(total, 1000.0, is_total=True).proposal(4, 3, 0.1, 0.1) == expected
 
 
 def test_the_ceiling_takes_the_last_digits_as_kubernetes_does():
