@@ -141,54 +141,54 @@ class Predictive:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
-        seen, rates = learnt(observation, memory, self.slo, self.period_s)
-        seen["late"] = counted(observation, memory, self.slo)
+        state, rates = learnt(observation, memory, self.slo, self.period_s)
+        state["late"] = counted(observation, memory, self.slo)
         simple = MeasuredThroughput(slo=self.slo)
-        other, seen["simple"] = simple.decide(observation, memory.get("simple", {}))
+        other, state["simple"] = simple.decide(observation, memory.get("simple", {}))
         if observation.input_rows_per_s is None or not observation.executors:
-            return hold(observation, "size kept: arrival rate or executors are unknown"), seen
-        model = self._model(seen)
+            return hold(observation, "size kept: arrival rate or executors are unknown"), state
+        model = self._model(state)
         doubt = _doubt(model)
         if model is None or doubt is not None:
-            limit = seen.get("rows_limit")
+            limit = state.get("rows_limit")
             if limit and (observation.batch_s or math.inf) < (observation.trigger_s or 0.0):
                 other = hold(observation, _limited(limit))
             elif (model is None or model.error is None) and other.target < (observation.size or 1):
                 other = hold(observation, "nothing is given back yet; size kept", other.evidence)
-            seen |= {"bound": None, "asked": [observation.size, other.target]}
-            return replace(other, reason=f"{doubt}; {other.reason}"), seen
+            state |= {"bound": None, "asked": [observation.size, other.target]}
+            return replace(other, reason=f"{doubt}; {other.reason}"), state
         at = situation(
             observation,
-            seen,
+            state,
             model,
             slo_s=self.slo,
             margin=self.margin,
             rates=rates if self.foresees else None,
             peak=self.peak,
         )
-        decision = self._won(observation, seen, other) or self._decided(at)
-        seen["contest"] = contested(
-            seen.get("contest", {}),
+        decision = self._won(observation, state, other) or self._decided(at)
+        state["contest"] = contested(
+            state.get("contest", {}),
             at,
             decision.target,
-            lambda each: self._decided(each).target,
+            lambda shown: self._decided(shown).target,
             simple,
             self.rescale_cost,
-            is_busy=seen["turn"] != memory.get("turn"),
+            is_busy=state["turn"] != memory.get("turn"),
         )
         if decision.target > at.size:
-            batches = seen.get("batches", {})
-            seen["trial"] = begun(seen.get("trial", {}), observation.executors, batches)
-        seen |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
-        return decision, seen
+            batches = state.get("batches", {})
+            state["trial"] = begun(state.get("trial", {}), observation.executors, batches)
+        state |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
+        return decision, state
 
-    def _model(self, seen: Mapping[str, Any]) -> Identified | None:
-        learnt_of = seen.get("batches", {})
+    def _model(self, state: Mapping[str, Any]) -> Identified | None:
+        learnt_of = state.get("batches", {})
         return identified(learnt_of) if self.models else of_throughput(learnt_of)
 
-    def _won(self, now: Observation, seen: Mapping[str, Any], other: Decision) -> Decision | None:
+    def _won(self, now: Observation, state: Mapping[str, Any], other: Decision) -> Decision | None:
         """Return the decision of who was better for a day, in the model; None where nobody was."""
-        if (name := winner(seen.get("contest", {}))) is None:
+        if (name := winner(state.get("contest", {}))) is None:
             return None
         target = int(name) if name.isdigit() else other.target
         what = f"a fixed size of {name}" if name.isdigit() else name
@@ -261,8 +261,8 @@ class Predictive:
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, self.waits * self.rescale_cost
-        wary = replace(at, longer=at.longer * _SCALE_IN_BATCH_FACTOR)
-        for q in (each for each in at.sizes if each < size):
+        longer_batches = replace(at, longer=at.longer * _SCALE_IN_BATCH_FACTOR)
+        for q in (fewer for fewer in at.sizes if fewer < size):
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
                 saving = math.inf  # what has gained nothing is given back at once
@@ -272,7 +272,7 @@ class Predictive:
                 continue
             does_as_much = at.sustained(q) >= at.sustained(size)
             if does_as_much or (
-                at.bears_change and within_error_budget(risk(wary, q, as_never=True), at)
+                at.bears_change and within_error_budget(risk(longer_batches, q, as_never=True), at)
             ):
                 best, saved = q, saving
         if best < size:
@@ -311,10 +311,10 @@ def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
     here = course(at, arrivals, at.size, lasts_s)
     if here.waiting_rows > in_time:
         return False
-    bearable_rows = (1 - _GAIN) * here.late_rows
+    acceptable_rows = (1 - _GAIN) * here.late_rows
     for q in reversed(more):  # the most help, if any do
         there = course(at, arrivals, q, lasts_s)
-        if there.late_rows + max(0.0, there.waiting_rows - in_time) <= bearable_rows:
+        if there.late_rows + max(0.0, there.waiting_rows - in_time) <= acceptable_rows:
             return False
     return True
 
@@ -328,8 +328,8 @@ def _late_rows(
     late = [course(at, arrivals, q, until_s).late_rows for q in sizes]
     if min(late) <= _LATE_S * at.coming.p90[0]:
         return late
-    found = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in sizes]
-    return [each.late_rows + each.waiting_rows for each in found]
+    courses = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in sizes]
+    return [ahead.late_rows + ahead.waiting_rows for ahead in courses]
 
 
 def _is_too_much(at: Situation, feared: float, worst: float) -> bool:

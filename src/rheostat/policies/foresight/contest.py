@@ -74,17 +74,17 @@ def contested(
     ours = gone_on(contest.get("ours", {}), terms, target)
     if winner(contest) is not None:
         target = decided(_in_place_of(ours, at, terms))
-    found = {
+    followed = {
         "t_s": t_s,
         "watched_s": contest.get("watched_s", 0.0) + since_s,
         "ours": aimed(ours, terms, target),
         "simple": aimed(other, terms, max(1, wanted)),
         "memory": memory,
-        "fixed": {size: ahead(each, terms, int(size)) for size, each in fixed.items()},
+        "fixed": {size: ahead(shadow, terms, int(size)) for size, shadow in fixed.items()},
     }
-    ways = {OURS: found["ours"], SIMPLE: found["simple"], **found["fixed"]}
-    name = better(contest.get("decides", OURS), ways, found["watched_s"])
-    return {**found, "decides": name or OURS}
+    ways = {OURS: followed["ours"], SIMPLE: followed["simple"], **followed["fixed"]}
+    name = better(contest.get("decides", OURS), ways, followed["watched_s"])
+    return {**followed, "decides": name or OURS}
 
 
 def winner(contest: Contest) -> str | None:
@@ -97,17 +97,17 @@ def _in_place_of(ours: Shadow, at: Situation, terms: Terms) -> Situation:
     """Return the situation as it would be, had ``predictive`` decided: with the size and the
     backlog of its shadow.
     """
-    seen = shadow_observation(ours, terms)
+    shown = shadow_observation(ours, terms)
     now = replace(
         at.now,
-        executors=seen.executors,
-        target=seen.target,
-        lag_rows=seen.lag_rows,
-        lag_s=seen.lag_s,
-        batch_s=seen.batch_s,
-        batch_rows=seen.batch_rows,
-        processed_rows_per_s=seen.processed_rows_per_s,
-        in_flight=seen.in_flight,
+        executors=shown.executors,
+        target=shown.target,
+        lag_rows=shown.lag_rows,
+        lag_s=shown.lag_s,
+        batch_s=shown.batch_s,
+        batch_rows=shown.batch_rows,
+        processed_rows_per_s=shown.processed_rows_per_s,
+        in_flight=shown.in_flight,
     )
     coming = ours["coming"]
     return replace(

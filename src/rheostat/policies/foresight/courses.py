@@ -130,8 +130,8 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
         late = often.share * fmean(course.late_rows for course in courses) / rows
     for surge in seldom:
         if surge.rate > sustained:
-            found = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)
-            window = max(window, found.late_rows / max(1.0, surge.rate * WINDOW_S))
+            surged = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)
+            window = max(window, surged.late_rows / max(1.0, surge.rate * WINDOW_S))
     return late, window
 
 

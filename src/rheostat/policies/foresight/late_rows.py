@@ -31,12 +31,12 @@ def counted(now: Observation, memory: Memory, slo_s: float) -> dict[str, Any]:
     since_s = min(max(0.0, now.t_s - memory.get("newest_s", now.t_s)), _GAP_S)
     rows = (now.input_rows_per_s or 0.0) * since_s
     late = rows * _late_share(now, slo_s)
-    found = {}
+    counts = {}
     for name, span_s in _SPANS.items():
         keep = math.exp(-since_s / span_s)
         rows_before, late_before = memory.get("late", {}).get(name, (0.0, 0.0))
-        found[name] = [keep * rows_before + rows, keep * late_before + late]
-    return found
+        counts[name] = [keep * rows_before + rows, keep * late_before + late]
+    return counts
 
 
 def may_be_late(late: Mapping[str, Any]) -> tuple[float, float]:

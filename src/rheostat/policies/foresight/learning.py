@@ -39,16 +39,16 @@ def learnt(
     where the rate is not known. ``slo_s`` is the objective, ``given_s`` the period of
     the load; 0: it is looked for.
     """
-    seen: dict[str, Any] = {**memory, "tick_s": _tick_s(now, memory)}
+    state: dict[str, Any] = {**memory, "tick_s": _tick_s(now, memory)}
     rates = None
     if now.input_rows_per_s is not None:
-        found, rates = _rates(now, memory, given_s)
-        seen |= found
+        history, rates = _rates(now, memory, given_s)
+        state |= history
     if now.executors:
-        seen |= _sizes(now, memory)
-        seen |= _batch(now, memory, seen, slo_s)
-        seen["rows_limit"] = rows_limit(now, memory.get("rows_limit"))
-    return seen, rates
+        state |= _sizes(now, memory)
+        state |= _batch(now, memory, state, slo_s)
+        state["rows_limit"] = rows_limit(now, memory.get("rows_limit"))
+    return state, rates
 
 
 def _tick_s(now: Observation, memory: Memory) -> float:
@@ -72,7 +72,7 @@ def _rates(now: Observation, memory: Memory, given_s: float) -> tuple[dict[str, 
             own_s = given_s or period_s(rates)
             rates.repeats(own_s)
         turn = (turn + 1) % (len(HORIZONS_S) + 1)
-    found = {
+    learned = {
         "rates": history,
         "rate_before": before.get("rate"),
         "fits": fits,
@@ -80,7 +80,7 @@ def _rates(now: Observation, memory: Memory, given_s: float) -> tuple[dict[str, 
         "turn": turn,
         "unknown": rates.unknown,
     }
-    return found, rates
+    return learned, rates
 
 
 def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
@@ -88,14 +88,14 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     as far as it shows.
     """
     size, executors = now.size or 1, now.executors or 1
-    before_size, asked = memory.get("asked") or (None, size)
+    before_size, requested = memory.get("asked") or (None, size)
     ceiling = memory.get("ceiling")
-    if before_size is not None and before_size < size < asked:
+    if before_size is not None and before_size < size < requested:
         ceiling = size
     if ceiling is not None and size > ceiling:
         ceiling = None
     rescale = with_sight(memory.get("rescale", {}), now.t_s, size, executors)
-    found = {
+    learned = {
         "ceiling": ceiling,
         "first_size": memory.get("first_size", size),
         "rescale": with_first_start(rescale, now.first_start_s or 0.0),
@@ -103,16 +103,16 @@ def _sizes(now: Observation, memory: Memory) -> dict[str, Any]:
     }
     began_s = now.t_s - now.in_flight.elapsed_s if now.in_flight else now.t_s
     if now.in_flight is None or abs(began_s - memory.get("began_s", math.inf)) > 0.5:
-        found |= {"began_s": began_s, "running_on": executors}
+        learned |= {"began_s": began_s, "running_on": executors}
     else:
-        found["running_on"] = memory.get("running_on", executors)
+        learned["running_on"] = memory.get("running_on", executors)
     if executors != memory.get("executors", executors):
-        found |= {"changed_s": now.t_s, "cold": executors > memory["executors"]}
-    return found
+        learned |= {"changed_s": now.t_s, "cold": executors > memory["executors"]}
+    return learned
 
 
 def _batch(
-    now: Observation, memory: Memory, seen: Mapping[str, Any], slo_s: float
+    now: Observation, memory: Memory, state: Mapping[str, Any], slo_s: float
 ) -> dict[str, Any]:
     """Return what a batch that is new has taught; one that began before the size had settled
     teaches only what new executors cost.
@@ -123,29 +123,29 @@ def _batch(
     slots = (now.executors or 1) * (now.slots_per_executor or 1)
     every_s = max(now.batch_s, now.trigger_s or 0.0)
     began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
-    changed_s = min(seen.get("changed_s", -math.inf), now.t_s)
+    changed_s = min(state.get("changed_s", -math.inf), now.t_s)
     batches = memory.get("batches", {})
     reading = [[stage.name, stage.rows_in, stage.busy_s] for stage in now.stages or ()]
     fresh = reading != memory.get("reading")
-    found: dict[str, Any] = {"batch": batch, "reading": reading}
+    learned: dict[str, Any] = {"batch": batch, "reading": reading}
     known = identified(batches)
     settled = began_s >= changed_s + 2 * every_s + 1.0
-    starting = during_start(seen["rescale"], began_s, began_s + now.batch_s)
+    starting = during_start(state["rescale"], began_s, began_s + now.batch_s)
     expected_s = known.model.batch_s(now.batch_rows, slots) if known else now.batch_s
-    found["longer_s"] = max(0.0, now.batch_s - expected_s)
+    learned["longer_s"] = max(0.0, now.batch_s - expected_s)
     if settled:
-        found["rescale"] = with_settled(seen["rescale"])
+        learned["rescale"] = with_settled(state["rescale"])
         if known and starting >= _MAJORITY_SHARE:  # before it had settled cold ones are in it, too
-            found["rescale"] = with_load(found["rescale"], now.batch_s / max(expected_s, 1e-3))
-        found["batches"] = with_batch(
+            learned["rescale"] = with_load(learned["rescale"], now.batch_s / max(expected_s, 1e-3))
+        learned["batches"] = with_batch(
             batches, now.batch_s, now.batch_rows, slots, now.stages, fresh
         )
-        found["trial"] = with_batch_gain(memory.get("trial", {}), now)
+        learned["trial"] = with_batch_gain(memory.get("trial", {}), now)
     elif known and began_s + now.batch_s >= changed_s:
         # its rows waited for the batch before, which may have been longer, too
-        late_s = late_by(now, found["longer_s"] + memory.get("longer_s", 0.0), slo_s)
-        found["rescale"] = with_late(seen["rescale"], late_s)
-        if seen.get("cold"):
+        late_s = late_by(now, learned["longer_s"] + memory.get("longer_s", 0.0), slo_s)
+        learned["rescale"] = with_late(state["rescale"], late_s)
+        if state.get("cold"):
             longer_s = now.batch_s - expected_s
-            found |= {"rescale": with_cold_batch(found["rescale"], longer_s), "cold": False}
-    return found
+            learned |= {"rescale": with_cold_batch(learned["rescale"], longer_s), "cold": False}
+    return learned

@@ -46,7 +46,7 @@ def gone_on(shadow: Shadow, terms: Terms, first: int) -> dict[str, Any]:
     ``first`` is the size of one that begins.
     """
     keep = math.exp(-terms.since_s / _DAY_S)
-    found: dict[str, Any] = {
+    advanced: dict[str, Any] = {
         "size": shadow.get("size", first),
         "coming": shadow.get("coming"),
         "waits": shadow.get("waits", 0.0) + terms.rate * terms.since_s,
@@ -56,28 +56,28 @@ def gone_on(shadow: Shadow, terms: Terms, first: int) -> dict[str, Any]:
         "late": keep * shadow.get("late", 0.0),
         "last": shadow.get("last"),
     }
-    _arrive(found, terms)
-    found["cost"] += terms.since_s * max(found["size"], (found["coming"] or [0, 0])[1])
+    _arrive(advanced, terms)
+    advanced["cost"] += terms.since_s * max(advanced["size"], (advanced["coming"] or [0, 0])[1])
     for _ in range(_MOST):
-        if not _batch(found, terms):
+        if not _batch(advanced, terms):
             break
-    return found
+    return advanced
 
 
 def aimed(shadow: Shadow, terms: Terms, wanted: int) -> dict[str, Any]:
     """Return a shadow whose size is to be ``wanted`` from now on; more executors come after
     ``start_s``.
     """
-    found = dict(shadow)
-    standing = (found["coming"] or [0.0, found["size"]])[1]
+    retargeted = dict(shadow)
+    standing = (retargeted["coming"] or [0.0, retargeted["size"]])[1]
     if wanted == standing:
-        return found
-    found |= {"cost": found["cost"] + terms.rescale_cost, "coming": None}
-    if wanted > found["size"]:
-        found["coming"] = [terms.t_s + terms.start_s, wanted]
+        return retargeted
+    retargeted |= {"cost": retargeted["cost"] + terms.rescale_cost, "coming": None}
+    if wanted > retargeted["size"]:
+        retargeted["coming"] = [terms.t_s + terms.start_s, wanted]
     else:
-        found["size"] = wanted
-    return found
+        retargeted["size"] = wanted
+    return retargeted
 
 
 def shadow_observation(shadow: Shadow, terms: Terms) -> Observation:

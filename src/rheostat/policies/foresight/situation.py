@@ -148,7 +148,7 @@ class Situation:
 
 def situation(
     now: Observation,
-    seen: Mapping[str, Any],
+    state: Mapping[str, Any],
     model: Identified,
     *,
     slo_s: float,
@@ -162,16 +162,16 @@ def situation(
     load, it may reach what the job's first size does: its user has thought of something.
     """
     rate, slots, trigger_s = now.input_rows_per_s or 0.0, now.slots_per_executor or 1, now.trigger_s
-    cost = rescale_cost(seen["rescale"])
-    young = _YOUNG * seen["unknown"] * min(1.0, cost.start_s / slo_s)
+    cost = rescale_cost(state["rescale"])
+    young = _YOUNG * state["unknown"] * min(1.0, cost.start_s / slo_s)
     least_s = max(2.0 * (trigger_s or 0.0), min(_AIM * slo_s, _FIXED * model.model.fixed_s))
     aim_s = max((_AIM - young) * slo_s, least_s)
-    late_share, late_in_window = may_be_late(seen["late"])
+    late_share, late_in_window = may_be_late(state["late"])
     longer = math.exp(margin * model.spread)
-    over = overdue(now, model.model, seen["running_on"] * slots, cost.cold_s)
+    over = overdue(now, model.model, state["running_on"] * slots, cost.cold_s)
     backlog = waiting(now, model.model, rate, longer)
-    capped = cap(seen.get("trial", {}), now, slo_s)
-    found = Situation(
+    capped = cap(state.get("trial", {}), now, slo_s)
+    current = Situation(
         now=now,
         model=model,
         cost=cost,
@@ -179,25 +179,27 @@ def situation(
         is_young=False,
         surges=None,
         cap=capped,
-        ceiling=seen["ceiling"],
+        ceiling=state["ceiling"],
         backlog=backlog,
-        tick_s=seen["tick_s"],
-        sizes=_up_to(_sizes(now, model, seen, rate, aim_s), capped, now.size or 1),
-        way=on_their_way(seen["rescale"], now.t_s),
-        lost=seen["rescale"]["lost"],
+        tick_s=state["tick_s"],
+        sizes=_up_to(_sizes(now, model, state, rate, aim_s), capped, now.size or 1),
+        way=on_their_way(state["rescale"], now.t_s),
+        lost=state["rescale"]["lost"],
         aim_s=aim_s,
         longer=longer * over if over > _OVERDUE else longer,
         late_share=late_share,
         late_in_window=late_in_window,
-        rows_limit=seen.get("rows_limit"),
+        rows_limit=state.get("rows_limit"),
     )
     if rates is None:
-        return found
-    coming = jumped(forecast(rates, seen["fits"]), rate, seen.get("rate_before"), seen.get("bound"))
+        return current
+    coming = jumped(
+        forecast(rates, state["fits"]), rate, state.get("rate_before"), state.get("bound")
+    )
     young = rates.unknown > _MAJORITY_SHARE
-    thought = found.sustained(seen.get("first_size", 1))
-    feared = surges(rates, found.back_s, expected=thought, announced=peak)
-    return replace(found, coming=coming, is_young=young, surges=feared)
+    thought = current.sustained(state.get("first_size", 1))
+    feared = surges(rates, current.back_s, expected=thought, announced=peak)
+    return replace(current, coming=coming, is_young=young, surges=feared)
 
 
 def jumped(coming: Forecast, rate: float, before: float | None, bound: float | None) -> Forecast:
@@ -209,19 +211,19 @@ def jumped(coming: Forecast, rate: float, before: float | None, bound: float | N
     more = rate - before
     return Forecast(
         coming.t_s,
-        tuple(max(each, rate + more / 2) for each in coming.p50),
-        tuple(max(each, rate + more) for each in coming.p90),
-        tuple(max(each, rate + more) for each in coming.p99),
+        tuple(max(expected, rate + more / 2) for expected in coming.p50),
+        tuple(max(expected, rate + more) for expected in coming.p90),
+        tuple(max(expected, rate + more) for expected in coming.p99),
     )
 
 
 def _sizes(
-    now: Observation, model: Identified, seen: Mapping[str, Any], rate: float, aim_s: float
+    now: Observation, model: Identified, state: Mapping[str, Any], rate: float, aim_s: float
 ) -> list[int]:
     slots, size = now.slots_per_executor or 1, now.size or 1
     most = max((stage.tasks for stage in model.model.stages), default=1)
     most = min(most, 64 * slots, max(4 * size * slots, 16))
-    ceiling = seen.get("ceiling")
+    ceiling = state.get("ceiling")
     if ceiling is not None:
         most = min(most, ceiling * slots)
     rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, aim_s / 4), 1.0)
