@@ -89,5 +89,5 @@ def test_the_words_of_explain_have_it() -> None:
         )
     )
     assert "more executors will not help, because the fixed cost" in told
-    assert "where the sink commits" in told
+    assert "in the commit of the sink" in told
     assert "more executors would not help: sink" in told
