@@ -24,7 +24,7 @@ from rheostat.model import Decision, Observation, Record
 pytestmark = pytest.mark.e2e
 DEADLINE_S, GONE_DEADLINE_S = 300.0, 60.0
 NO_KAFKA = (
-    "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source, and"
+    "rheostat: no kafka= given: the lag is derived from completed batches of a Kafka source, and"
     " unknown for other sources (a policy that needs it then keeps the size)\n"
 )
 SCRIPT = """

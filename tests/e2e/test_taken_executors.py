@@ -92,7 +92,7 @@ def test_what_yarn_preempts_for_another_queue_is_told_and_comes_back(tmp_path: P
             run.work()
             other = Run(tmp_path / "other", cluster, cluster.url, {"spark.yarn.queue": "urgent"})
             with other.child:
-                run.says("was lost: preempted for somebody else")
+                run.says("was lost: preempted by another workload")
                 run.work()
                 assert other.ended() == 0, other.said()[-4000:]
             await_size(run, 4)
@@ -101,5 +101,5 @@ def test_what_yarn_preempts_for_another_queue_is_told_and_comes_back(tmp_path: P
     run.check_counts()
     lost = run.lost()
     assert lost
-    assert all(each.endswith("preempted for somebody else") for each in lost), lost
+    assert all(each.endswith("preempted by another workload") for each in lost), lost
     assert {each.target for each in run.records() if each.raw} == {4}

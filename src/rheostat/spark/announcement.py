@@ -69,14 +69,14 @@ def _of_lag(settings: Settings) -> Line | None:
     if settings.kafka is None:
         return (
             logging.INFO,
-            "rheostat: no kafka= given: the lag is told from finished batches of a Kafka source,"
-            " and unknown for other sources (a policy that needs it then keeps the size)",
+            "rheostat: no kafka= given: the lag is derived from completed batches of a Kafka"
+            " source, and unknown for other sources (a policy that needs it then keeps the size)",
         )
     if find_spec("confluent_kafka") is None:
         return (
             logging.WARNING,
-            "rheostat: confluent-kafka is not installed, so kafka= is of no use: the lag is told"
-            " from finished batches of a Kafka source",
+            "rheostat: confluent-kafka is not installed, so kafka= has no effect: the lag is"
+            " derived from completed batches of a Kafka source",
         )
     return None
 

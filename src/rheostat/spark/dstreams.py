@@ -108,7 +108,7 @@ def _announcement(
     """Return what a user must know of these receivers, in one line each."""
     lines = [_DEPRECATED]
     if streaming.sparkContext.uiWebUrl is None:
-        lines.append("spark.ui.enabled is off: no batch is seen, and the size is kept")
+        lines.append("spark.ui.enabled is off: no batch is observable, and the size is kept")
     lost = unreplayable(streaming, streams)
     lines += [lost] if lost else []
     if streams and not moves:

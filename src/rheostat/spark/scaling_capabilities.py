@@ -40,7 +40,7 @@ def means_of(
     cannot = [*limitations.degrading]
     if spark.sparkContext.uiWebUrl is None and not internals.status.answers:
         cannot.append(
-            "spark.ui.enabled is off: executors are counted, but how busy they are cannot be seen"
+            "spark.ui.enabled is off: executors are counted, but their load is not observable"
         )
     if not placement.places and state.placement != "off":
         cannot.append(placement.why)
@@ -49,7 +49,7 @@ def means_of(
     too_many = beyond_ceiling(settings, internals.executors.registered())
     cannot += [too_many] if too_many else []
     if state.standby and not placement.places:
-        cannot.append("no executor stands by: that would bring nothing where state is not placed")
+        cannot.append("no standby executors: they have no benefit where state is not placed")
     return ScalingCapabilities(
         graceful=internals.executors.can_decommission and limitations.can_decommission,
         placement=placement,

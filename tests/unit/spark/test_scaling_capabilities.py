@@ -99,7 +99,7 @@ def test_placement_that_is_forced_and_missing_is_said_and_so_is_standby_in_vain(
     assert not told.placement.places
     assert told.standby == 0
     assert "state stays where Spark has put it: this Spark has no such call" in told.cannot
-    assert any("no executor stands by" in line for line in told.cannot)
+    assert any("no standby executors" in line for line in told.cannot)
 
 
 def test_placement_that_is_off_is_no_complaint() -> None:

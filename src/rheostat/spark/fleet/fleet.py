@@ -121,7 +121,7 @@ class Fleet:
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rheostat-fleet", daemon=True)
         self._watchers: list[Callable[[FleetState], None]] = []
-        self._faults = FaultLog("a receiver ended, another one is started")
+        self._faults = FaultLog("a receiver ended; starting another one")
         self.state = FleetState(0.0, {}, limits.least, limits.least, None, None)
 
     @property

@@ -89,7 +89,7 @@ def check(spark: Any, protocol: str, rows_per_s: float, topic: str) -> None:
     if is_connect(spark):
         raise BadInput("a fleet of receivers needs a classic session, not Spark Connect")
     if has_ended(spark):
-        raise BadInput("this SparkSession has been stopped; give one that runs")
+        raise BadInput("this SparkSession has been stopped; pass one that runs")
     if is_local(spark):
         raise BadInput(
             f"master {spark.sparkContext.master} has no executors for receivers; use a cluster"

@@ -54,8 +54,8 @@ def from_tab_lines(lines: Iterable[bytes]) -> list[PushedRecord]:
 def _record(name: object, value: object, number: int) -> PushedRecord:
     if not isinstance(name, str) or not name:
         raise BadInput(
-            f"line {number} has no id: without one a record that is sent again cannot be told from"
-            " a new one"
+            f"line {number} has no id: without one a record that is sent again cannot be"
+            " distinguished from a new one"
         )
     if len(name.encode()) > MOST_ID_BYTES:
         raise BadInput(f"the id of line {number} is longer than {MOST_ID_BYTES} bytes")
@@ -68,4 +68,4 @@ def _text(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise BadInput("what was sent is not UTF-8") from None
+        raise BadInput("the data sent is not UTF-8") from None

@@ -71,7 +71,7 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
         noted = NotedCheckpoints(lambda: _checkpoints(spark, internals), journal.note)
         switches = KillSwitches(noted, _exists(spark))
         journal.other_switch = switches.pulled
-        tasks["the checkpoints cannot be looked at for a kill switch"] = switches.look
+        tasks["the checkpoints cannot be checked for a kill switch"] = switches.look
     return Kept(journal, BackgroundTasks(tasks, settings.loop.interval_s))
 
 

@@ -35,7 +35,7 @@ def run_script(script: Path, arguments: Sequence[str], callbacks: SessionCallbac
     finally:
         _stop_session()
         if not hook.applications and not hook.fault:
-            _log.warning("rheostat: the script made no session, so nothing was watched")
+            _log.warning("rheostat: the script created no session, so nothing was observed")
 
 
 def _ended(script: Path, hook: SessionHook) -> int:

@@ -139,7 +139,7 @@ class SessionHook:
             raise
         except Exception as fault:
             _log.warning(
-                "rheostat: nothing is set, the job runs as it is: %s: %s",
+                "rheostat: no setting was added, the job runs unchanged: %s: %s",
                 type(fault).__name__,
                 fault,
             )
@@ -157,10 +157,10 @@ class SessionHook:
         try:
             self._watching = self._callbacks.session(session)
         except RheostatError as fault:
-            _log.warning("rheostat: not attached, the job runs on: %s", fault)
+            _log.warning("rheostat: not attached, the job keeps running: %s", fault)
         except Exception as fault:
             _log.warning(
-                "rheostat: not attached, the job runs on: %s: %s",
+                "rheostat: not attached, the job keeps running: %s: %s",
                 type(fault).__name__,
                 fault,
             )

@@ -84,7 +84,9 @@ class DStreamsActuator:
         self._size.decide(decision.target)
         receivers = self._receivers.receivers()
         if receivers is None:
-            return Rescaling(phase="blocked", detail="Spark does not tell where its receivers are")
+            return Rescaling(
+                phase="blocked", detail="Spark does not report where its receivers run"
+            )
         hosts = self._executors.hosts()
         facts = ReceiverFacts(
             executors=tuple(hosts),

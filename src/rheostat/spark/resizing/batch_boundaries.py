@@ -37,7 +37,7 @@ class BatchBoundaryTracker:
         self.number: int | None = None
         """How many rounds are over; None while no query runs."""
         self._beats: dict[str, _Beat] = {}
-        self._seen_s = float("-inf")
+        self._looked_s = float("-inf")
 
     def see(
         self, batches: dict[str, int], idle: Callable[[str, float], bool], now: float
@@ -50,7 +50,7 @@ class BatchBoundaryTracker:
         """
         for run_id in self._beats.keys() - batches.keys():
             del self._beats[run_id]
-        fresh, self._seen_s = now - self._seen_s <= FRESH_S, now
+        fresh, self._looked_s = now - self._looked_s <= FRESH_S, now
         # Without a query there are no batches to count by, and the protocol goes by the clock.
         self.number = (self.number or 0) if batches else None
         passed = [

@@ -24,13 +24,13 @@ class Pace:
     """
 
     def __init__(self) -> None:
-        self._seen: object = None
+        self._facts: object = None
         self._changed_s = float("-inf")
 
     def note(self, facts: object, now: float) -> None:
         """Take what is so; what differs from the last time is a change."""
-        if facts != self._seen:
-            self._seen, self._changed_s = facts, now
+        if facts != self._facts:
+            self._facts, self._changed_s = facts, now
 
     def pause_s(self, busy: bool, phase: str, now: float, next_end_s: float | None = None) -> float:
         """Return how long to wait; ``busy``: a batch boundary is waited for, and before

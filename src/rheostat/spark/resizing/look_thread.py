@@ -32,7 +32,7 @@ class LookThread:
         self._look, self._pause_s, self._ended = look, pause_s, ended
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
-        self._faults = FaultLog("a step of the change of size failed, it is tried again")
+        self._faults = FaultLog("a step of the rescale failed; retrying")
 
     def start(self, tick: Callable[[], None]) -> None:
         """Look from now on; ``tick`` is called in the same thread every ``TICK_S``."""

@@ -83,7 +83,7 @@ class RescaleController:
         self._lock = threading.Lock()
         self._thread = LookThread(self.look, self.pause_s, terms.ended)
         self._registry = ExecutorRegistry(executors)
-        self._rounds = BatchBoundaryTracker()
+        self._boundaries = BatchBoundaryTracker()
         self._pace = Pace()
         self._state = StateWatch(placement)
         self._moves = PendingMoves()
@@ -171,7 +171,7 @@ class RescaleController:
         return self._alert or bool(self._moves) or awaits_boundary(self._memory)
 
     def _look(self, request: RescaleRequest, now: float, due: bool) -> None:
-        phase, rounds = self._rescaling.phase, self._rounds.number
+        phase, rounds = self._rescaling.phase, self._boundaries.number
         due |= self._registry.count(rounds, phase, self._busy, now)
         if not (self._busy or due):
             return
@@ -191,11 +191,11 @@ class RescaleController:
 
     def _see_boundaries(self, now: float) -> tuple[Collection[str], bool]:
         """Return the queries that are at a boundary now, and whether a round is over."""
-        before = self._rounds.number
-        passed = self._rounds.see(self._queries.batches(), self._queries.idle, now)
+        before = self._boundaries.number
+        passed = self._boundaries.see(self._queries.batches(), self._queries.idle, now)
         if self._state.places:
             self._loading.note(passed)
-        return passed, self._rounds.number != before
+        return passed, self._boundaries.number != before
 
     def _send(self, units: Mapping[Unit, str]) -> None:
         if units:
@@ -210,7 +210,7 @@ class RescaleController:
             self._registry.note_holders(self._state.holders.values())
         # A whole round without a finding ends the alert; without queries there is no round to wait
         # for.
-        self._alert &= not over and self._rounds.number is not None
+        self._alert &= not over and self._boundaries.number is not None
         target, standby = request.target, self._terms.standby_above(request.target)
         if not request.decided:
             # The size that is there becomes the target, so that state is placed but nobody comes or
@@ -224,7 +224,7 @@ class RescaleController:
     def _facts(self, now: float) -> Facts:
         hosts, room = self._registry.hosts, self._room()
         cold = self._orders.cold(self._registry.fresh)
-        unready = cold | self._registry.newcomers(self._rounds.number)
+        unready = cold | self._registry.newcomers(self._boundaries.number)
         return Facts(
             now_s=now,
             registered=tuple(hosts),
@@ -234,7 +234,7 @@ class RescaleController:
             nodes=self._terms.nodes(hosts) if self._terms.frees_nodes else {},
             warm=frozenset(hosts.keys() - unready),
             warmable=self._state.places,
-            batch=self._rounds.number,
+            batch=self._boundaries.number,
             slack_s=room.slack_s,
             load_s=room.load_s,
             in_pause=room.in_pause,
@@ -266,7 +266,7 @@ class RescaleController:
         lost = {unit for unit in units if holders.get(unit) not in known}
         self._send(self._moves.take(passed, lost))
         for run_id in self._moves.runs:
-            self._rounds.postpone(run_id)
+            self._boundaries.postpone(run_id)
 
     def _hide_from_sources(self) -> None:
         """Hide executors from a Kafka source, from the first arrival on: those first that are not

@@ -37,7 +37,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (r"brief reason: Evicted", "evicted", "its node evicted it"),
     (r"OOMKilled|exit(?:ed with)? (?:code|status):? 137.*out of memory", "memory", "out of memory"),
     (r"memory limits|exceeding (?:physical|virtual|memory)", "memory", "beyond its memory limit"),
-    (r"\bpreempted\b", "preempted", "preempted for somebody else"),
+    (r"\bpreempted\b", "preempted", "preempted by another workload"),
     (
         r"released on a \*?lost\*? node|(?:slave|worker) lost",
         "node",
@@ -45,7 +45,11 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     ),
     (r"unhealthy node", "node", "its node is not healthy"),
     (r"deleted by a user or the framework", DELETED, "its pod was deleted"),
-    (r"decommission", _DECOMMISSIONED, "its node or pod was told to go, and it left in order"),
+    (
+        r"decommission",
+        _DECOMMISSIONED,
+        "its node or pod was removed, and it was decommissioned gracefully",
+    ),
     (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
     # YARN's "killed on request" is no such word: it says so after any signal, a person's too.
     (

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from rheostat.errors import BadInput, RheostatError
 from rheostat.spark.launching.launch import run_script
 
-NO_SESSION = "the script made no session"
+NO_SESSION = "the script created no session"
 
 
 @pytest.fixture(autouse=True)

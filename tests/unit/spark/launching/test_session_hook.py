@@ -165,7 +165,7 @@ def test_a_session_that_cannot_be_attached_leaves_the_script_alone(
     with caplog.at_level(logging.WARNING, logger="rheostat"), SessionHook(Failing()).installed():
         assert SparkSession.builder.getOrCreate() is first
     (message,) = caplog.messages
-    assert "not attached, the job runs on" in message
+    assert "not attached, the job keeps running" in message
     assert str(fault) in message
 
 

@@ -42,7 +42,7 @@ def test_a_look_that_fails_is_said_once_and_tried_again(caplog):
         assert looks.done.wait(10)
         one.stop()
     assert [record.message for record in caplog.records] == [
-        "rheostat: a step of the change of size failed, it is tried again: RuntimeError: gone"
+        "rheostat: a step of the rescale failed; retrying: RuntimeError: gone"
     ]
 
 

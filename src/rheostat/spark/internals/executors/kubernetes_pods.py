@@ -27,8 +27,8 @@ class KubernetesPods:
     * Calls: the private field ``KubernetesClusterSchedulerBackend.kubernetesClient`` and the list,
       and the creation for show (``dryRun``), of pods, the list of events, and ``raw`` with a
       review of the driver's own rights, of that client; ``setOauthToken`` of its configuration.
-    * Without them: why executors do not come is not said, and what is refused is asked for by Spark
-      every second.
+    * Without them: the reason for missing executors is unknown, and Spark requests refused
+      executors every second.
     * Spark 3.5.7 and 4.3.0 tried.
     """
 

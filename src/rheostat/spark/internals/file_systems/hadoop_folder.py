@@ -33,7 +33,7 @@ class HadoopFolder:
         self._jvm = jvm
         self._hadoop_path = jvm.org.apache.hadoop.fs.Path
         self._configuration = configuration
-        self._name, self._stream, self._whole = "", None, ""
+        self._name, self._stream, self._written = "", None, ""
         self._streams: bool | None = None
 
     @property
@@ -104,13 +104,13 @@ class HadoopFolder:
             with as_os_error():
                 stream = self._created(name)
                 self._streams = bool(stream.hasCapability(_HFLUSH))
-                self._name, self._stream, self._whole = name, stream, ""
+                self._name, self._stream, self._written = name, stream, ""
                 if not self._streams:
                     stream.close()
                     self._stream = None
         if self._stream is None:
-            self._whole += text
-            self._write(name, self._whole)
+            self._written += text
+            self._write(name, self._written)
             return
         with as_os_error():
             self._stream.write(bytearray(text, "utf-8"))
@@ -161,7 +161,7 @@ class HadoopFolder:
 
     def close(self) -> None:
         """End the file that was begun last."""
-        stream, self._name, self._stream, self._whole = self._stream, "", None, ""
+        stream, self._name, self._stream, self._written = self._stream, "", None, ""
         if stream is not None:
             with as_os_error():
                 stream.close()

@@ -27,7 +27,7 @@ class Coordinator:
         self._block_managers = block_managers
         self._coordinator = _coordinator_of(gateway.spark)
         self._nothing = gateway.sequence(())
-        self._asked: tuple[Any, ...] | None = None
+        self._requested: tuple[Any, ...] | None = None
         self._listed: Any = None
         """The stores that were asked for last, as a list of Java's."""
 
@@ -35,7 +35,7 @@ class Coordinator:
         """Return why state cannot be placed in this Spark, in one line; None if it can."""
         if self._coordinator is None:
             return (
-                "this Spark has no state store coordinator to be asked"
+                "this Spark has no accessible state store coordinator"
                 " (StreamingQueryManager.stateStoreCoordinator)"
             )
         # Names are looked up, not called: a report for a test would be a report.
@@ -44,7 +44,7 @@ class Coordinator:
             return f"this Spark's state store coordinator has no {', '.join(sorted(missing))}"
         if self._block_managers.reachable() is None:
             return (
-                "this Spark does not tell the hosts of its executors"
+                "this Spark does not report the hosts of its executors"
                 " (BlockManagerMaster.getMemoryStatus)"
             )
         return None
@@ -69,8 +69,8 @@ class Coordinator:
     def _places(self, stores: tuple[Any, ...]) -> list[str | None]:
         if self._look_up is None:
             return [self.place(store) for store in stores]
-        if self._asked != stores:
-            self._asked, self._listed = stores, self._gateway.listed(stores)
+        if self._requested != stores:
+            self._requested, self._listed = stores, self._gateway.listed(stores)
         # A list of Java's asks for all of its stores: from here it would be two calls for each.
         places = self._listed.clone()
         places.replaceAll(self._look_up)

@@ -104,8 +104,8 @@ class Platform:
         self._words = ""
         self._wanted = 0
         self._looked_s, self._pause_s = float("-inf"), LOOK_S
-        self._said: set[str] = set()
-        self._asked_rights = False
+        self._logged: set[str] = set()
+        self._has_read_rights = False
         self._unregistered = Unregistered()
         self._ghosts: Mapping[str, str] = {}
 
@@ -145,9 +145,9 @@ class Platform:
 
     def _check_rights(self) -> None:
         """Say once, at the start, which rights the driver lacks: later it would be too late."""
-        if self._asked_rights or not self._pods.available:
+        if self._has_read_rights or not self._pods.available:
             return
-        self._asked_rights = True
+        self._has_read_rights = True
         with suppress(Refused):  # a failing look at the pods will say it
             for line in pod_rights.lacking(self._pods.rights(), self._pods.namespace):
                 _log.warning("rheostat: %s", line)
@@ -260,8 +260,8 @@ class Platform:
             for text in (quiet, self._unregistered.words())
             if text
         ]
-        if words and _UNREACHED not in self._said:
-            self._said.add(_UNREACHED)
+        if words and _UNREACHED not in self._logged:
+            self._logged.add(_UNREACHED)
             _log.warning("rheostat: %s", words[0])
         return words
 
@@ -275,7 +275,7 @@ class Platform:
             f" {_RULE.format(what)}",
             404: f"{place} is not there, says the API server: {refused}",
         }.get(refused.code, f"the API server does not answer: {refused}")
-        if lines not in self._said:
-            self._said.add(lines)
+        if lines not in self._logged:
+            self._logged.add(lines)
             _log.warning("rheostat: %s", lines)
         return lines

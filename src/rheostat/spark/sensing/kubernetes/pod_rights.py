@@ -11,11 +11,11 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
     "pods": {
         "create": "no executor can be added",
         "get": "Spark does not see how its executors end",
-        "list": "why executors do not come is not said",
+        "list": "the reason for missing executors is unknown",
         "watch": "Spark does not see how its executors end",
         "delete": "what Spark ends stays there",
     },
-    "events": {"list": "preempted, evicted and deleted executors are not told apart"},
+    "events": {"list": "preempted, evicted and deleted executors cannot be distinguished"},
 }
 """By resource the verbs that are needed, and what happens without each."""
 

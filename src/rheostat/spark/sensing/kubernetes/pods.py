@@ -151,7 +151,7 @@ def waiting_words(pods: Iterable[Pod]) -> str:
     reasons: dict[str, list[str]] = {}
     for pod in pods:
         if pod.phase == "Pending":
-            reasons.setdefault(pod.waits or "nothing is said of why", []).append(pod.name)
+            reasons.setdefault(pod.waits or "no reason given", []).append(pod.name)
     return "; ".join(
         f"{len(names)} pod{'s' if len(names) > 1 else ''} pending ({names[0]}"
         f"{', ...' if len(names) > 1 else ''}): {reason}"

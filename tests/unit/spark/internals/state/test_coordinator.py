@@ -93,6 +93,6 @@ def test_why_state_cannot_be_placed_is_said_in_one_line(
 
 def test_a_spark_without_a_coordinator_is_told(gateway: Callable[..., Any], absent: Any) -> None:
     managers: Any = SimpleNamespace(reachable=dict)
-    assert "no state store coordinator" in (
+    assert "no accessible state store coordinator" in (
         Coordinator(gateway(session=absent), managers).cannot_place() or ""
     )

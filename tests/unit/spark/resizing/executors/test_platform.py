@@ -303,8 +303,8 @@ def test_rights_that_the_driver_lacks_are_said_once_at_the_start(
         seen.look(["1"], 1, float(second))
     assert pods.reviews == 1
     assert [each.getMessage() for each in caplog.records] == [
-        "rheostat: pods in namespace jobs: the driver may not list, delete (why executors do not"
-        " come is not said; what Spark ends stays there); add to its role:"
+        "rheostat: pods in namespace jobs: the driver may not list, delete (the reason for"
+        " missing executors is unknown; what Spark ends stays there); add to its role:"
         ' apiGroups: [""], resources: ["pods"], verbs: ["list", "delete"]'
     ]
 

@@ -23,7 +23,7 @@ def test_the_rule_to_add_names_resource_and_verbs() -> None:
     pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}
     assert lacking(review(pods), "jobs") == (
         "events in namespace jobs: the driver may not list (preempted, evicted and deleted"
-        " executors are not told apart); add to its role:"
+        " executors cannot be distinguished); add to its role:"
         ' apiGroups: [""], resources: ["events"], verbs: ["list"]',
     )
 
