@@ -149,7 +149,7 @@ def test_a_fault_of_ours_leaves_the_job_as_it_is(
     with caplog.at_level(logging.WARNING, logger="rheostat"), SessionHook(Faulty()).installed():
         SparkContext(conf=SparkConf().set("spark.a", "b"))
     assert dict(contexts[0].getAll()) == {"spark.a": "b"}
-    assert [message.count("nothing is set") for message in caplog.messages] == [1]
+    assert [message.count("no setting was added") for message in caplog.messages] == [1]
 
 
 @pytest.mark.parametrize("fault", [BadInput("no such thing"), ValueError("a fault of ours")])
