@@ -121,7 +121,7 @@ def sized(job: Job, policy: str, **parameters: float) -> Sized:
     run = simulate(
         SparkPlant(plant, parse(job.load), seed=job.seed),
         create(policy, parameters, job.slo),
-        guards_of(Limits.between(1, job.most), GuardOptions(), LoopOptions()),
+        guards_of(Limits.between(1, job.most), GuardOptions(), LoopOptions(reversal_hold_s=0)),
         until_s=60 * MINUTES,
         interval_s=5,
     )

@@ -97,7 +97,9 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
         stack.enter_context(feed)
     job.start()
     if not own:
-        loop = LoopOptions(interval_s=2.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
+        loop = LoopOptions(
+            interval_s=2.0, cooldown_out_s=0.0, cooldown_in_s=0.0, reversal_hold_s=0.0
+        )
         journal = cluster.folder / "journal"
         handle = attach(
             job.streaming,

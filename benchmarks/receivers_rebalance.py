@@ -40,7 +40,7 @@ TWO_MINUTES_S = 120.0
 MOST_KILLED = 3
 """Executors while some are killed."""
 
-LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
+LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0, reversal_hold_s=0.0)
 
 
 def main() -> None:

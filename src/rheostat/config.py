@@ -47,6 +47,14 @@ class LoopOptions:
     cooldown_in_s: float = field(
         default=60.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
     )
+    reversal_hold_s: float = field(
+        default=3600.0,
+        metadata={
+            "help": (
+                "seconds without a scale-in after one was taken back at the same load; 0: no hold"
+            )
+        },
+    )
     stale_after_s: float = field(
         default=30.0, metadata={"help": "seconds after which observations are too old to decide on"}
     )

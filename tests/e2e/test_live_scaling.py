@@ -40,7 +40,7 @@ pytestmark = pytest.mark.e2e
 PARTITIONS, RATE = 6, 100
 DEADLINE_S = 300.0
 TOPIC = "live-bids"
-LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
+LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0, reversal_hold_s=0)
 
 
 def until(what: str, condition: Callable[[], bool]) -> None:

@@ -38,7 +38,7 @@ PARTITIONS = {"counts": 5, "sessions": 6}
 KEYS, ROWS_PER_KEY = 64, 50
 ROWS_PER_BATCH, LEAST_BATCHES = 2000, 4
 """Two batches are waited for at the start of a test and two at its end, however long they take."""
-LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0)
+LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0, reversal_hold_s=0)
 LONG_TRIGGER_MS = 8000
 """Leaves a pause of the 3 s that a rehearsal needs, also where a batch takes 5 s because others use
 the machine."""

@@ -26,6 +26,10 @@ _FORGET = 0.02
 _LEVEL = 0.2
 """What a batch counts in the bias, half of it in the spread."""
 _ERRORS = 5
+_OUTLIER = math.log(1.5)
+_LEAST_SLOPE = 0.75
+"""Of batch time over the time of its tasks: a batch is not over before its tasks. At one size and a
+constant rate noise alone may show a slope of 0, by which executors would make no difference."""
 _FLUID = 10_000
 """Tasks of a batch whose stages are not seen: work that any number of slots shares evenly."""
 _WIDE = 0.15
@@ -148,7 +152,9 @@ def identified(learnt: Learnt) -> Identified | None:
     if "time" not in learnt:
         return None
     staged, factor = learnt["staged"], math.exp(learnt.get("bias", 0.0))
-    fixed_s, slope = through(learnt["time"], slope=1.0 if staged else None)
+    fixed_s, slope = through(
+        learnt["time"], slope=1.0 if staged else None, least=_LEAST_SLOPE if staged else 0.0
+    )
     stages = (
         tuple(_cost(stage, slope * factor) for stage in learnt["stages"].values())
         if staged
@@ -206,9 +212,16 @@ def _cost(learnt: Learnt, factor: float = 1.0) -> StageCost:
 
 
 def _with_error(learnt: Learnt, off: float) -> dict[str, Any]:
+    """Return bias, spread and errors after a batch that was ``off`` by a logarithm. A single
+    outlier is a busy computer and counts as one that is just no outlier; a second one in a row
+    counts in full.
+    """
     variance = learnt.get("variance", _WIDE * _WIDE)
+    errors = learnt.get("errors", ())
+    confirmed = bool(errors) and errors[-1] > _OUTLIER
+    counted = off if confirmed else max(-_OUTLIER, min(off, _OUTLIER))
     return {
-        "bias": learnt.get("bias", 0.0) + _LEVEL * off,
-        "variance": variance + _LEVEL / 2 * (off * off - variance),
-        "errors": [*learnt.get("errors", ()), abs(off)][-_ERRORS:],
+        "bias": learnt.get("bias", 0.0) + _LEVEL * counted,
+        "variance": variance + _LEVEL / 2 * (counted * counted - variance),
+        "errors": [*errors, abs(off)][-_ERRORS:],
     }

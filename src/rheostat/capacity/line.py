@@ -38,8 +38,11 @@ def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[flo
     ]
 
 
-def through(moments: Moments, slope: float | None = None) -> tuple[float, float]:
-    """Return (intercept, slope), both at least 0, of a line through the samples.
+def through(
+    moments: Moments, slope: float | None = None, least: float = 0.0
+) -> tuple[float, float]:
+    """Return (intercept, slope) of a line through the samples; the intercept is at least 0, the
+    slope at least ``least``.
 
     The prior is ``slope`` where it is given, else an intercept of 0: what samples of one x cannot
     tell apart is taken for slope. Without samples: the prior.
@@ -58,6 +61,6 @@ def through(moments: Moments, slope: float | None = None) -> tuple[float, float]
         return 0.0, products / squares
     intercept = (ys * squares - xs * products) / determinant
     rises = (ones * products - xs * ys) / determinant
-    if rises < 0:
-        return ys / ones, 0.0
+    if rises < least:
+        return max(0.0, (ys - least * xs) / ones), least
     return (intercept, rises) if intercept >= 0 else (0.0, products / squares)

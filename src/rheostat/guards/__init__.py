@@ -14,6 +14,7 @@ from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown
 from rheostat.guards.over_provisioning import OverProvisioning
 from rheostat.guards.receiver_room import ReceiverRoom
+from rheostat.guards.reversal import Reversal
 from rheostat.guards.schedule import ExcludedPeriods, Schedule
 from rheostat.guards.stabilization import Stabilization
 from rheostat.guards.stale_data import StaleData
@@ -30,6 +31,7 @@ __all__ = [
     "Guarded",
     "OverProvisioning",
     "ReceiverRoom",
+    "Reversal",
     "Schedule",
     "Stabilization",
     "StaleData",
@@ -77,6 +79,7 @@ def standard_guards(
     budget: Budget | None = None,
     excluded_periods: ExcludedPeriods | None = None,
     schedule: Schedule | None = None,
+    reversal: Reversal | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
     """Return the guards in their one order; without options only stale data, cooldown, the room of
@@ -93,6 +96,7 @@ def standard_guards(
         step_limits,
         budget,
         excluded_periods,
+        reversal,
         cooldown or Cooldown(),
         ReceiverRoom(),
         schedule,
@@ -144,6 +148,7 @@ def guards_of(
             if options.floor or options.ceiling
             else None
         ),
+        reversal=Reversal(loop.reversal_hold_s) if loop and loop.reversal_hold_s else None,
         ceiling_follows=ceiling_follows,
     )
     # The changes of a recording were made by another controller: they hold this policy to nothing.

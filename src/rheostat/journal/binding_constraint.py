@@ -11,6 +11,7 @@ GUARDS = {
     "excluded_periods": "excluded period",
     "over_provisioning": "over-provisioning",
     "receiver_room": "room for receivers",
+    "reversal": "a scale-in that was taken back",
     "schedule": "schedule",
     "stabilization": "stabilization window",
     "stale_data": "stale data",

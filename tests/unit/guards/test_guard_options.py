@@ -26,7 +26,14 @@ def names(*given: object, **options: object) -> list[str]:
 
 
 def test_without_options_those_that_are_always_on_are_on():
-    assert names(LoopOptions()) == ["stale_data", "cooldown", "receiver_room", "bounds"]
+    assert names(LoopOptions()) == [
+        "stale_data",
+        "reversal",
+        "cooldown",
+        "receiver_room",
+        "bounds",
+    ]
+    assert "reversal" not in names(LoopOptions(reversal_hold_s=0.0))
 
 
 def test_a_recording_has_no_cooldown():

@@ -13,6 +13,7 @@ from rheostat.guards import (
     Budget,
     ExcludedPeriods,
     OverProvisioning,
+    Reversal,
     Schedule,
     Stabilization,
     StepLimits,
@@ -177,6 +178,7 @@ def test_every_guard_has_a_name_in_words():
         budget=Budget(slot_hours=1.0, keep=1),
         excluded_periods=ExcludedPeriods("00:00-01:00"),
         schedule=Schedule(floor="00:00-24:00 = 3"),
+        reversal=Reversal(),
     )
     names = {rule.name for rule in guards} | {FlapGuard().name, Held().name}
     assert names == GUARDS.keys()

@@ -154,6 +154,7 @@ class Demo:
             interval_s=self.interval_s,
             cooldown_out_s=self.cooldown_out_s,
             cooldown_in_s=self.cooldown_in_s,
+            reversal_hold_s=0.0,  # a day of minutes has no hour at one load
         )
 
     @property

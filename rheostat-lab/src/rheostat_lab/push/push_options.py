@@ -31,7 +31,9 @@ class PushDemo:
     slo: Slo = field(default_factory=Slo)
     trigger_s: float = 2.0
     loop: LoopOptions = field(
-        default_factory=lambda: LoopOptions(interval_s=3.0, cooldown_out_s=5.0, cooldown_in_s=15.0)
+        default_factory=lambda: LoopOptions(
+            interval_s=3.0, cooldown_out_s=5.0, cooldown_in_s=15.0, reversal_hold_s=0.0
+        )
     )
     guards: GuardOptions = field(default_factory=GuardOptions)
     protocol: str = "http"

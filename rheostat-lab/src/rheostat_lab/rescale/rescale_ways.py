@@ -17,7 +17,7 @@ from rheostat.spark.session import attach
 from rheostat_lab.rescale.stateful_job import StatefulJob
 
 WAYS = ("rheostat", "spark", "locality0", "restart")
-LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0)
+LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0, reversal_hold_s=0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,10 +105,11 @@ def guards_for(settings: Settings, given: Mapping[str, Any]) -> tuple[Guard, ...
     """Return the guards of a cell, in their one order; raises BadInput for an option that is out of
     range.
     """
-    loop = LoopOptions(
-        interval_s=settings.interval_s,
-        **{name: given[name] for name in given if name in _names(LoopOptions)},
-    )
+    # Experiments play a day within an hour: a hold of an hour would be one of a whole day.
+    named = {"reversal_hold_s": 0.0} | {
+        name: given[name] for name in given if name in _names(LoopOptions)
+    }
+    loop = LoopOptions(interval_s=settings.interval_s, **named)
     options = GuardOptions(**{name: given[name] for name in given if name in _names(GuardOptions)})
     return guards_of(settings.limits, options, loop)
 

@@ -39,6 +39,10 @@ _SCALE_IN_BATCH_FACTOR = 1.05
 """Times as long as is thought batches may last with fewer executors: else, where surges are only
 just borne, two sizes take turns."""
 
+_ROOM = 1.25
+"""Times as long as foretold a batch without rows may last after a scale-in: where fixed costs take
+most of the objective, no rate is low enough to make up for a batch that is longer than foretold."""
+
 _GAIN = 0.05
 """A reserve that leaves more than the rest of the late rows is no use."""
 
@@ -262,7 +266,10 @@ class Predictive:
         size, until_s = at.size, self._worth_s(at)
         best, saved = size, self.waits * self.rescale_cost
         longer_batches = replace(at, longer=at.longer * _SCALE_IN_BATCH_FACTOR)
+        with_room = replace(at, longer=at.longer * _ROOM)
         for q in (fewer for fewer in at.sizes if fewer < size):
+            if with_room.sustained(q) <= 0:
+                continue
             saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if q == at.cap:
                 saving = math.inf  # what has gained nothing is given back at once

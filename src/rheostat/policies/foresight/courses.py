@@ -40,15 +40,20 @@ def course(
 
 
 def is_last_look(at: Situation, arrivals: Arrivals, late_rows: float) -> bool:
-    """Tell whether all executors that there may be, asked for at the next look, would come too
-    late: the batches until then, and what has queued up when they come and are cold, make more than
-    ``late_rows`` late, and fewer if they are asked for now.
+    """Tell whether the most executors, requested at the next look, would come too late: with those
+    that stand more than ``late_rows`` are late in the end, with the most requested at the next look
+    still as many, and fewer if they are requested now.
+
+    Where those that stand keep the objective, only the cold batch of new executors is late, and
+    when it comes is no reason to request them.
     """
     most = max(at.size, at.sizes[-1])
     if most == at.size or at.lost:
         return False
     later = _requested_in(at, arrivals, most, at.tick_s)
     if later <= late_rows:  # as at most looks: the second rollout can be saved
+        return False
+    if course(at, arrivals, at.size, at.within_s + at.aim_s).late_rows <= late_rows:
         return False
     return later > late_rows + _requested_in(at, arrivals, most, 0.0)
 

@@ -19,6 +19,7 @@ from rheostat.capacity.rescale_cost import (
 from rheostat.model import Memory, Observation
 from rheostat.policies.foresight.gain import with_batch_gain
 from rheostat.policies.foresight.late_rows import late_by
+from rheostat.policies.foresight.situation import OVERDUE
 from rheostat.policies.foresight.waiting import rows_limit
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period_s
@@ -133,6 +134,7 @@ def _batch(
     starting = during_start(state["rescale"], began_s, began_s + now.batch_s)
     expected_s = known.model.batch_s(now.batch_rows, slots) if known else now.batch_s
     learned["longer_s"] = max(0.0, now.batch_s - expected_s)
+    learned["overran"] = now.batch_s > OVERDUE * expected_s
     if settled:
         learned["rescale"] = with_settled(state["rescale"])
         if known and starting >= _MAJORITY_SHARE:  # before it had settled cold ones are in it, too

@@ -14,7 +14,7 @@ from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
 from rheostat.policies.foresight.gain import cap
 from rheostat.policies.foresight.late_rows import HOUR_S, may_be_late
-from rheostat.policies.foresight.waiting import overdue, waiting
+from rheostat.policies.foresight.waiting import overdue, overdue_s, rows_dominate, waiting
 from rheostat.signals.forecasts.forecast import Forecast, last_value
 from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
@@ -34,8 +34,11 @@ _FIXED = 2.5
 _BY_CHANGES = 0.004
 """Of the rows may be late by changes of size: half of those that may be late."""
 
-_OVERDUE = 1.5
-"""A batch that lasts so many times as long as it should: its rows are dearer than was known."""
+OVERDUE = 1.5
+"""A batch that lasts so many times as long as the model says is an outlier: rows are dearer now,
+or the computer is busy. It is taken for dearer rows after another outlier, or once it is overdue
+for longer than executors take to come: until then a busy computer may be over before they come. A
+batch that is mostly fixed cost never is: few rows cannot have become so dear."""
 
 _MAJORITY_SHARE = 0.5
 """Forecasts of a load of which more is unknown have hardly been tried: their worst counts."""
@@ -169,6 +172,8 @@ def situation(
     late_share, late_in_window = may_be_late(state["late"])
     longer = math.exp(margin * model.spread)
     over = overdue(now, model.model, state["running_on"] * slots, cost.cold_s)
+    lasting = bool(state.get("overran")) or overdue_s(now, over) > cost.start_s
+    is_dearer = over > OVERDUE and lasting and rows_dominate(now, model.model)
     backlog = waiting(now, model.model, rate, longer)
     capped = cap(state.get("trial", {}), now, slo_s)
     current = Situation(
@@ -186,7 +191,7 @@ def situation(
         way=on_their_way(state["rescale"], now.t_s),
         lost=state["rescale"]["lost"],
         aim_s=aim_s,
-        longer=longer * over if over > _OVERDUE else longer,
+        longer=longer * over if is_dearer else longer,
         late_share=late_share,
         late_in_window=late_in_window,
         rows_limit=state.get("rows_limit"),

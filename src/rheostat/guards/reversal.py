@@ -1,0 +1,90 @@
+"""Reversal: at a constant load a scale-in that was taken back is not repeated within an hour."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Decision, Memory, Observation
+from rheostat.signals.last_resize import latest_size, resized
+
+_MEAN_S = 20.0
+"""Time constant of the mean arrival rate: single ticks at a low rate are noise, and a load that
+goes up and down within two minutes is not constant."""
+
+_SAME = 0.25
+"""Relative difference up to which two mean rates count as the same load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """Holds scale-ins for ``hold_s`` (default one hour) after a scale-out that took a scale-in back
+    at the same load: at a constant load there is at most one such reversal in that time.
+
+    A scale-out is never held. The hold ends early when the load changes by more than a quarter:
+    rising, it shows that the scale-out was needed; falling, that fewer executors may now be enough.
+    Where the arrival rate is unknown nothing is held.
+    """
+
+    hold_s: float = 3600.0
+    name: str = "reversal"
+
+    def __post_init__(self) -> None:
+        if not self.hold_s > 0:
+            raise BadInput(f"reversal hold_s must be above 0 seconds, but it is {self.hold_s}")
+
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision, or the current target while a scale-in would repeat a failed one."""
+        kept = self._remember(decision, observation, memory, now)
+        hold, current = kept["hold"], observation.size
+        if hold is None or current is None or decision.target >= current:
+            return decision, kept
+        reason = (
+            f"{decision.reason}; the last scale-in was taken back at this load: none for"
+            f" {hold['until_s'] - now:.0f} s more"
+        )
+        return replace(decision, target=current, reason=reason), kept
+
+    def _remember(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> dict[str, Any]:
+        rate = _mean_rate(observation, memory, now)
+        at_s, change = resized(observation, memory)
+        scaled_in, hold = memory.get("scaled_in_rate"), memory.get("hold")
+        # A change that was not requested is that of a schedule, or of somebody else.
+        requested = change * memory.get("requested", 0) > 0
+        if change > 0 and requested and _is_same(scaled_in, rate):
+            hold = {"rate": rate, "until_s": at_s + self.hold_s}
+        if change:
+            scaled_in = rate if change < 0 and requested else None
+        elif not _is_same(scaled_in, rate):
+            scaled_in = None
+        # The lower end is for a clock that was put back: the hold must not last for longer.
+        if hold and not (
+            hold["until_s"] - self.hold_s <= now < hold["until_s"] and _is_same(hold["rate"], rate)
+        ):
+            hold = None
+        return {
+            "seen": latest_size(observation),
+            "requested": decision.target - (observation.size or decision.target),
+            "rate": rate,
+            "t_s": now,
+            "scaled_in_rate": scaled_in,
+            "hold": hold,
+        }
+
+
+def _mean_rate(observation: Observation, memory: Memory, now: float) -> float | None:
+    rate, before = observation.input_rows_per_s, memory.get("rate")
+    if rate is None or before is None:
+        return before if rate is None else rate
+    share = -math.expm1(-max(0.0, now - memory["t_s"]) / _MEAN_S)
+    return float(before + share * (rate - before))
+
+
+def _is_same(before: float | None, rate: float | None) -> bool:
+    return before is not None and rate is not None and abs(rate - before) <= _SAME * before

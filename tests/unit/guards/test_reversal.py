@@ -1,0 +1,104 @@
+"""A scale-in that was taken back at the same load is not repeated within an hour."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from rheostat.errors import BadInput
+from rheostat.guards import Reversal
+from rheostat.model import Decision, Memory, Observation
+
+TICK_S = 5.0
+
+
+class Job:
+    """A job whose size follows the guard's decision."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.now = size, 0.0
+        self.memory: Memory = {}
+
+    def tick(self, target: int, rate: float | None, minutes: float = 0.0) -> str:
+        """Ask for a size, for so many minutes at every tick; return the last reason."""
+        for _ in range(max(1, round(60 * minutes / TICK_S))):
+            observation = Observation(
+                t_s=self.now, executors=self.size, target=self.size, input_rows_per_s=rate
+            )
+            decision, self.memory = Reversal()(
+                Decision(target=target, reason="asked"), observation, self.memory, self.now
+            )
+            self.size, self.now = decision.target, self.now + TICK_S
+        return decision.reason
+
+
+def reversed_at(rate: float | None) -> Job:
+    job = Job(6)
+    job.tick(6, rate, minutes=5)
+    job.tick(4, rate)
+    job.tick(6, rate, minutes=1)
+    assert job.size == 6
+    return job
+
+
+def test_the_first_scale_in_and_every_scale_out_pass():
+    job = reversed_at(52.0)
+    job.tick(9, 52.0)
+    assert job.size == 9
+
+
+def test_a_scale_in_that_was_taken_back_is_held_for_an_hour():
+    job = reversed_at(52.0)
+    assert "the last scale-in was taken back at this load" in job.tick(4, 52.0, minutes=58)
+    assert job.size == 6
+    job.tick(4, 52.0, minutes=2)
+    assert job.size == 4
+
+
+@pytest.mark.parametrize("rate", [30.0, 90.0])
+def test_a_load_that_has_changed_ends_the_hold(rate):
+    job = reversed_at(52.0)
+    job.tick(6, rate, minutes=5)
+    job.tick(4, 52.0)
+    assert job.size == 4
+
+
+def test_a_scale_out_for_a_higher_load_is_no_reversal():
+    job = Job(6)
+    job.tick(4, 52.0)
+    job.tick(4, 90.0, minutes=5)
+    job.tick(6, 90.0, minutes=1)
+    job.tick(4, 90.0)
+    assert job.size == 4
+
+
+def test_without_an_arrival_rate_nothing_is_held():
+    job = reversed_at(None)
+    job.tick(4, None)
+    assert job.size == 4
+
+
+def test_a_change_by_a_schedule_is_no_reversal():
+    job = Job(6)
+    job.tick(4, 52.0)
+    job.tick(4, 52.0)
+    job.size = 6  # a floor that begins
+    job.tick(6, 52.0)
+    job.tick(4, 52.0)
+    assert job.size == 4
+
+
+def test_a_clock_that_was_put_back_ends_the_hold():
+    job = reversed_at(52.0)
+    job.now -= 7200.0
+    job.tick(4, 52.0)
+    assert job.size == 4
+
+
+def test_a_hold_of_no_time_is_refused():
+    with pytest.raises(BadInput, match="hold_s"):
+        Reversal(hold_s=0.0)
+
+
+def test_memory_is_plain():
+    job: Mapping[str, object] = reversed_at(52.0).memory
+    assert set(job) == {"seen", "requested", "rate", "t_s", "scaled_in_rate", "hold"}

@@ -1,0 +1,42 @@
+"""At a constant low load ``predictive`` does not take two sizes in turn.
+
+The recordings are of simulated jobs like the one that flapped (``foreachBatch`` into a database,
+heavy batches, 7 and 20 rows/s, 16 executors allowed), sized by the policy before it was corrected:
+within minutes it went down to one executor and back to eight.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from rheostat.journal.record import from_line
+from rheostat.model import Decision, Memory, Record
+from rheostat.policies.forecasts.predictive import Predictive
+
+RECORDINGS = Path(__file__).parent / "recordings"
+
+
+def replayed(name: str) -> list[tuple[Record, Decision]]:
+    """Return each record of a recording with what the policy decides on its observation."""
+    memory: Memory = {}
+    outcomes = []
+    for line in (RECORDINGS / f"{name}.jsonl").read_text("utf-8").splitlines():
+        record = from_line(line)
+        assert record.observation is not None
+        decision, memory = Predictive(slo=10).decide(record.observation, memory)
+        outcomes.append((record, decision))
+    return outcomes
+
+
+@pytest.mark.parametrize("name", ["fixed_cost_three_seconds", "sixteen_writers"])
+def test_a_scale_in_that_had_to_be_taken_back_is_not_made_again(name: str) -> None:
+    outcomes = replayed(name)
+    assert any((record.target or 16) == 1 for record, _ in outcomes)
+    smallest = min(decision.target for record, decision in outcomes if record.observation.size > 1)  # type: ignore[union-attr,operator]
+    assert smallest >= 4
+
+
+def test_noise_at_one_executor_is_no_reason_for_eight() -> None:
+    record, decision = replayed("fixed_cost_three_seconds")[-1]
+    assert record.target == 8
+    assert decision.target == 1
