@@ -14,7 +14,7 @@ from rheostat_lab.experiment_file import spec_of, values_of
 from rheostat_lab.live.played_day import PlayedDay
 from rheostat_lab.live.policies_run import read_days
 from rheostat_lab.live.policies_spec import PoliciesSpec
-from rheostat_lab.live.policy_table import said, table
+from rheostat_lab.live.policy_table import sentences, table
 from rheostat_lab.live.prediction_table import prediction_table
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ def parts(spec: PoliciesSpec, days: Sequence[PlayedDay]) -> dict[str, str]:
     wanted = len(list(spec.cells()))
     claim = [f"**Claim.** On real Spark and Kafka, {len(days)} of {wanted} days played:"]
     claim += [
-        f"* **{query}.** {' '.join(said(played, spec.policies))}"
+        f"* **{query}.** {' '.join(sentences(played, spec.policies))}"
         for query, played in by_query.items()
     ]
     tables = {query: table(played, spec.policies) for query, played in by_query.items()}

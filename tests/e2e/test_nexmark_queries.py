@@ -61,7 +61,7 @@ def _streamed(spark: SparkSession, folder: Path, work: Path) -> str:
 def test_q1_of_spark_is_q1_of_duckdb(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     sink = _written(queries.q1(spark.read.parquet(str(folder))), tmp_path)
     assert oracle.check_q1(f"{folder}/*.parquet", sink) == oracle.Verdict(
-        expected=4000, found=4000, missing=0, unexpected=0
+        expected=4000, actual=4000, missing=0, unexpected=0
     )
 
 

@@ -1,1 +1,1 @@
-"""The laboratory: what repeats the literature and measures Rheostat itself; not needed to run a job."""  # noqa: E501
+"""Experiments that reproduce the literature and measure Rheostat; not needed to run a job."""

@@ -24,7 +24,9 @@ def values_of(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} cannot be read as YAML: {error}".splitlines()[0]) from None
     if not isinstance(read, dict):
         raise BadInput(f"{path} must have names and values, as experiment: downtime")
-    return {name: tuple(each) if isinstance(each, list) else each for name, each in read.items()}
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in read.items()
+    }
 
 
 def spec_of(kind: type[Spec], path: Path, values: Mapping[str, Any]) -> Spec:

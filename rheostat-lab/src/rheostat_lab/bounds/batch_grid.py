@@ -47,12 +47,12 @@ class Batches:
         most = float(np.diff(self.curve.rows).max())
         # A batch takes whole steps, and one that may not take a single step would never get on.
         if most > self.job.max_rows:
-            said = f"a rows limit of {self.job.max_rows:g} needs a finer grid"
-            raise BadInput(f"{said}: a step of {self.curve.step_s:g} s brings {most:.0f} rows")
+            text = f"a rows limit of {self.job.max_rows:g} needs a finer grid"
+            raise BadInput(f"{text}: a step of {self.curve.step_s:g} s brings {most:.0f} rows")
         steps = self.job.trigger_s / self.curve.step_s
         if abs(steps - round(steps)) > 1e-6:
-            said = f"the trigger interval, {self.job.trigger_s:g} s,"
-            raise BadInput(f"{said} must be a multiple of the grid's step, {self.curve.step_s:g} s")
+            text = f"the trigger interval, {self.job.trigger_s:g} s,"
+            raise BadInput(f"{text} must be a multiple of the grid's step, {self.curve.step_s:g} s")
 
     @property
     def interval(self) -> int:

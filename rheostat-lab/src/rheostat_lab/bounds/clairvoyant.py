@@ -173,7 +173,7 @@ class _Program:
         if not np.isfinite(starts[size]):
             return None
         t, age = self._first, self._first
-        found: list[tuple[float, float, float, float]] = []
+        points: list[tuple[float, float, float, float]] = []
         cost, rescalings = float(self._curve.step_s * self._first * self._slots(size)), 0
         while t < self._curve.steps:
             after = int(
@@ -187,12 +187,12 @@ class _Program:
                 t, np.array([t - age]), self._job.sizes[[after]]
             )
             rows = float(self._curve.rows[until[0]] - self._curve.rows[t - age])
-            found.append((t * self._curve.step_s, self._job.sizes[after], rows, float(late[0])))
+            points.append((t * self._curve.step_s, self._job.sizes[after], rows, float(late[0])))
             cost += float(
                 min(lasts[0], self._curve.steps - t) * self._curve.step_s * self._slots(after)
             )
             t, age, size = t + int(lasts[0]), t + int(lasts[0] - until[0]), after
-        return Path.of(found, cost, rescalings)
+        return Path.of(points, cost, rescalings)
 
     def _slots(self, size: int) -> float:
         return float(self._job.sizes[size] * self._job.slots_per_executor)

@@ -83,10 +83,10 @@ def run_static(job: Job, curve: Curve, executors: int, *, kindly: bool = False) 
     """
     batches = Batches(job, curve, kindly=kindly)
     t = batches.interval
-    since, found = 0, []
+    since, points = 0, []
     while t < curve.steps:
         until, lasts, late = batches.from_step(t, np.array([since]), np.array([float(executors)]))
-        found.append(
+        points.append(
             (
                 t * curve.step_s,
                 float(executors),
@@ -100,9 +100,9 @@ def run_static(job: Job, curve: Curve, executors: int, *, kindly: bool = False) 
         curve.at(np.array([curve.steps - job.slo.latency_s / curve.step_s]))[0] - curve.rows[since]
     )
     if left > 0:
-        found.append(((curve.steps - 1) * curve.step_s, float(executors), left, left))
+        points.append(((curve.steps - 1) * curve.step_s, float(executors), left, left))
     return Path.of(
-        found, cost=curve.steps * curve.step_s * executors * job.slots_per_executor, rescalings=0
+        points, cost=curve.steps * curve.step_s * executors * job.slots_per_executor, rescalings=0
     )
 
 

@@ -15,5 +15,5 @@ def trouble(log: Path) -> str:
     except OSError:
         text = ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = [line for line in lines if any(sign in line for sign in _SIGNS)]
-    return (said or lines or ["it said nothing"])[-1][:_MOST]
+    errors = [line for line in lines if any(sign in line for sign in _SIGNS)]
+    return (errors or lines or ["the log is empty"])[-1][:_MOST]

@@ -1,1 +1,1 @@
-"""The laboratory's commands, added to the ``rheostat`` command line by entry points."""
+"""The commands of ``rheostat-lab``, added to the ``rheostat`` command line by entry points."""

@@ -169,7 +169,7 @@ def _play(wanted: Demo, full: bool, as_json: bool, end_with_parent: bool) -> int
     with orderly_end(end_with_parent), view:
         run, summary = perform(wanted, view, full)
         view.finish(printed(run.title, summary))
-    typer.echo(results.told(wanted.out), err=as_json)
+    typer.echo(results.format_paths(wanted.out), err=as_json)
     if as_json:
         typer.echo(json.dumps(to_json(summary), indent=2))
     return 0 if summary.exact else 1

@@ -35,6 +35,6 @@ def demo_operator(demo: Demo, as_json: bool, end_with_parent: bool) -> int:
         f"report: {report}   plot: {plot}   numbers: {wanted.out / results.SUMMARY}", err=as_json
     )
     if as_json:
-        told = {day.way: to_json(day.summary) for day in days}
-        typer.echo(json.dumps(told, indent=2))
+        summaries = {day.way: to_json(day.summary) for day in days}
+        typer.echo(json.dumps(summaries, indent=2))
     return 0 if all(day.summary.exact for day in days) else 1

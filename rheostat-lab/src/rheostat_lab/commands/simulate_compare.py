@@ -82,7 +82,7 @@ def compare(
     from rheostat_lab.comparison.compared import choose
     from rheostat_lab.comparison.spark_comparison import LOADS, STARTS_S, Comparison
 
-    asked = Comparison(
+    comparison = Comparison(
         policies=policy or tuple(POLICIES),
         loads=load or tuple(LOADS),
         starts_s=start or STARTS_S,
@@ -90,23 +90,23 @@ def compare(
         trials=trials,
         minutes=minutes,
     )
-    chosen = choose(_ran(asked.trial_cells(), folder, master))
-    cells = asked.judged_cells(chosen)
-    told = _told(asked, chosen, cells, _ran(cells, folder, master))
-    found, blinds = told["summary"], told["non_anticipative"]
-    text = json.dumps(told, indent=1, allow_nan=False)
+    chosen = choose(_ran(comparison.trial_cells(), folder, master))
+    cells = comparison.judged_cells(chosen)
+    result = _result(comparison, chosen, cells, _ran(cells, folder, master))
+    entries, blinds = result["summary"], result["non_anticipative"]
+    text = json.dumps(result, indent=1, allow_nan=False)
     if out:
         write_out(out, [text])
     if where := plots or (out.parent if out else None):
-        _plot(where, asked, found, blinds, cells[0].settings.slo.latency_s)
+        _plot(where, comparison, entries, blinds, cells[0].settings.slo.latency_s)
     if as_json:
         print(text)
     else:
-        _show(found, blinds)
+        _show(entries, blinds)
 
 
-def _told(
-    asked: Comparison,
+def _result(
+    comparison: Comparison,
     chosen: Mapping[tuple[str, str], Mapping[str, Any]],
     cells: Sequence[Cell],
     rows: Sequence[Row],
@@ -119,9 +119,9 @@ def _told(
     bounded = [cell for cell in cells if cell.policy == BOUNDS and cell.seed == 0]
     return {
         "runs": len(cells),
-        "trials": asked.trials,
-        "loads": {name: load_text(place) for name, (place, _) in asked.places.items()},
-        "starts_s": {name: start_s for name, (_, start_s) in asked.places.items()},
+        "trials": comparison.trials,
+        "loads": {name: load_text(place) for name, (place, _) in comparison.places.items()},
+        "starts_s": {name: start_s for name, (_, start_s) in comparison.places.items()},
         "plant": cells[0].plant_parameters,
         "chosen": [
             {"load": load, "policy": name, "parameters": best}
@@ -143,8 +143,8 @@ def _ran(cells: Sequence[Cell], folder: Path, master: str) -> list[Row]:
 
 def _plot(
     folder: Path,
-    asked: Comparison,
-    found: Sequence[Mapping[str, Any]],
+    comparison: Comparison,
+    entries: Sequence[Mapping[str, Any]],
     blinds: Mapping[str, Any],
     slo_s: float,
 ) -> None:
@@ -152,17 +152,17 @@ def _plot(
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for load in asked.places:
-            scatter(folder, load, found, _blind_cost(blinds[load]), slo_s)
+        for load in comparison.places:
+            scatter(folder, load, entries, _blind_cost(blinds[load]), slo_s)
     except OSError as error:
         raise BadInput(f"plots cannot be written to {folder}: {error.strerror}") from None
 
 
-def _blind_cost(found: Mapping[str, Any]) -> float | None:
-    return found["policy"]["cost"] if found["policy"] else None
+def _blind_cost(blind: Mapping[str, Any]) -> float | None:
+    return blind["policy"]["cost"] if blind["policy"] else None
 
 
-def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None:
+def _show(entries: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None:
     from rich.console import Console
 
     from rheostat_lab.comparison.compared import described
@@ -189,16 +189,16 @@ def _show(found: Sequence[Mapping[str, Any]], blinds: Mapping[str, Any]) -> None
         "over %",
     )
     table = plain_table(*columns, "score")
-    for each in found:
-        attained = f"{round(each['attained'] * each['seeds'])} of {each['seeds']}"
-        score = mean_cell(each["score"]) if each["attained"] == 1 else ""
-        numbers = [mean_cell(each[name]) for name in names]
+    for entry in entries:
+        attained = f"{round(entry['attained'] * entry['seeds'])} of {entry['seeds']}"
+        score = mean_cell(entry["score"]) if entry["attained"] == 1 else ""
+        numbers = [mean_cell(entry[name]) for name in names]
         table.add_row(
-            each["load"],
-            described(each),
+            entry["load"],
+            described(entry),
             attained,
-            mean_cell(each["cost"]),
-            mean_cell(each["against"]["cost"]),
+            mean_cell(entry["cost"]),
+            mean_cell(entry["against"]["cost"]),
             *numbers,
             score,
         )

@@ -71,7 +71,7 @@ def demand(
     values = plant_of(source, plant, pairs(parameters or ()))
     rates = rates_of(loads) if loads else default_rates(values, search.most)
     rows = _rows(search, values, rates, plots or (out.parent if out else None))
-    told = {
+    result = {
         "plant": "spark" if "by_model" in rows[0] else "flink",
         "parameters": _finite(asdict(values)),
         "slo": asdict(search.slo),
@@ -80,7 +80,7 @@ def demand(
         "seeds": seeds,
         "rows": rows,
     }
-    emit(told, as_json, out, lambda: _show(rows, search.most, seeds))
+    emit(result, as_json, out, lambda: _show(rows, search.most, seeds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +116,17 @@ def _rows(
         demand_at(values, rates, slo, most, seed=seed, held_s=60 * search.minutes)
         for seed in watched(range(seeds), "searching", seeds)
     ]
-    found = demands(curves)
+    results = demands(curves)
     model = (
         [executors_by_model(values, rate, slo, most) for rate in rates]
         if isinstance(values, SparkParameters)
         else []
     )
     if folder:
-        _plot(folder, found, model, search)
+        _plot(folder, results, model, search)
     return [
-        {**asdict(each), **({"by_model": model[place]} if model else {})}
-        for place, each in enumerate(found)
+        {**asdict(result), **({"by_model": model[place]} if model else {})}
+        for place, result in enumerate(results)
     ]
 
 
@@ -137,12 +137,12 @@ def _finite(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != float("inf")}
 
 
-def _plot(folder: Path, found: Any, model: Sequence[int | None], search: _Search) -> None:
+def _plot(folder: Path, results: Any, model: Sequence[int | None], search: _Search) -> None:
     from rheostat_lab.sweep.demand_plot import draw
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        draw(folder / "demand.svg", found, model, search.most, search.slo.latency_s)
+        draw(folder / "demand.svg", results, model, search.most, search.slo.latency_s)
     except OSError as error:
         raise BadInput(f"the plot cannot be written to {folder}: {error.strerror}") from None
 

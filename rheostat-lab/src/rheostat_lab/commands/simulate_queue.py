@@ -39,33 +39,43 @@ def queue(
     from rheostat_lab.validation.theory_queue import QueueSpec, validate
 
     spec = QueueSpec(servers=servers, arrival_per_s=arrival, service_per_s=service, law=law)
-    found = validate(spec, seed=seed, customers=customers, runs=runs)
-    told = {
+    validation = validate(spec, seed=seed, customers=customers, runs=runs)
+    result = {
         **asdict(spec),
         "load": spec.load,
         "seed": seed,
         "customers": customers,
         "runs": runs,
-        **asdict(found),
+        **asdict(validation),
     }
-    emit(told, as_json, out, lambda: _show(spec, found))
+    emit(result, as_json, out, lambda: _show(spec, validation))
 
 
-def _show(spec: QueueSpec, found: Validation) -> None:
-    theory = "no closed form" if found.theory_wait_s is None else f"{found.theory_wait_s:.6g} s"
-    interval = f"{found.wait_low_s:.6g} to {found.wait_high_s:.6g} s at {found.confidence:.0%}"
+def _show(spec: QueueSpec, validation: Validation) -> None:
+    theory = (
+        "no closed form"
+        if validation.theory_wait_s is None
+        else f"{validation.theory_wait_s:.6g} s"
+    )
+    interval = (
+        f"{validation.wait_low_s:.6g} to {validation.wait_high_s:.6g} s"
+        f" at {validation.confidence:.0%}"
+    )
     print(
-        f"load {spec.load:.3g}; mean wait in theory: {theory}; simulated: {found.wait_s:.6g} s"
+        f"load {spec.load:.3g}; mean wait in theory: {theory}; simulated: {validation.wait_s:.6g} s"
         f" ({interval})"
     )
-    if found.within is not None:
+    if validation.within is not None:
         print(
             "the theory lies within the interval"
-            if found.within
+            if validation.within
             else "the theory lies OUTSIDE the interval"
         )
     print(
-        f"Little's law: {found.number:.6g} inside on average, rate x time is"
-        f" {found.rate_x_time:.6g}"
+        f"Little's law: {validation.number:.6g} inside on average, rate x time is"
+        f" {validation.rate_x_time:.6g}"
     )
-    print(f"conservation: {found.arrived} arrived = {found.left} left + {found.inside} inside")
+    print(
+        f"conservation: {validation.arrived} arrived = {validation.left} left"
+        f" + {validation.inside} inside"
+    )

@@ -56,12 +56,12 @@ def sweep(
     where = folder or Path("out/sweep") / spec.stem
     run_cells(cells, where, master)
     keys = {cell.key for cell in cells}
-    found = summary([row for row in rows(where) if row["key"] in keys])
+    entries = summary([row for row in rows(where) if row["key"] in keys])
     emit(
-        {"folder": str(where), "runs": len(cells), "summary": found},
+        {"folder": str(where), "runs": len(cells), "summary": entries},
         as_json,
         out,
-        lambda: _show(found, where),
+        lambda: _show(entries, where),
     )
 
 
@@ -90,7 +90,7 @@ def _run(cells: Sequence[Cell], folder: Path, runner: Runner) -> None:
         run(cells, folder, runner, done=lambda ended, _: done(ended))
 
 
-def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
+def _show(entries: Sequence[dict[str, Any]], folder: Path) -> None:
     from rich.console import Console
 
     columns = (
@@ -108,20 +108,20 @@ def _show(found: Sequence[dict[str, Any]], folder: Path) -> None:
         "score",
     )
     table = plain_table(*columns)
-    for each in found:
+    for entry in entries:
         given = ", ".join(
             f"{name}={value}"
-            for name, value in (*each["parameters"].items(), *each["guards"].items())
+            for name, value in (*entry["parameters"].items(), *entry["guards"].items())
         )
         shown = ("cost", "latency_p99_s", "rescalings", "accuracy_under", "accuracy_over", "score")
-        numbers = (mean_cell(each[name]) for name in shown)
+        numbers = (mean_cell(entry[name]) for name in shown)
         table.add_row(
-            each["plant"],
-            each["load"],
-            each["faults"],
-            each["policy"],
+            entry["plant"],
+            entry["load"],
+            entry["faults"],
+            entry["policy"],
             given,
-            f"{each['attained']:.0%}",
+            f"{entry['attained']:.0%}",
             *numbers,
         )
     console = Console(highlight=False)

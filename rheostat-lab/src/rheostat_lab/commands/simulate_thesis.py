@@ -57,11 +57,11 @@ def thesis(
     plants = {of: among[0] for of, among in candidates.items()}
     outcomes = _run(chosen, plants, seeds, jobs)
     with working("comparing with the recordings"):
-        told: dict[str, Any] = {
+        result: dict[str, Any] = {
             "rows": [outcome.as_row() for outcome in outcomes],
             "summary": summary(outcomes, candidates),
         }
-    text = json.dumps(told, indent=1, allow_nan=False)
+    text = json.dumps(result, indent=1, allow_nan=False)
     if out:
         write_out(out, [text])
     if folder := plots or (out.parent if out else None):
@@ -69,7 +69,7 @@ def thesis(
     if as_json:
         print(text)
     else:
-        _show(told["summary"])
+        _show(result["summary"])
 
 
 def _cells(queries: Sequence[str] | None, policies: Sequence[str] | None) -> list[Cell]:
@@ -112,13 +112,13 @@ def _plot(
         raise BadInput(f"plots cannot be written to {folder}: {error.strerror}") from None
 
 
-def _show(told: dict[str, Any]) -> None:
+def _show(summary: dict[str, Any]) -> None:
     """Print the tables beside the published ones, then what each step reached."""
     from rich.console import Console
 
     console = Console()
     table = plain_table("query", "run", "latency (s)", "executors", "rescalings")
-    for row in told["step_c"]["cells"]:
+    for row in summary["step_c"]["cells"]:
         run = f"{row['policy']} {row['parameter']}{'' if row['held_out'] else ' *'}"
         table.add_row(
             row["query"],
@@ -130,35 +130,35 @@ def _show(told: dict[str, Any]) -> None:
         "published: median of the seeds (5th to 95th percentile); * recorded: used to fit or to"
         " choose a structure"
     )
-    for row in told["step_a"]:
+    for row in summary["step_a"]:
         print(
             f"A {row['recording']}: {row['matched']} of {row['changes']} recorded changes asked for"
             f" ({row['by_chance']:.0%} by chance)"
         )
-    for query, row in told["step_b"]["median_log10_latency"].items():
+    for query, row in summary["step_b"]["median_log10_latency"].items():
         print(
             f"B q{query}: median |log10 latency ratio| {row['pooled']:.2f}, to be at most"
             f" {row['at_most']}"
         )
-    for query, row in told["step_c"]["spearman_held_out"].items():
+    for query, row in summary["step_c"]["spearman_held_out"].items():
         print(
             f"C q{query}: Spearman "
             + ", ".join(
                 f"{name} {_number(row[name])}" for name in ("latency_s", "executors", "rescalings")
             )
         )
-    for query, row in told["step_c"]["spearman_of_a_seed"].items():
-        said = (
+    for query, row in summary["step_c"]["spearman_of_a_seed"].items():
+        texts = (
             f"{name} {row[name]['median']:.2f} ({row[name]['p05']:.2f}..{row[name]['p95']:.2f})"
             for name in ("latency_s", "executors")
         )
-        print(f"C q{query}: one seed in place of the published runs: " + ", ".join(said))
-    cover = told["step_c"]["cover_held_out"]
+        print(f"C q{query}: one seed in place of the published runs: " + ", ".join(texts))
+    cover = summary["step_c"]["cover_held_out"]
     print(
         f"C cover of held-out cells: latency {_number(cover['latency_s'])}, executors"
         f" {_number(cover['executors'])}"
     )
-    for fact in told["step_c"]["facts"]:
+    for fact in summary["step_c"]["facts"]:
         print(
             f"{'holds' if fact['holds'] else 'FAILS'}: {fact['fact']} ({fact['share']:.0%} of"
             f" {fact['seeds']} runs)"

@@ -41,8 +41,8 @@ def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
     bootstrap.
     """
     ours = {(row["load"], row["seed"]): row for row in rows if row["policy"] == OURS}
-    found = summary(rows, COMPARED)
-    for entry in found:
+    entries = summary(rows, COMPARED)
+    for entry in entries:
         theirs = [
             row for row in rows if (row["load"], row["policy"]) == (entry["load"], entry["policy"])
         ]
@@ -55,7 +55,7 @@ def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
             name: mean_of([_less(row[name], our[name]) for row, our in pairs]) for name in _PAIRED
         }
     return sorted(
-        found,
+        entries,
         key=lambda entry: (
             entry["load"],
             entry["policy"][0] != "(",

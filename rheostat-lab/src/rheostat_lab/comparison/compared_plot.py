@@ -26,7 +26,7 @@ def scatter(
     Bars are the 95 % intervals of the means over the seeds. The bounds have no latency: they are
     lines at their cost.
     """
-    found = []
+    paths = []
     for zoomed in (False, True):
         path = folder / f"compare-{load}{'-zoomed' if zoomed else ''}.svg"
         with picture(path, 8, 5) as figure:
@@ -37,8 +37,8 @@ def scatter(
                 slo_s,
                 zoomed,
             )
-        found.append(path)
-    return found
+        paths.append(path)
+    return paths
 
 
 def _draw(

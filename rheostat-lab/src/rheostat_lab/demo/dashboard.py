@@ -52,13 +52,15 @@ class Dashboard:
     def see(self, record: Record, elapsed_s: float, total_s: float) -> Decided | None:
         """Take in a record; return the decision if the target changed."""
         self.record, self.elapsed_s, self.total_s = record, elapsed_s, total_s
-        seen = record.observation
-        if seen and seen.input_rows_per_s is not None:
-            self.rates.append(seen.input_rows_per_s)
+        observation = record.observation
+        if observation and observation.input_rows_per_s is not None:
+            self.rates.append(observation.input_rows_per_s)
         if record.target is None:
             return None
         # The first decision has none before it to differ from: then the size that stands counts.
-        before = self.target if self.target is not None else seen.size if seen else None
+        before = (
+            self.target if self.target is not None else observation.size if observation else None
+        )
         self.target = record.target
         if before is None or before == record.target:
             return None
@@ -91,8 +93,8 @@ class Dashboard:
         )
 
     def _numbers(self, width: int) -> list[Text]:
-        seen = self.record.observation if self.record else None
-        if seen is None:
+        observation = self.record.observation if self.record else None
+        if observation is None:
             return [
                 Text(
                     (
@@ -104,35 +106,41 @@ class Dashboard:
                 )
             ]
         room = max(8, min(40, width - 44))
-        late = "red" if seen.latency_s is not None and seen.latency_s > self.slo_s else ""
-        running = seen.in_flight
+        late = (
+            "red"
+            if observation.latency_s is not None and observation.latency_s > self.slo_s
+            else ""
+        )
+        running = observation.in_flight
         ago = f"running for {running.elapsed_s:.1f} s" if running else ""
         return [
             _line(
                 "load",
-                rows(seen.input_rows_per_s, "/s"),
+                rows(observation.input_rows_per_s, "/s"),
                 Text(sparkline(self.rates, room), style="cyan"),
-                f" out {rows(seen.processed_rows_per_s, '/s')}",
+                f" out {rows(observation.processed_rows_per_s, '/s')}",
             ),
-            _line("lag", rows(seen.lag_rows), Text(""), f"oldest row: {_s(seen.lag_s)}"),
+            _line(
+                "lag", rows(observation.lag_rows), Text(""), f"oldest row: {_s(observation.lag_s)}"
+            ),
             _line(
                 "latency",
-                _s(seen.latency_s),
-                bar(seen.latency_s or 0, self.slo_s, room, late or "green"),
+                _s(observation.latency_s),
+                bar(observation.latency_s or 0, self.slo_s, room, late or "green"),
                 f" objective {self.slo_s:g} s",
                 late,
             ),
             _line(
                 "executors",
-                self._executors(seen.executors),
-                self._slots(seen.executors or 0),
+                self._executors(observation.executors),
+                self._slots(observation.executors or 0),
                 self._phase(),
             ),
             _line(
                 "batch",
-                _s(seen.batch_s),
+                _s(observation.batch_s),
                 Text(""),
-                "  ".join(part for part in (f"{rows(seen.batch_rows)} rows", ago) if part),
+                "  ".join(part for part in (f"{rows(observation.batch_rows)} rows", ago) if part),
             ),
         ]
 
@@ -189,18 +197,18 @@ def decision(one: Decided) -> Text:
 
 def plain_line(record: Record, elapsed_s: float, total_s: float) -> str:
     """Return a record as one line without any control code."""
-    seen, at = record.observation, f"{clock(elapsed_s)}/{clock(total_s)}"
-    if seen is None:
+    observation, at = record.observation, f"{clock(elapsed_s)}/{clock(total_s)}"
+    if observation is None:
         return f"{at}  {record.rescaling.detail}"
     size = (
-        f"executors {UNKNOWN if seen.executors is None else seen.executors},"
+        f"executors {UNKNOWN if observation.executors is None else observation.executors},"
         f" {UNKNOWN if record.target is None else record.target} decided"
     )
     numbers = (
-        f"in {rows(seen.input_rows_per_s, '/s')}",
-        f"lag {rows(seen.lag_rows)}",
-        f"latency {_s(seen.latency_s)}",
-        f"batch {_s(seen.batch_s)}",
+        f"in {rows(observation.input_rows_per_s, '/s')}",
+        f"lag {rows(observation.lag_rows)}",
+        f"latency {_s(observation.latency_s)}",
+        f"batch {_s(observation.batch_s)}",
     )
     return f"{at}  {size}, {', '.join(numbers)}"
 
@@ -223,8 +231,8 @@ def bar(value: float, full: float, width: int, style: str) -> Text:
 
 def clock(seconds: float) -> str:
     """Return seconds as minutes and seconds."""
-    whole = max(0, int(seconds))
-    return f"{whole // 60}:{whole % 60:02d}"
+    total_s = max(0, int(seconds))
+    return f"{total_s // 60}:{total_s % 60:02d}"
 
 
 def rows(count: float | None, unit: str = "") -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from rheostat_lab.demo.demo_environment import DemoEnvironment
 from rheostat_lab.demo.demo_options import Demo
-from rheostat_lab.demo.laboratory import Laboratory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.played_day import play
 from rheostat_lab.demo.results_folder import cleared, publish
@@ -20,23 +20,23 @@ def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
     folder = cleared(demo.out)
     view.note(demo.in_words())
     with ExitStack() as stack:
-        lab = Laboratory(demo, view, stack)
+        lab = DemoEnvironment(demo, view, stack)
         run = play(lab, "autoscaled")
         summary = summarize(run, measured_baselines(lab, run) if full else None)
     publish(run, summary, folder)
     return run, summary
 
 
-def measured_baselines(lab: Laboratory, run: Run) -> dict[int, Latency]:
+def measured_baselines(lab: DemoEnvironment, run: Run) -> dict[int, Latency]:
     """Play the same day at the fixed maximum and at the fixed mean of a run and return their
     latencies.
     """
     # A set: where the mean rounds up to the maximum, one run is enough for both.
     sizes = {baseline.executors for baseline in summarize(run).baselines}
-    found = {}
+    baselines = {}
     for size in sorted(sizes):
         lab.view.note(
             f"the same load at a fixed size of {size} executors ({lab.demo.total_s:g} seconds)"
         )
-        found[size] = latency(play(lab, f"fixed{size}", size))
-    return found
+        baselines[size] = latency(play(lab, f"fixed{size}", size))
+    return baselines

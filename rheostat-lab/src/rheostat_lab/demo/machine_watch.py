@@ -87,12 +87,12 @@ def load_per_core() -> float | None:
 
 def _own_s() -> dict[_Process, float]:
     this = psutil.Process()
-    found: dict[_Process, float] = {}
+    cpu_s: dict[_Process, float] = {}
     for process in (this, *this.children(recursive=True)):
         try:
             with process.oneshot():
                 times = process.cpu_times()
-                found[process.pid, process.create_time()] = times.user + times.system
+                cpu_s[process.pid, process.create_time()] = times.user + times.system
         except psutil.Error:  # it has ended meanwhile
             continue
-    return found
+    return cpu_s

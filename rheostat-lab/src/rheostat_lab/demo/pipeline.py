@@ -164,7 +164,7 @@ class Pipeline:
 
     def batches(self) -> list[CommittedBatch]:
         """Return all batches with rows, over all restarts, in their order."""
-        found: dict[int, CommittedBatch] = {}
+        by_id: dict[int, CommittedBatch] = {}
         for query in self._queries:
             for event in query.recentProgress:
                 batch = progress.batch_of(event)
@@ -172,7 +172,7 @@ class Pipeline:
                 if batch.rows:
                     # By its number: a batch that is run again after a restart is told twice, and
                     # the last counts.
-                    found[batch.batch_id] = CommittedBatch(
+                    by_id[batch.batch_id] = CommittedBatch(
                         end - batch.rows,
                         end,
                         batch.start_s,
@@ -180,7 +180,7 @@ class Pipeline:
                         batch.rows,
                         batch.parts_s,
                     )
-        return [found[batch_id] for batch_id in sorted(found)]
+        return [by_id[batch_id] for batch_id in sorted(by_id)]
 
     def executors(self, records: list[Record]) -> tuple[list[ExecutorLife], int]:
         """Return the life of every executor, and the tasks that failed on any."""
@@ -206,17 +206,17 @@ def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife],
     RheostatError where its driver does not tell.
     """
     context = spark.sparkContext
-    return told_executors(Rest(context.uiWebUrl, context.applicationId, _ANSWER_S), records)
+    return executor_lives(Rest(context.uiWebUrl, context.applicationId, _ANSWER_S), records)
 
 
-def told_executors(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLife], int]:
+def executor_lives(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLife], int]:
     """Return the lives and failed tasks that a driver's REST interface tells; raises RheostatError
     where it does not.
     """
     endpoint = ExecutorsEndpoint(pages)
-    found, failed_tasks = endpoint.all(), endpoint.failed_tasks()
+    executors, failed_tasks = endpoint.all(), endpoint.failed_tasks()
     # Unknown is not none: a run without an executor would be the cheapest of all.
-    if not found or failed_tasks is None:
+    if not executors or failed_tasks is None:
         raise RheostatError(
             "the driver does not tell which executors there were and which tasks failed, so the"
             " run has no result; the computer may be too busy"
@@ -228,7 +228,7 @@ def told_executors(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLi
             unix_s(executor.registered_s),
             unix_s(executor.removed_s) if executor.removed_s else None,
         )
-        for executor in sorted(found, key=lambda executor: executor.registered_s)
+        for executor in sorted(executors, key=lambda executor: executor.registered_s)
     ]
     return requested(lives, records), failed_tasks
 

@@ -14,7 +14,7 @@ from rheostat.machine.process import Child
 from rheostat.model import Limits, Record
 from rheostat.spark.handle import Handle
 from rheostat.spark.session import attach
-from rheostat_lab.demo.laboratory import WARM_UP_TOPIC, Laboratory
+from rheostat_lab.demo.demo_environment import WARM_UP_TOPIC, DemoEnvironment
 from rheostat_lab.demo.machine_watch import MachineWatch
 from rheostat_lab.demo.pipeline import Pipeline
 from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL
@@ -31,7 +31,7 @@ _LEAD_S = 3.0
 """From the producer's start to the first row: it takes a second to import what it needs."""
 
 
-def play(lab: Laboratory, name: str, size: int | None = None) -> Run:
+def play(lab: DemoEnvironment, name: str, size: int | None = None) -> Run:
     """Play the day once and return what happened: autoscaled, or at a fixed size; the load is the
     same each time.
     """
@@ -47,7 +47,7 @@ class PlayedDay:
 
     agent = ""
 
-    def __init__(self, lab: Laboratory, name: str, folder: Path, size: int | None) -> None:
+    def __init__(self, lab: DemoEnvironment, name: str, folder: Path, size: int | None) -> None:
         demo = lab.demo
         self.topic = f"bids-{name}"
         self.limits = (
@@ -89,7 +89,7 @@ class PlayedDay:
             handle = self._attach(start_s) if self._scaled else None
             self._watch(producer)
             self._close_sessions()
-            return self._told(_ended(handle), list(machine.samples))
+            return self._finished_run(_ended(handle), list(machine.samples))
 
     def _load(self, start_s: float) -> Child:
         demo, day = self._lab.demo, self._lab.demo.load
@@ -156,7 +156,7 @@ class PlayedDay:
         # Also without sessions: the verdict needs a sink to which nothing is added any more.
         self.pipeline.drain()
 
-    def _told(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
+    def _finished_run(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
         # Before the verdict, while the session is there to be asked.
         executors, failed_tasks = self.pipeline.executors(self._records)
@@ -204,17 +204,17 @@ def rows_produced(log: str) -> int:
         return int(json.loads(lines[-1])["rows"])
     except (IndexError, ValueError, KeyError, TypeError):
         raise RheostatError(
-            f"the load producer failed: {lines[-1] if lines else 'it said nothing'}"
+            f"the load producer failed: {lines[-1] if lines else 'the log is empty'}"
         ) from None
 
 
 def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBatch]:
     """Return the batches with rows of the load; raises ``RheostatError`` where there is none."""
     # The bid that closes the sessions comes after the load and is no part of it.
-    found = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
-    if not found:
+    inside = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
+    if not inside:
         raise RheostatError("the query committed no batch with rows of the load")
-    return found
+    return inside
 
 
 def ramp_of(curve: Curve) -> Ramp:

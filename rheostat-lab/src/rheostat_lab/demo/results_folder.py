@@ -58,8 +58,8 @@ def publish(run: Run, summary: Summary, folder: OwnFolder) -> None:
     write_atomic(folder.ours(SUMMARY), text)
 
 
-def told(out: Path) -> str:
-    """Say where the results are."""
+def format_paths(out: Path) -> str:
+    """Return one line with the paths of the results."""
     return (
         f"report: {out / REPORT}   plot: {out / PLOT}   numbers: {out / SUMMARY}   Spark's log:"
         f" {out / DRIVER_LOG}"

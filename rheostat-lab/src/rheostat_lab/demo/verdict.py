@@ -99,7 +99,7 @@ def _expected(query: str, bids: pa.Table, sessions: Sessions | None) -> tuple[in
 def _compare(query: str, rows_in: int, expected: pa.Table, sink: pa.Table | None) -> Verdict:
     with duckdb.connect() as connection:
         connection.register("expected", expected)
-        connection.execute(_found(connection, query, sink, expected.schema))
+        connection.execute(_sink_view(connection, query, sink, expected.schema))
         for name, one, other in (
             ("lacking", "expected", "found"),
             ("surplus", "found", "expected"),
@@ -134,7 +134,7 @@ def _closed(bids: pa.Table, how: Sessions) -> pa.Table:
     return every.filter(pa.compute.less_equal(every["end_us"], round(watermark_s * 1_000_000)))
 
 
-def _found(
+def _sink_view(
     connection: duckdb.DuckDBPyConnection, query: str, sink: pa.Table | None, schema: pa.Schema
 ) -> str:
     """Return the statement that makes what the sink holds comparable."""

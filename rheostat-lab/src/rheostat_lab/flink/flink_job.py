@@ -172,8 +172,8 @@ class FlinkJob:
             if not value >= 0:
                 raise BadInput(f"{field.name} of a Flink job must be at least 0, but it is {value}")
         if not self.rate_per_s > 0 or self.partitions < 1 or self.hosts < 1:
-            said = f"{self.rate_per_s}, {self.partitions} and {self.hosts}"
-            raise BadInput(f"a Flink job needs a rate, partitions and hosts, but they are {said}")
+            values = f"{self.rate_per_s}, {self.partitions} and {self.hosts}"
+            raise BadInput(f"a Flink job needs a rate, partitions and hosts, but they are {values}")
 
     def of_run(self, restarts: float, warming: float) -> FlinkJob:
         """Return the job as one run of it is: restarts and warming longer by ``restarts`` and

@@ -59,13 +59,13 @@ class Metrics:
         self._busiest.append(self._busiest[-1] + min(1.0, busy * job.busiest))
         self._idle.append(self._idle[-1] + idle)
         self._pressure.append(self._pressure[-1] + job.pressure_full * full)
-        self._cpu.append(self._cpu[-1] + self._seen_cpu())
+        self._cpu.append(self._cpu[-1] + self._noisy_cpu())
         # The largest of the bucket that runs and the one before: so a lag is seen for 30 to 60 s.
         if (tasks.second - self._attempt) % _BUCKET_S == 0:
             self._largest_before, self._largest = self._largest, 0.0
         self._largest = max(self._largest, tasks.lag)
 
-    def _seen_cpu(self) -> float:
+    def _noisy_cpu(self) -> float:
         """Return the CPU share with its noise."""
         share = min(1.0, self._tasks.cpu * self._hotter)
         deviation = self._tasks.job.cpu_noise / math.sqrt(len(self._tasks.born))

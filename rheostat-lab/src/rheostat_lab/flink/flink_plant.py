@@ -49,7 +49,7 @@ class FlinkPlant:
     ) -> None:
         # A stream for each, so that a policy which restarts more often meets the same rates.
         rates, starts, waits, shares, busy, run = (
-            np.random.default_rng(each) for each in seed.spawn(6)
+            np.random.default_rng(child) for child in seed.spawn(6)
         )
         job = job.of_run(*run.standard_normal(2).tolist())
         self.job = job
@@ -148,8 +148,8 @@ class FlinkPlant:
         self.metrics.scatter(
             wait=self._waits[index], shock=self._shocks[index], hotter=self._hotter, busier=busier
         )
-        seen = self.metrics.observation(self._target)
-        rate = seen.input_rows_per_s or 0.0
+        observation = self.metrics.observation(self._target)
+        rate = observation.input_rows_per_s or 0.0
         self.samples.append(
             Sample(
                 float(second),
@@ -157,7 +157,7 @@ class FlinkPlant:
                 self.metrics.lag_s,
                 self.metrics.lag_rows,
                 rate,
-                seen,
+                observation,
             )
         )
 

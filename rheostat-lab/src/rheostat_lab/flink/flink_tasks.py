@@ -192,17 +192,17 @@ class Tasks:
         """Spread the partitions over the tasks: the oldest TaskManagers get one more where they do
         not divide.
         """
-        tasks, each = len(self.born), self.job.partitions
-        low, more = divmod(each, tasks)
+        tasks, partitions = len(self.born), self.job.partitions
+        low, more = divmod(partitions, tasks)
         second = self._second_of(position)
         # Tasks that are alike are one group: a second costs a few groups and not a hundred tasks.
-        found: dict[tuple[float, int], int] = {}
+        counts: dict[tuple[float, int], int] = {}
         for index, born_s in enumerate(self.born):
             key = (born_s, low + (index < more))
-            found[key] = found.get(key, 0) + 1
+            counts[key] = counts.get(key, 0) + 1
         self.groups = [
             TaskGroup(count, parts, born_s, position, second)
-            for (born_s, parts), count in found.items()
+            for (born_s, parts), count in counts.items()
             if parts > 0
         ]
 

@@ -40,7 +40,7 @@ class Prediction:
 def prediction(records: Iterable[Record], policy: Predictive) -> Prediction:
     """Return the errors of the batch model over a journal that begins with the job."""
     memory: Memory = {}
-    found: dict[str, list[float]] = {"errors": [], "repeated": [], "unsettled": []}
+    by_kind: dict[str, list[float]] = {"errors": [], "repeated": [], "unsettled": []}
     looks = same = 0
     for record in records:
         if record.raw is None or record.observation is None:
@@ -50,23 +50,23 @@ def prediction(records: Iterable[Record], policy: Predictive) -> Prediction:
         looks += 1
         same += (decision.target, decision.reason) == (record.raw.target, record.raw.reason)
         for name, error in _errors(record.observation, before, memory).items():
-            found[name].append(error)
-    lists = {name: tuple(errors) for name, errors in found.items()}
+            by_kind[name].append(error)
+    lists = {name: tuple(errors) for name, errors in by_kind.items()}
     return Prediction(**lists, looks=looks, same_decisions=same)
 
 
 def together(several: Iterable[Prediction]) -> Prediction:
     """Return the errors of several days as those of one."""
-    whole = Prediction()
-    for each in several:
-        whole = Prediction(
-            errors=whole.errors + each.errors,
-            repeated=whole.repeated + each.repeated,
-            unsettled=whole.unsettled + each.unsettled,
-            looks=whole.looks + each.looks,
-            same_decisions=whole.same_decisions + each.same_decisions,
+    total = Prediction()
+    for part in several:
+        total = Prediction(
+            errors=total.errors + part.errors,
+            repeated=total.repeated + part.repeated,
+            unsettled=total.unsettled + part.unsettled,
+            looks=total.looks + part.looks,
+            same_decisions=total.same_decisions + part.same_decisions,
         )
-    return whole
+    return total
 
 
 def size(errors: Iterable[float], share: float) -> float | None:

@@ -47,24 +47,26 @@ def read_day(folder: Path, cell: Cell) -> PlayedDay | None:
         return None
     path = folder / SUMMARY
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        slo_s = float(told["slo_s"])
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        slo_s = float(summary["slo_s"])
         day = {
-            "attained": bool(told["objective_met"]),
-            "share_within_slo": told["share_within_slo"],
-            "latency_p99_s": told["latency_p99_s"],
-            "slot_hours": told["slot_hours"],
-            "rescalings": told["rescalings"],
-            "failed_tasks": told["failed_tasks"],
-            "exact": told["exact"],
+            "attained": bool(summary["objective_met"]),
+            "share_within_slo": summary["share_within_slo"],
+            "latency_p99_s": summary["latency_p99_s"],
+            "slot_hours": summary["slot_hours"],
+            "rescalings": summary["rescalings"],
+            "failed_tasks": summary["failed_tasks"],
+            "exact": summary["exact"],
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is no summary of a demo: {error}") from None
-    if not told["slot_hours"] > 0:
+    if not summary["slot_hours"] > 0:
         # It would be the cheapest of all.
-        raise BadInput(f"{path} has no slot-hours: nobody told its executors; play that day again")
-    found = None
+        raise BadInput(f"{path} has no slot-hours: its executors are unknown; play that day again")
+    predicted = None
     if cell.policy == PREDICTS:
         kept = [record for _, record in records(folder / JOURNAL)]
-        found = prediction(kept, Predictive(slo=slo_s))
-    return PlayedDay(query=cell.query, policy=cell.policy, seed=cell.seed, **day, prediction=found)
+        predicted = prediction(kept, Predictive(slo=slo_s))
+    return PlayedDay(
+        query=cell.query, policy=cell.policy, seed=cell.seed, **day, prediction=predicted
+    )

@@ -20,7 +20,7 @@ from rheostat_lab.experiment_file import spec_of
 from rheostat_lab.live.day_process import play
 from rheostat_lab.live.played_day import PlayedDay, is_played, read_day
 from rheostat_lab.live.policies_spec import OF_A_DAY, PoliciesSpec
-from rheostat_lab.live.policy_table import said, table
+from rheostat_lab.live.policy_table import sentences, table
 from rheostat_lab.live.prediction_table import prediction_table
 
 
@@ -31,17 +31,17 @@ def prepared(path: Path, values: Mapping[str, Any]) -> Callable[[str, Path], dic
 
 def read_days(spec: PoliciesSpec, folder: Path) -> list[PlayedDay]:
     """Return the days of a specification that were played to their end."""
-    found = (read_day(folder / cell.name, cell) for cell in spec.cells())
-    return [day for day in found if day is not None]
+    days = (read_day(folder / cell.name, cell) for cell in spec.cells())
+    return [day for day in days if day is not None]
 
 
 def lines(spec: PoliciesSpec, days: list[PlayedDay]) -> list[str]:
     """Return the result as tables in Markdown and what they say."""
-    told = []
+    output = []
     for query in spec.queries:
         played = [day for day in days if day.query == query]
-        told += [f"{query}:", *table(played, spec.policies), *said(played, spec.policies)]
-    return [*told, *prediction_table(days, spec.queries)]
+        output += [f"{query}:", *table(played, spec.policies), *sentences(played, spec.policies)]
+    return [*output, *prediction_table(days, spec.queries)]
 
 
 def _run(spec: PoliciesSpec, name: str, out: Path) -> dict[str, Any]:
@@ -50,7 +50,9 @@ def _run(spec: PoliciesSpec, name: str, out: Path) -> dict[str, Any]:
     """
     _require_same_days(spec, out / f"{name}.json")
     folder, cells, failed = out / name, list(spec.cells()), []
-    missing = [each for each in enumerate(cells, 1) if not is_played(folder / each[1].name)]
+    missing = [
+        numbered for numbered in enumerate(cells, 1) if not is_played(folder / numbered[1].name)
+    ]
     for _, cell in missing:
         results_folder.check(folder / cell.name)
     result = _kept(spec, name, out)

@@ -103,8 +103,8 @@ def _require_number(name: str, given: Any) -> None:
 def _require_list(name: str, given: Any, kind: type, what: str) -> None:
     if not isinstance(given, tuple) or not given:
         raise BadInput(f"{name} must be a list of {what}, as [a, b], but it is {given!r}")
-    for each in given:
-        if isinstance(each, bool) or not isinstance(each, kind):
-            raise BadInput(f"{name} must be {what}, but one is {each!r}")
-        if given.count(each) > 1:
-            raise BadInput(f"{name} has {each!r} twice")
+    for entry in given:
+        if isinstance(entry, bool) or not isinstance(entry, kind):
+            raise BadInput(f"{name} must be {what}, but one is {entry!r}")
+        if given.count(entry) > 1:
+            raise BadInput(f"{name} has {entry!r} twice")

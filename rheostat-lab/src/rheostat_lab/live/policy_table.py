@@ -57,7 +57,7 @@ def shares(ours: Days, theirs: Days) -> list[float]:
     ]
 
 
-def said(days: Days, policies: Sequence[str]) -> list[str]:
+def sentences(days: Days, policies: Sequence[str]) -> list[str]:
     """Return what the first policy has over the others on the days of one query, and what it lacks,
     a sentence each.
     """
@@ -68,16 +68,18 @@ def said(days: Days, policies: Sequence[str]) -> list[str]:
     compared = {other: shares(ours, of(days, other)) for other in others}
     fewer = [other for other in others if compared[other] and mean(compared[other]) < 0]
     lacks = [*_missed(ours), *_dearer(compared), *_attained_elsewhere(days, ours, others)]
-    told = [f"`{first}` attained on {_count(ours, lambda day: day.attained)} seeds."]
+    lines = [f"`{first}` attained on {_count(ours, lambda day: day.attained)} seeds."]
     if fewer:
-        names = "; ".join(f"`{each}`: {_compared(compared[each])}" for each in fewer)
-        told.append(f"Where both attained it took fewer slot-hours than {names}.")
-    if never := [each for each in others if of(days, each) and not _any_attained(days, each)]:
-        told.append(f"Attained on no seed: {', '.join(f'`{each}`' for each in never)}.")
-    told.append(f"It lacks: {'; '.join(lacks)}." if lacks else "It lacks nothing on these days.")
-    if unplayed := [each for each in others if not of(days, each)]:
-        told.append(f"Not played: {', '.join(f'`{each}`' for each in unplayed)}.")
-    return told
+        names = "; ".join(f"`{policy}`: {_compared(compared[policy])}" for policy in fewer)
+        lines.append(f"Where both attained it took fewer slot-hours than {names}.")
+    if never := [
+        policy for policy in others if of(days, policy) and not _any_attained(days, policy)
+    ]:
+        lines.append(f"Attained on no seed: {', '.join(f'`{policy}`' for policy in never)}.")
+    lines.append(f"It lacks: {'; '.join(lacks)}." if lacks else "It lacks nothing on these days.")
+    if unplayed := [policy for policy in others if not of(days, policy)]:
+        lines.append(f"Not played: {', '.join(f'`{policy}`' for policy in unplayed)}.")
+    return lines
 
 
 def _missed(ours: Days) -> list[str]:
@@ -93,21 +95,21 @@ def _missed(ours: Days) -> list[str]:
 
 def _dearer(compared: dict[str, list[float]]) -> list[str]:
     return [
-        f"fewer slot-hours than `{other}`: {_compared(found)}"
-        for other, found in compared.items()
-        if found and mean(found) >= 0
+        f"fewer slot-hours than `{other}`: {_compared(differences)}"
+        for other, differences in compared.items()
+        if differences and mean(differences) >= 0
     ]
 
 
 def _attained_elsewhere(days: Days, ours: Days, others: Sequence[str]) -> list[str]:
     missed = {day.seed for day in ours if not day.attained}
-    found = {
+    seeds_of = {
         other: [day.seed for day in of(days, other) if day.attained and day.seed in missed]
         for other in others
     }
     return [
         f"`{other}` attained on seed {_listed(seeds)}, which it missed"
-        for other, seeds in found.items()
+        for other, seeds in seeds_of.items()
         if seeds
     ]
 
@@ -131,11 +133,12 @@ def _cells(days: Days, compared: str) -> list[str]:
     ]
 
 
-def _compared(found: Sequence[float]) -> str:
+def _compared(differences: Sequence[float]) -> str:
     """Return a difference as its mean with the least and the most, and the number of seeds."""
-    if not found:
+    if not differences:
         return "on no seed both attained"
-    return f"{_spread([100 * each for each in found], 0, ' %', '+')}, n {len(found)}"
+    percents = [100 * difference for difference in differences]
+    return f"{_spread(percents, 0, ' %', '+')}, n {len(percents)}"
 
 
 def _count(days: Days, holds: Callable[[PlayedDay], bool]) -> str:
@@ -146,7 +149,7 @@ def _spread(values: Sequence[float], digits: int, unit: str = "", sign: str = ""
     if not values:
         return _NOTHING
     least, middle, most = (
-        f"{each:{sign}.{digits}f}" for each in (min(values), mean(values), max(values))
+        f"{value:{sign}.{digits}f}" for value in (min(values), mean(values), max(values))
     )
     return f"{middle}{unit}" if least == most else f"{middle}{unit} ({least} to {most})"
 

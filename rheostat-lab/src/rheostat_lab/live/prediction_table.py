@@ -23,21 +23,26 @@ def prediction_table(days: Days, queries: Sequence[str]) -> list[str]:
     """Return the errors of the days that have them; no lines where none has."""
     lines = []
     for query in queries:
-        found = {day.seed: day.prediction for day in days if day.query == query and day.prediction}
-        lines += [row(query, str(seed), *_cells(each)) for seed, each in found.items()]
-        if len(found) > 1:
-            lines.append(row(query, "all", *_cells(together(found.values()))))
+        predictions = {
+            day.seed: day.prediction for day in days if day.query == query and day.prediction
+        }
+        lines += [
+            row(query, str(seed), *_cells(prediction)) for seed, prediction in predictions.items()
+        ]
+        if len(predictions) > 1:
+            lines.append(row(query, "all", *_cells(together(predictions.values()))))
     return [row(*HEAD), row(*["---"] * len(HEAD)), *lines] if lines else []
 
 
-def _cells(found: Prediction) -> list[str]:
+def _cells(prediction: Prediction) -> list[str]:
     return [
-        str(len(found.errors)),
-        _size(found.errors, 0.5),
-        _size(found.errors, 0.9),
-        f"{_size(found.repeated, 0.5)}, {_size(found.repeated, 0.9)}",
-        f"{len(found.unsettled)}, {_size(found.unsettled, 0.5)}, {_size(found.unsettled, 0.9)}",
-        f"{found.same_decisions} of {found.looks}",
+        str(len(prediction.errors)),
+        _size(prediction.errors, 0.5),
+        _size(prediction.errors, 0.9),
+        f"{_size(prediction.repeated, 0.5)}, {_size(prediction.repeated, 0.9)}",
+        f"{len(prediction.unsettled)}, {_size(prediction.unsettled, 0.5)},"
+        f" {_size(prediction.unsettled, 0.9)}",
+        f"{prediction.same_decisions} of {prediction.looks}",
     ]
 
 

@@ -49,7 +49,7 @@ def _part(text: str, read: Reader | None) -> Workload:
     return create("trace", {"times_s": trace.times_s, "rates": trace.rates, **given})
 
 
-def _settings(text: str, whole: str) -> dict[str, str]:
+def _settings(text: str, full_text: str) -> dict[str, str]:
     """Return the parameters of a part; a piece without ``=`` belongs to the list before it."""
     given: dict[str, str] = {}
     name = ""
@@ -58,10 +58,10 @@ def _settings(text: str, whole: str) -> dict[str, str]:
         if equals:
             name = key.strip()
             if name in given:
-                raise BadInput(f"{name} is there twice in {whole!r}")
+                raise BadInput(f"{name} is there twice in {full_text!r}")
         elif not name:
             raise BadInput(
-                f"parameters are written name=value with commas between, but {whole!r} has"
+                f"parameters are written name=value with commas between, but {full_text!r} has"
                 f" {piece!r}"
             )
         given[name] = value.strip() if equals else f"{given[name]},{piece.strip()}"

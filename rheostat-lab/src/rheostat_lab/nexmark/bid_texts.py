@@ -75,9 +75,9 @@ def _segments(seed: int, count: int) -> list[str]:
     letters = np.where(
         special, np.uint8(ord("_")), _LETTERS[below(seed, _SEGMENT_LETTER, draws, 26)]
     )
-    whole = letters.astype(np.uint8).tobytes().decode("ascii")
+    text = letters.astype(np.uint8).tobytes().decode("ascii")
     lengths = 3 + below(seed, _SEGMENT_LENGTH, np.arange(count), 2)
-    return [whole[4 * i : 4 * i + length] for i, length in enumerate(lengths.tolist())]
+    return [text[4 * i : 4 * i + length] for i, length in enumerate(lengths.tolist())]
 
 
 def _channel_id(index: int) -> int:

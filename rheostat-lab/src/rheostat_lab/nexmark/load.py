@@ -113,7 +113,7 @@ def follow(
     the past) is made up for as fast as it goes, and then carries the time of its real creation.
     Ends after a flush.
     """
-    due, rows, asked_until, outage = (
+    due, rows, requested_end_s, outage = (
         DueRows(workload, TICK_S),
         0,
         seconds if seconds is not None else float("inf"),
@@ -124,7 +124,7 @@ def follow(
         t_s = now - start_at
         if t_s >= 0:
             # From the integral of the rate: what one tick could not send is due in the next.
-            behind = due.until(min(t_s, asked_until)) - rows
+            behind = due.until(min(t_s, requested_end_s)) - rows
             held = outage.lasts(rows, topic.waiting(), now)
             taken = (
                 # In chunks, so that a long backlog carries the time of its real creation, piece by
@@ -140,10 +140,10 @@ def follow(
                         now,
                         rows,
                         rows - topic.waiting(),
-                        workload.rate_per_s(t_s) if t_s < asked_until else 0.0,
+                        workload.rate_per_s(t_s) if t_s < requested_end_s else 0.0,
                     )
                 )
-            if t_s >= asked_until and taken == behind:
+            if t_s >= requested_end_s and taken == behind:
                 break
             # A full chunk means that more is due: no sleep before the next.
             if taken == CHUNK_ROWS:

@@ -27,7 +27,7 @@ class Verdict:
     """
 
     expected: int
-    found: int
+    actual: int
     missing: int
     unexpected: int
 
@@ -84,17 +84,17 @@ def check_q11(
     return compare(closed, _run(sink, _SINK_Q11))
 
 
-def compare(expected: pa.Table, found: pa.Table) -> Verdict:
+def compare(expected: pa.Table, actual: pa.Table) -> Verdict:
     """Compare two tables with the same columns as multisets of rows."""
     with duckdb.connect() as connection:
         connection.register("expected", expected)
-        connection.register("found", found)
+        connection.register("actual", actual)
         # ALL keeps counts: a row that is there twice, and once expected, is one too many.
-        missing = connection.sql("FROM expected EXCEPT ALL FROM found").to_arrow_table()
-        unexpected = connection.sql("FROM found EXCEPT ALL FROM expected").to_arrow_table()
+        missing = connection.sql("FROM expected EXCEPT ALL FROM actual").to_arrow_table()
+        unexpected = connection.sql("FROM actual EXCEPT ALL FROM expected").to_arrow_table()
     return Verdict(
         expected=expected.num_rows,
-        found=found.num_rows,
+        actual=actual.num_rows,
         missing=missing.num_rows,
         unexpected=unexpected.num_rows,
     )

@@ -18,8 +18,8 @@ from rheostat_lab.clusters.cluster_logs import trouble
 from rheostat_lab.clusters.kubernetes.control_plane import ControlPlane
 from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat_lab.clusters.kubernetes.objects import create, delete, place
+from rheostat_lab.demo.demo_environment import DemoEnvironment
 from rheostat_lab.demo.demo_options import Demo
-from rheostat_lab.demo.laboratory import Laboratory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.played_day import PlayedDay
 from rheostat_lab.operated.operator_process import OperatorProcess
@@ -37,9 +37,9 @@ _DEADLINE_S = 120.0
 _LOOK_S = 0.2
 
 
-class OperatedLaboratory(Laboratory):
-    """The demo's laboratory on Kubernetes, with an operator and the driver's pod beside it; they
-    end with ``stack``.
+class OperatorDemoEnvironment(DemoEnvironment):
+    """The demo's environment on Kubernetes, with an operator and the driver's pod; both end with
+    ``stack``.
     """
 
     def __init__(self, demo: Demo, view: View, stack: ExitStack, shortened: Shortened) -> None:
@@ -82,9 +82,9 @@ class OperatedLaboratory(Laboratory):
         """
         end_s = time.monotonic() + _DEADLINE_S
         while time.monotonic() < end_s:
-            found = true()
-            if found:
-                return found
+            value = true()
+            if value:
+                return value
             if self.operator.ended:
                 break
             time.sleep(_LOOK_S)
@@ -100,7 +100,7 @@ class OperatedLaboratory(Laboratory):
 class OperatedDay(PlayedDay):
     """One run of the day, sized one of the ``WAYS``."""
 
-    def __init__(self, lab: OperatedLaboratory, way: str, folder: Path) -> None:
+    def __init__(self, lab: OperatorDemoEnvironment, way: str, folder: Path) -> None:
         super().__init__(lab, way, folder, None)
         self._operated, self._way, self._port = lab, way, free_port()
         self.agent = f"{lab.address}:{self._port}"
@@ -129,8 +129,8 @@ class OperatedDay(PlayedDay):
             delete(lab.plane, resource(self._way, demo, self._port, lab.shortened))
 
 
-def _ready(found: Any) -> bool:
-    conditions = ((found or {}).get("status") or {}).get("conditions", ())
+def _ready(kubernetes_object: Any) -> bool:
+    conditions = ((kubernetes_object or {}).get("status") or {}).get("conditions", ())
     return any(
         condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
     )

@@ -28,7 +28,7 @@ from rheostat_lab.demo.results_folder import (
 )
 from rheostat_lab.operated.days_plot import draw_png
 from rheostat_lab.operated.days_report import Day, write_days
-from rheostat_lab.operated.operated_day import OperatedDay, OperatedLaboratory
+from rheostat_lab.operated.operated_day import OperatedDay, OperatorDemoEnvironment
 from rheostat_lab.operated.operator_process import deploy_folder
 from rheostat_lab.operated.sized_resource import HPA, WAYS, Shortened
 from rheostat_lab.report.summary import summarize, to_json
@@ -57,7 +57,7 @@ def perform_operated(demo: Demo, view: View) -> list[Day]:
     view.note(takes(demo))
     days = []
     with ExitStack() as stack:
-        lab = OperatedLaboratory(replace(demo, out=demo.out / WAYS[0]), view, stack, shortened)
+        lab = OperatorDemoEnvironment(replace(demo, out=demo.out / WAYS[0]), view, stack, shortened)
         for way in WAYS:
             days.append(_played(lab, demo, way))
     write_days(days, shortened, folder.ours(REPORT))
@@ -77,7 +77,7 @@ def takes(demo: Demo) -> str:
     )
 
 
-def _played(lab: OperatedLaboratory, demo: Demo, way: str) -> Day:
+def _played(lab: OperatorDemoEnvironment, demo: Demo, way: str) -> Day:
     lab.demo = replace(demo, out=demo.out / way)
     by = "Kubernetes' HPA with the metrics of Varga et al." if way == HPA else demo.sized_by
     lab.view.note(f"the day, sized by {by}")

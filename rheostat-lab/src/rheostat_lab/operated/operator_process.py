@@ -44,11 +44,11 @@ def manifests(port: int) -> list[dict[str, Any]]:
     made = []
     for file in (folder / name for name in named if name != _DEPLOYMENT):
         made += [manifest for manifest in yaml.safe_load_all(file.read_text()) if manifest]
-    for each in made:
-        if each["kind"] == "Service":
-            each["spec"] = {"type": "ExternalName", "externalName": "localhost"}
-        if each["kind"] == "APIService":
-            each["spec"]["service"]["port"] = port
+    for entry in made:
+        if entry["kind"] == "Service":
+            entry["spec"] = {"type": "ExternalName", "externalName": "localhost"}
+        if entry["kind"] == "APIService":
+            entry["spec"]["service"]["port"] = port
     return made
 
 
@@ -113,5 +113,5 @@ class OperatorProcess:
 
     def _account_token(self) -> str:
         account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/rheostat-operator/token"
-        asked = {"spec": {"expirationSeconds": TOKEN_S}}
-        return str(self._plane.request("POST", account, asked)["status"]["token"])
+        request = {"spec": {"expirationSeconds": TOKEN_S}}
+        return str(self._plane.request("POST", account, request)["status"]["token"])

@@ -125,7 +125,7 @@ class _PushedLoad:
             end_s=end_s,
             warm_up_s=15.0,
             slots_per_executor=demo.cores,
-            records=[each for each in self._records if start_s <= each.t_s <= end_s],
+            records=[decision for decision in self._records if start_s <= decision.t_s <= end_s],
             curve=[(t_s, float(rows)) for t_s, rows in senders.acknowledged],
             batches=batches,
             executors=executors,
@@ -221,19 +221,19 @@ def _can_receive(spark: Any, demo: PushDemo) -> bool:
 
 
 def _batches(query: Any) -> list[CommittedBatch]:
-    found = []
+    batches = []
     for event in query.recentProgress:
         batch = progress.batch_of(event)
         end = sum(batch.committed.values())
         if batch.rows:
-            found.append(
+            batches.append(
                 CommittedBatch(
                     end - batch.rows, end, batch.start_s, batch.commit_s, batch.rows, batch.parts_s
                 )
             )
-    if not found:
+    if not batches:
         raise RheostatError("the query committed no batch with records")
-    return found
+    return batches
 
 
 def _in_report(verdict: PushVerdict, senders: Senders) -> Verdict:

@@ -41,13 +41,13 @@ def judge(
         came[name] += 1
         # The value follows from the id, so no copy of what was sent has to be kept.
         wrong += name not in sent or value != value_of(name)
-    told = set(acknowledged)
+    confirmed = set(acknowledged)
     return PushVerdict(
-        acknowledged=len(told),
+        acknowledged=len(confirmed),
         came=len(came),
-        missing=len(told - came.keys()),
+        missing=len(confirmed - came.keys()),
         doubled=sum(count - 1 for count in came.values()),
         wrong=wrong,
         # No fault: the answer may have been lost on its way, after the record was taken.
-        unacknowledged=len(came.keys() - told),
+        unacknowledged=len(came.keys() - confirmed),
     )

@@ -48,14 +48,14 @@ class HttpLine:
         try:
             self._connection.request("POST", "/records", body)
             answer = self._connection.getresponse()
-            said = json.load(answer)
+            reply = json.load(answer)
         except (http.client.HTTPException, ValueError) as fault:
             raise OSError(str(fault)) from None
         # Only all of them: records of a request that was taken in part are sent again, with the
         # same ids.
-        taken = said.get("acknowledged") if isinstance(said, dict) else None
+        taken = reply.get("acknowledged") if isinstance(reply, dict) else None
         if answer.status != 200 or taken != len(ids):
-            raise OSError(f"{answer.status}: {said}")
+            raise OSError(f"{answer.status}: {reply}")
 
     def close(self) -> None:
         """End the connection."""
@@ -130,7 +130,7 @@ class Senders:
         self._end = threading.Event()
         self._enough = threading.Event()
         self._lock = threading.Lock()
-        self._found: tuple[float, list[str]] = (float("-inf"), [])
+        self._lookup: tuple[float, list[str]] = (float("-inf"), [])
         self._threads: list[threading.Thread] = []
         self._started_s = time.monotonic()
         self.ids: set[str] = set()
@@ -168,12 +168,12 @@ class Senders:
     def _run(self, sender: int) -> None:
         made, credit, line, address = 0, 0.0, None, ""
         waiting: list[str] = []
-        asked_s = time.monotonic()
+        previous_s = time.monotonic()
         while not self._end.is_set():
             now = time.monotonic()
             if not self._enough.is_set():
                 # Fractions are carried over, so that a slow rate still makes whole records in time.
-                credit += self._rate(now - self._started_s) / self._count * (now - asked_s)
+                credit += self._rate(now - self._started_s) / self._count * (now - previous_s)
                 fresh = int(credit)
                 credit -= fresh
                 waiting += [self._name(sender, number) for number in range(made, made + fresh)]
@@ -182,7 +182,7 @@ class Senders:
             # Enough was made and all of it is acknowledged.
             elif not waiting:
                 return
-            asked_s = now
+            previous_s = now
             if not waiting:
                 self._end.wait(_STEP_S)
                 continue
@@ -215,12 +215,12 @@ class Senders:
     def _chosen(self, sender: int, now: float) -> str:
         """Return the receiver that a sender sends to: the senders are spread over all there are."""
         with self._lock:
-            if now - self._found[0] > _LOOK_S:
-                self._found = (now, self._find(self._directory))
-            found = self._found[1]
+            if now - self._lookup[0] > _LOOK_S:
+                self._lookup = (now, self._find(self._directory))
+            addresses = self._lookup[1]
             # By its number: as many senders to each receiver, and the same one until the list
             # changes.
-            return found[sender % len(found)] if found else ""
+            return addresses[sender % len(addresses)] if addresses else ""
 
     def _connected(self, line: Line | None, address: str) -> Line | None:
         if line is not None:
@@ -237,5 +237,5 @@ class Senders:
         with self._lock:
             self.retries += 1
             # Asked anew at once: the receiver that failed may have left the list.
-            self._found = (float("-inf"), [])
+            self._lookup = (float("-inf"), [])
         self._end.wait(_AGAIN_S)

@@ -124,7 +124,7 @@ class DStreamsJob:
         with suppress(TimeoutError):
             until("all lines are through", drained, within_s)
         page = rest.get("streaming/batches")
-        return None if page is None else sum(each["numFailedOutputOps"] > 0 for each in page)
+        return None if page is None else sum(entry["numFailedOutputOps"] > 0 for entry in page)
 
     def counts(self, executors: Iterable[str]) -> list[int]:
         """Return the number of receivers on each executor, the largest first."""
@@ -163,7 +163,7 @@ def pid_of(executor: str, cluster: Cluster) -> int:
     """Return the process of an executor; raises StopIteration where there is none."""
     word = ["--executor-id", executor]
     return next(
-        each.pid
-        for each in cluster.executors()
-        if word in [each.cmdline()[n : n + 2] for n in range(len(each.cmdline()))]
+        process.pid
+        for process in cluster.executors()
+        if word in [process.cmdline()[n : n + 2] for n in range(len(process.cmdline()))]
     )

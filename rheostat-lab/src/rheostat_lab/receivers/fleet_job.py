@@ -88,5 +88,5 @@ class FleetJob:
     def judge(self, senders: Senders, prefix: str = "") -> PushVerdict:
         """Return the verdict on the rows that are in the folder and whose ids begin so."""
         rows = self.spark.read.parquet(str(self.folder / "out")).select("id", "value")
-        found = rows.where(rows.id.startswith(prefix)).collect()
-        return judge(senders.ids, senders.tried, ((row.id, row.value) for row in found))
+        received = rows.where(rows.id.startswith(prefix)).collect()
+        return judge(senders.ids, senders.tried, ((row.id, row.value) for row in received))

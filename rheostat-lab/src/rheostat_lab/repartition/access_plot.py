@@ -28,9 +28,9 @@ def homes(spark: Any, folder: Path, keys: int, old: int, new: int) -> list[tuple
     )
     run(spark, folder, folder / "checkpoint")
     rows = spark.read.format("statestore").load(str(folder / "checkpoint"))
-    found = rows.selectExpr("partition_id", f"pmod(hash(key.key), {new}) as home").collect()
+    pairs = rows.selectExpr("partition_id", f"pmod(hash(key.key), {new}) as home").collect()
     # Rows of a partition come as they are in its files; partitions may come in any order.
-    return sorted(((row[0], row[1]) for row in found), key=lambda row: row[0])
+    return sorted(((row[0], row[1]) for row in pairs), key=lambda row: row[0])
 
 
 def draw(rows: Sequence[tuple[int, int]], old: int, new: int, path: Path) -> None:

@@ -21,27 +21,32 @@ _WAYS = {
 }
 
 
-def draw(whole: Mapping[str, Any], path: Path) -> None:
+def draw(result: Mapping[str, Any], path: Path) -> None:
     """Write the picture of a result as PNG."""
     figure = Figure(figsize=(13, 3.6), dpi=120)
     rewrites, reads, sizes, seeks = figure.subplots(1, 4)
-    _bars(rewrites, whole, ("rheostat", "spark"), "s", "seconds of a rewrite", 1.0)
-    _bars(reads, whole, ("once", "filter", "key"), "s", "seconds of reading alone", 1.0)
-    _bars(sizes, whole, ("once", "filter", "key"), "bytes_read", "GB read", 1e9)
-    _bars(seeks, whole, ("once", "filter", "key"), "seeks", "seeks", 1.0)
+    _bars(rewrites, result, ("rheostat", "spark"), "s", "seconds of a rewrite", 1.0)
+    _bars(reads, result, ("once", "filter", "key"), "s", "seconds of reading alone", 1.0)
+    _bars(sizes, result, ("once", "filter", "key"), "bytes_read", "GB read", 1e9)
+    _bars(seeks, result, ("once", "filter", "key"), "seeks", "seeks", 1.0)
     seeks.set_yscale("log")
     figure.suptitle(
-        f"Spark {whole['spark']}, {whole['keys']:,} keys of {whole['value_bytes']} bytes,"
-        f" {whole['partitions']} partitions before"
+        f"Spark {result['spark']}, {result['keys']:,} keys of {result['value_bytes']} bytes,"
+        f" {result['partitions']} partitions before"
     )
     figure.tight_layout()
     FigureCanvasAgg(figure).print_png(path)
 
 
 def _bars(
-    panel: Any, whole: Mapping[str, Any], ways: tuple[str, ...], field: str, title: str, unit: float
+    panel: Any,
+    measured: Mapping[str, Any],
+    ways: tuple[str, ...],
+    field: str,
+    title: str,
+    unit: float,
 ) -> None:
-    results = whole["results"]
+    results = measured["results"]
     changes = sorted({result["to"] for result in results})
     present = [way for way in ways if any(result["way"] == way for result in results)]
     width = 0.8 / max(len(present), 1)

@@ -18,7 +18,7 @@ PARTS = {
 """The parts, in the order in which a picture stacks them, and what each of them is."""
 
 REST = "rest"
-WHOLE = "triggerExecution"
+TOTAL = "triggerExecution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ def parts_of(batch: CommittedBatch) -> dict[str, float]:
     known = {name: batch.parts_s[name] for name in PARTS if name in batch.parts_s}
     if not known:
         return {}
-    whole = batch.parts_s.get(WHOLE, batch.commit_s - batch.start_s)
+    total_s = batch.parts_s.get(TOTAL, batch.commit_s - batch.start_s)
     # Parts are whole milliseconds each, so their sum may exceed the batch by some.
-    return known | {REST: max(0.0, whole - sum(known.values()))}
+    return known | {REST: max(0.0, total_s - sum(known.values()))}
 
 
 def parts(batches: Sequence[CommittedBatch]) -> list[Part]:
@@ -68,9 +68,9 @@ def longest(batches: Sequence[CommittedBatch]) -> str:
     if not batches:
         return ""
     batch = max(batches, key=lambda batch: batch.commit_s - batch.start_s)
-    said = f"the longest batch took {batch.commit_s - batch.start_s:.1f} s"
+    text = f"the longest batch took {batch.commit_s - batch.start_s:.1f} s"
     split = parts_of(batch)
     if not split:
-        return said
+        return text
     name = max(split, key=lambda name: split[name])
-    return f"{said}, {split[name]:.1f} s of it {name}"
+    return f"{text}, {split[name]:.1f} s of it {name}"

@@ -158,9 +158,9 @@ def _job(run: Run, miss: Miss) -> Iterator[str]:
 
 
 def _machine(run: Run, miss: Miss) -> Iterator[str]:
-    seen = machine_load(run.machine, miss.arrived_s, miss.end_s)
-    if seen and seen.busy:
-        yield f"the computer was busy: {seen.in_words()}"
+    load = machine_load(run.machine, miss.arrived_s, miss.end_s)
+    if load and load.busy:
+        yield f"the computer was busy: {load.in_words()}"
 
 
 def _during(run: Run, miss: Miss) -> list[Record]:

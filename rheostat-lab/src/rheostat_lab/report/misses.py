@@ -36,14 +36,14 @@ def misses(run: Run) -> list[Miss]:
     """Return the times in which rows waited longer than the objective, in their order; two that are
     less than one objective apart are one. Rows of the warm-up are left out.
     """
-    found: list[Miss] = []
+    merged: list[Miss] = []
     for miss in (*_late_batches(run), *_never_committed(run)):
         # Two so close have one cause, and are told as one.
-        if found and miss.start_s - found[-1].end_s < run.slo.latency_s:
-            found[-1] = _joined(found[-1], miss)
+        if merged and miss.start_s - merged[-1].end_s < run.slo.latency_s:
+            merged[-1] = _joined(merged[-1], miss)
         else:
-            found.append(miss)
-    return found
+            merged.append(miss)
+    return merged
 
 
 def rows_lost(run: Run) -> float:

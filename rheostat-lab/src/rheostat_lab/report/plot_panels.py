@@ -158,10 +158,10 @@ def has_forecast(run: Run) -> bool:
 
 def _forecast(panel: Any, run: Run, theme: Theme) -> None:
     """Draw the forecasts for the time that they are of: 50 to 99 % as a band, 90 % as a line."""
-    found = _forecasts(run)
-    if not found:
+    forecasts = _forecasts(run)
+    if not forecasts:
         return
-    times, half, most, nearly_all = np.array(found).T
+    times, half, most, nearly_all = np.array(forecasts).T
     band: dict[str, Any] = {"color": theme.size, "alpha": 0.18, "linewidth": 0}
     panel.fill_between(times, half, nearly_all, label="forecast, 50 to 99 %", **band)
     panel.plot(times, most, color=theme.size, linewidth=1, label="forecast, 90 %")
@@ -169,15 +169,15 @@ def _forecast(panel: Any, run: Run, theme: Theme) -> None:
 
 def _forecasts(run: Run) -> list[tuple[float, ...]]:
     """Return the time that each forecast is of, and its three rates."""
-    found = []
+    forecasts = []
     for record in run.records:
         evidence = record.raw.evidence if record.raw else {}
         values = [evidence.get(name) for name in _FORECASTS]
         ahead_s = evidence.get(_AHEAD) or 0.0
         numbers = [float(value) for value in (ahead_s, *values) if isinstance(value, int | float)]
         if len(numbers) == 1 + len(_FORECASTS):
-            found.append((record.t_s - run.start_s + numbers[0], *numbers[1:]))
-    return found
+            forecasts.append((record.t_s - run.start_s + numbers[0], *numbers[1:]))
+    return forecasts
 
 
 def _decided(run: Run) -> Steps | None:

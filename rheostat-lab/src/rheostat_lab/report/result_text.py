@@ -90,13 +90,13 @@ def _objective(summary: Summary) -> Finding:
     within, late = summary.share_within_slo, sum(miss.rows for miss in summary.misses)
     if within is None:
         return Finding(None, "Objective not measured", "no latency of any row is known")
-    said = f"{percent(within)} of rows within {objective(summary)}, 99 % wanted"
+    text = f"{percent(within)} of rows within {objective(summary)}, 99 % wanted"
     if late:
-        said += f"; {late:,} waited longer"
+        text += f"; {late:,} waited longer"
     return Finding(
         summary.objective_met,
         "Objective met" if summary.objective_met else "Objective missed",
-        said,
+        text,
     )
 
 

@@ -69,19 +69,19 @@ def _shortened(path: re.Match[bytes]) -> bytes:
 
 def shown(run: Run) -> list[Panel]:
     """Return the panels of which something is known, from top to bottom."""
-    found = [
+    chosen = [
         Panel("Load", "rows per second", 1.5, panels.load, 4 if panels.has_forecast(run) else 2),
         Panel("Executors", "how many", 1.35, panels.size, 3),
         Panel("Latency of rows", "seconds from append to commit", 1.35, panels.latency, 3),
         Panel("Lag", "rows that wait", 1.0, panels.lag, 0),
     ]
     if run.receivers:
-        found.insert(1, Panel("Receivers", "how many", 1.0, panels.receivers, 2))
+        chosen.insert(1, Panel("Receivers", "how many", 1.0, panels.receivers, 2))
     if parts(run.batches):
-        found.append(Panel("Batch", "seconds, by Spark's parts", 1.2, panels.batch_parts, 7))
+        chosen.append(Panel("Batch", "seconds, by Spark's parts", 1.2, panels.batch_parts, 7))
     if run.machine:
-        found.append(Panel("This computer", "per core: 1 is all in use", 1.1, panels.machine, 3))
-    return found
+        chosen.append(Panel("This computer", "per core: 1 is all in use", 1.1, panels.machine, 3))
+    return chosen
 
 
 def figure(run: Run, theme: Theme, paper: Paper, title: str = "") -> Figure:
@@ -234,6 +234,6 @@ def _title(panel: Any, row: Panel, theme: Theme, paper: Paper) -> None:
 
 def clock(seconds: float, _: int = 0) -> str:
     """Return seconds as minutes:seconds, with hours where there are some."""
-    whole = int(seconds)
-    minutes = f"{whole // 60 % 60}:{whole % 60:02d}"
-    return f"{whole // 3600}:{minutes.zfill(5)}" if whole >= 3600 else minutes
+    total_s = int(seconds)
+    minutes = f"{total_s // 60 % 60}:{total_s % 60:02d}"
+    return f"{total_s // 3600}:{minutes.zfill(5)}" if total_s >= 3600 else minutes

@@ -43,10 +43,10 @@ def paid(run: Run) -> Steps:
     """Return the executors that cost: from the request that was accepted to the process that is
     gone.
     """
-    return _steps(run, [(_asked_s(life), _gone_s(run, life)) for life in run.executors])
+    return _steps(run, [(_requested_s(life), _gone_s(run, life)) for life in run.executors])
 
 
-def _asked_s(life: ExecutorLife) -> float:
+def _requested_s(life: ExecutorLife) -> float:
     return (
         # A request that is told late must not make an executor cheaper than its life.
         life.registered_s if life.requested_s is None else min(life.requested_s, life.registered_s)

@@ -129,19 +129,19 @@ def _change(
         size = chance.choice([n for n in range(1, MOST + 1) if n != size])
         fault = faults.get(number)
         before = endpoint.failed_tasks() or 0
-        asked_s, there = time.monotonic(), len(job.executors())
+        requested_s, there = time.monotonic(), len(job.executors())
         live.ask(size)
         if fault:
             job.pause(chance.uniform(0.0, 4.0))
             _strike(fault, cluster, chance, done)
         elif size > there:
             _await_registered(job, size)
-            done.out_s.append(round(time.monotonic() - asked_s, 1))
+            done.out_s.append(round(time.monotonic() - requested_s, 1))
         live.await_steady(size)
         done.rescalings += 1
         if not fault:
             done.failed_in_planned += (endpoint.failed_tasks() or 0) - before
-        took = f"{time.monotonic() - asked_s:.0f} s"
+        took = f"{time.monotonic() - requested_s:.0f} s"
         beside = f", {fault}" if fault else ""
         say(f"{number + 1} of {wanted.rescalings}: {size} executors after {took}{beside}")
     verdict = job.finish()

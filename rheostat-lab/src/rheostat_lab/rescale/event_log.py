@@ -92,9 +92,9 @@ class EventLog:
         for file in files(folder)[-1:]:
             with file.open("rb") as log:
                 log.seek(self._offset)
-                whole = [line for line in log if line.endswith(b"\n")]
-            self._offset += sum(map(len, whole))
-            self.read(whole)
+                complete = [line for line in log if line.endswith(b"\n")]
+            self._offset += sum(map(len, complete))
+            self.read(complete)
         return self
 
     def read(self, lines: Iterable[bytes]) -> None:
@@ -123,12 +123,12 @@ class EventLog:
             if stage.tasks == partitions and stage.batch
         }
         last = {batch: stage for stage, batch in sorted(wanted.items())}
-        found: dict[tuple[str, int], dict[int, Task]] = {}
+        by_batch: dict[tuple[str, int], dict[int, Task]] = {}
         for task in self.tasks:
             batch = wanted.get(task.stage)
             if batch and last[batch][0] == task.stage[0] and task.failure is None:
-                found.setdefault(batch, {})[task.index] = task
-        return found
+                by_batch.setdefault(batch, {})[task.index] = task
+        return by_batch
 
     def partition_holders(self, partitions: int) -> dict[tuple[str, int], dict[int, str]]:
         """Return who ran each of ``state_tasks``."""
@@ -182,35 +182,35 @@ class EventLog:
         self.failed_jobs += event["Job Result"]["Result"] != "JobSucceeded"
 
     def _stage_submitted(self, event: Mapping[str, Any]) -> None:
-        told = event["Stage Info"]
-        stage = (told["Stage ID"], told["Stage Attempt ID"])
-        submitted_s = told.get("Submission Time", 0) / 1000
+        info = event["Stage Info"]
+        stage = (info["Stage ID"], info["Stage Attempt ID"])
+        submitted_s = info.get("Submission Time", 0) / 1000
         self.stages[stage] = StageRun(
-            stage, told["Number of Tasks"], self._batches.get(stage[0]), submitted_s
+            stage, info["Number of Tasks"], self._batches.get(stage[0]), submitted_s
         )
 
     def _stage_completed(self, event: Mapping[str, Any]) -> None:
         self.failed_stages += "Failure Reason" in event["Stage Info"]
 
     def _task_ended(self, event: Mapping[str, Any]) -> None:
-        told, reason = event["Task Info"], event["Task End Reason"]["Reason"]
+        info, reason = event["Task Info"], event["Task End Reason"]["Reason"]
         self.tasks.append(
             Task(
                 stage=(event["Stage ID"], event["Stage Attempt ID"]),
-                index=told["Index"],
-                executor=told["Executor ID"],
-                locality=told["Locality"],
-                launch_s=told["Launch Time"] / 1000,
-                finish_s=told["Finish Time"] / 1000,
+                index=info["Index"],
+                executor=info["Executor ID"],
+                locality=info["Locality"],
+                launch_s=info["Launch Time"] / 1000,
+                finish_s=info["Finish Time"] / 1000,
                 failure=None if reason in _HARMLESS else reason,
                 cpu_s=(event.get("Task Metrics") or {}).get("Executor CPU Time", 0) / 1e9,
             )
         )
 
     def _executor_added(self, event: Mapping[str, Any]) -> None:
-        told = event["Executor Info"]
+        info = event["Executor Info"]
         self.executors[event["Executor ID"]] = Life(
-            told["Host"], told["Total Cores"], event["Timestamp"] / 1000
+            info["Host"], info["Total Cores"], event["Timestamp"] / 1000
         )
 
     def _executor_removed(self, event: Mapping[str, Any]) -> None:
@@ -220,5 +220,5 @@ class EventLog:
 
 def files(folder: Path) -> list[Path]:
     """Return the logs in a folder, the one that was written to last at the end."""
-    found = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
-    return sorted(found, key=lambda path: path.stat().st_mtime)
+    paths = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
+    return sorted(paths, key=lambda path: path.stat().st_mtime)

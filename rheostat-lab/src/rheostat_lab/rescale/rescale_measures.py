@@ -83,7 +83,7 @@ def measures(run: Run) -> dict[str, Any]:
     since_s = run.scored[0].requested_s if run.scored else float("inf")
     stalled = [stall for stall in stalls(run.log) if stall.begin_s >= since_s]
     holders = run.log.partition_holders(run.partitions)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "failed_tasks": len(run.log.failed_tasks),
         "failed_stages": run.log.failed_stages,
         "failed_batches": run.log.failed_jobs,
@@ -94,16 +94,16 @@ def measures(run: Run) -> dict[str, Any]:
         },
         "stalls": [asdict(stall) | {"during": _during(stall, run)} for stall in stalled],
         "state_task_s": {
-            name: asdict(told)
-            for name, told in moved_and_others(run.log, run.partitions, since_s).items()
+            name: asdict(measured)
+            for name, measured in moved_and_others(run.log, run.partitions, since_s).items()
         },
         "first_task_s": {
-            name: asdict(told) for name, told in first_tasks(run.log, since_s).items()
+            name: asdict(measured) for name, measured in first_tasks(run.log, since_s).items()
         },
     }
     for kind in ("in", "out", "out_start"):
-        found[kind] = _direction(run, kind, steady, holders)
-    return found
+        result[kind] = _direction(run, kind, steady, holders)
+    return result
 
 
 def _direction(
@@ -116,17 +116,17 @@ def _direction(
         (i // 2, mark) for i, mark in enumerate(run.scored) if mark.kind == kind.partition("_")[0]
     ]
     marks = [mark for _, mark in numbered]
-    told = asdict(disturbance(run.batches, [window(mark, kind, run) for mark in marks], steady))
-    told |= {"seconds": [round(_end_s(mark, run) - mark.requested_s, 2) for mark in marks]}
+    result = asdict(disturbance(run.batches, [window(mark, kind, run) for mark in marks], steady))
+    result |= {"seconds": [round(_end_s(mark, run) - mark.requested_s, 2) for mark in marks]}
     if kind == "out_start":
-        return told
+        return result
     calm = [window(mark, kind, run) for pair, mark in numbered if pair in run.undisturbed]
     alone = disturbance(run.batches, calm, steady_batches(run, run.undisturbed))
-    told["undisturbed"] = asdict(alone)
+    result["undisturbed"] = asdict(alone)
     moves = [move for move in (moved(mark, run, holders) for mark in marks) if move is not None]
     shares = [move.new_share for move in moves if move.new_share is not None]
     unit_mb = run.mb / run.partitions
-    return told | {
+    return result | {
         "moved_mb_per_executor": (
             statistics.median(move.per_executor for move in moves) * unit_mb if moves else None
         ),
@@ -157,7 +157,7 @@ def steady_batches(run: Run, pairs: Collection[int] | None = None) -> dict[int, 
     """Return the batches between two rescales, after the unscored ones, per number of executors; of
     some scored ``pairs`` or of all.
     """
-    found: dict[int, list[Timed]] = {}
+    by_size: dict[int, list[Timed]] = {}
     for i in range(max(0, run.unscored - 1), len(run.marks)):
         if pairs is not None and (i < run.unscored or (i - run.unscored) // 2 not in pairs):
             continue
@@ -168,8 +168,8 @@ def steady_batches(run: Run, pairs: Collection[int] | None = None) -> dict[int, 
             for batch in run.batches
             if batch.start_s >= end_s and batch.commit_s <= until_s and not _busy(batch, run)
         ]
-        found.setdefault(mark.after, []).extend(calm)
-    return found
+        by_size.setdefault(mark.after, []).extend(calm)
+    return by_size
 
 
 def moved(

@@ -15,21 +15,21 @@ _DIRECTIONS = {"in": "#2f6f9f", "out": "#b4531f", "out_start": "#7b8794"}
 _SHOWN_S = 600.0
 
 
-def draw(whole: Mapping[str, Any], path: Path) -> None:
+def draw(result: Mapping[str, Any], path: Path) -> None:
     """Write the picture of a result as PNG."""
-    ways = whole["ways"]
+    ways = result["ways"]
     figure = Figure(figsize=(11, 3.2 + 2.2 * len(ways)), dpi=120)
     panels = figure.subplots(
         1 + len(ways), 1, gridspec_kw={"height_ratios": [1.5, *[1] * len(ways)]}, squeeze=False
     )[:, 0]
     _disturbances(panels[0], ways)
-    for panel, (way, found) in zip(panels[1:], ways.items(), strict=True):
-        _batches(panel, way, found)
-    told = whole["what"]
-    low, high = told["executors"]
+    for panel, (way, measured) in zip(panels[1:], ways.items(), strict=True):
+        _batches(panel, way, measured)
+    facts = result["what"]
+    low, high = facts["executors"]
     figure.suptitle(
-        f"Spark {told['spark']}, {told['query']}, {told['state_mb']:g} MB of state, {low} to {high}"
-        " executors"
+        f"Spark {facts['spark']}, {facts['query']}, {facts['state_mb']:g} MB of state,"
+        f" {low} to {high} executors"
     )
     figure.tight_layout()
     FigureCanvasAgg(figure).print_png(path)
@@ -37,17 +37,17 @@ def draw(whole: Mapping[str, Any], path: Path) -> None:
 
 def _disturbances(panel: Any, ways: Mapping[str, Any]) -> None:
     labels: list[str] = []
-    for way, found in ways.items():
+    for way, measured in ways.items():
         for kind, colour in _DIRECTIONS.items():
             at = len(labels)
             for values, shift, shade in (
-                (found[kind]["values"], -0.12, colour),
-                (found[kind]["control_values"], 0.18, "#c5ccd3"),
+                (measured[kind]["values"], -0.12, colour),
+                (measured[kind]["control_values"], 0.18, "#c5ccd3"),
             ):
                 panel.scatter(
                     [at + shift] * len(values), values, s=14, color=shade, alpha=0.7, linewidths=0
                 )
-            labels.append(f"{way}\n{kind} n={found[kind]['n']}")
+            labels.append(f"{way}\n{kind} n={measured[kind]['n']}")
     panel.set_xticks(range(len(labels)), labels, fontsize=8)
     panel.set_ylabel("max T / T_ref - control\n(grey: no rescale)")
     panel.set_yscale("symlog", linthresh=1.0)
@@ -55,9 +55,9 @@ def _disturbances(panel: Any, ways: Mapping[str, Any]) -> None:
     panel.grid(axis="y", alpha=0.3)
 
 
-def _batches(panel: Any, way: str, found: Mapping[str, Any]) -> None:
+def _batches(panel: Any, way: str, measured: Mapping[str, Any]) -> None:
     """Show the last minutes: each batch at its start, each rescale as a band."""
-    curve = found["curve"]
+    curve = measured["curve"]
     if not curve:
         return
     end_s = curve[-1][0]
@@ -72,7 +72,7 @@ def _batches(panel: Any, way: str, found: Mapping[str, Any]) -> None:
         markersize=3,
         color="#1f2933",
     )
-    for kind, requested_s, settled_s in found["marks"]:
+    for kind, requested_s, settled_s in measured["marks"]:
         if settled_s >= end_s - _SHOWN_S:
             panel.axvspan(
                 requested_s - end_s,

@@ -92,10 +92,10 @@ class Live:
 
     def rescale(self, executors: int) -> Mark:
         """Ask for the size and wait until the loop calls it steady."""
-        before, seen = self._policy.executors, len(self._records)
+        before, known = self._policy.executors, len(self._records)
         self._policy.executors = executors
         self.await_steady(executors)
-        news = self._records[seen:]
+        news = self._records[known:]
         first = next(record for record in news if record.target == executors)
         return Mark(
             before,

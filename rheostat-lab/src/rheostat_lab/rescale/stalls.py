@@ -44,7 +44,7 @@ def stalls(log: EventLog, longer_than_s: float = LONG_S) -> list[Stall]:
         (life.added_s, _usable_until(name, life, last_finish), life.cores)
         for name, life in log.executors.items()
     ]
-    found: dict[tuple[str, int], Stall] = {}
+    longest: dict[tuple[str, int], Stall] = {}
     for key, launched_s in launches.items():
         stage = log.stages[key]
         if stage.batch is None or max(launched_s) - stage.submitted_s <= longer_than_s:
@@ -52,10 +52,10 @@ def stalls(log: EventLog, longer_than_s: float = LONG_S) -> list[Stall]:
         begin_s, seconds = _longest(
             stage.submitted_s, max(launched_s), by_batch[stage.batch], spans
         )
-        known = found.get(stage.batch)
+        known = longest.get(stage.batch)
         if seconds > longer_than_s and (known is None or seconds > known.seconds):
-            found[stage.batch] = Stall(stage.batch, begin_s, seconds)
-    return sorted(found.values(), key=lambda stall: stall.begin_s)
+            longest[stage.batch] = Stall(stage.batch, begin_s, seconds)
+    return sorted(longest.values(), key=lambda stall: stall.begin_s)
 
 
 def _usable_until(executor: str, life: Life, last_finish: dict[str, float]) -> float:
@@ -79,7 +79,7 @@ def _longest(
         if until_s > begin_s:
             changes += [(max(added_s, begin_s), cores), (until_s, -cores)]
     free, longest, since = 0, (0.0, 0.0), None
-    for at_s, change in [*sorted(changes, key=lambda each: (each[0], -each[1])), (end_s, 0)]:
+    for at_s, change in [*sorted(changes, key=lambda pair: (pair[0], -pair[1])), (end_s, 0)]:
         now_s = min(at_s, end_s)
         if since is not None and now_s - since > longest[1]:
             longest = (since, now_s - since)

@@ -176,11 +176,11 @@ class StatefulJob:
         stop.
         """
         self._complete()
-        found = []
+        timings = []
         for number, batch in sorted(self.batches.items()):
             start_s = self.stopped_s.get(number, batch.start_s)
-            found.append(Timed(start_s, batch.commit_s, batch.commit_s - start_s))
-        return found
+            timings.append(Timed(start_s, batch.commit_s, batch.commit_s - start_s))
+        return timings
 
     def _complete(self) -> None:
         """Take in batches that were too short to be seen; the JVM keeps them all."""

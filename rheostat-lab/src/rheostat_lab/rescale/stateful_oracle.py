@@ -83,14 +83,14 @@ def expected(query: str, *rows: pa.Table) -> pa.Table:
 
 
 def last_counts(values: Iterable[bytes]) -> pa.Table:
-    """Return the greatest count that was said of each key, from records ``key,n,total,md5``."""
+    """Return the greatest count recorded for each key, from records ``key,n,total,md5``."""
     last: dict[str, tuple[int, int, str]] = {}
     for value in values:
         key, n, total, md5 = value.decode().split(",")
         last[key] = max(last.get(key, (0, 0, "")), (int(n), int(total), md5))
     columns = [pa.array(list(last), pa.string())]
     columns += [
-        pa.array([said[i] for said in last.values()], kind)
+        pa.array([record[i] for record in last.values()], kind)
         for i, kind in enumerate((pa.int64(), pa.int64(), pa.string()))
     ]
     return pa.table(columns, names=["key", "n", "total", "md5"])
@@ -107,8 +107,8 @@ def read_json_sink(sink: Path, schema: pa.Schema) -> pa.Table:
     if not files:
         raise RheostatError(f"{sink} holds no row")
     with duckdb.connect() as connection:
-        found = connection.read_json(files, columns=names, format="newline_delimited")  # type: ignore[arg-type]
-        return found.filter(f"key <> '{CLOSING_KEY}'").to_arrow_table()
+        sink_rows = connection.read_json(files, columns=names, format="newline_delimited")  # type: ignore[arg-type]
+        return sink_rows.filter(f"key <> '{CLOSING_KEY}'").to_arrow_table()
 
 
 _COUNTS = f"""SELECT key, count(*) AS n, sum(seq)::BIGINT AS total, coalesce(max(md5), '{_EMPTY_MD5}') AS md5

@@ -30,14 +30,14 @@ def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> di
     one's are seen.
     """
     held: dict[int, str] = {}
-    found: dict[str, list[Task]] = {"moved": [], "others": []}
+    groups: dict[str, list[Task]] = {"moved": [], "others": []}
     for _, tasks in sorted(log.state_tasks(partitions).items(), key=lambda batch: batch[0][1]):
         moved = {i for i, task in tasks.items() if held.get(i, task.executor) != task.executor}
         if moved and min(task.launch_s for task in tasks.values()) >= since_s:
             for i, task in tasks.items():
-                found["moved" if i in moved else "others"].append(task)
+                groups["moved" if i in moved else "others"].append(task)
         held.update({i: task.executor for i, task in tasks.items()})
-    return {name: times(tasks) for name, tasks in found.items() if tasks}
+    return {name: times(tasks) for name, tasks in groups.items() if tasks}
 
 
 def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:

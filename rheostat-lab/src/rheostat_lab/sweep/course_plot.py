@@ -148,8 +148,8 @@ def digest_in(path: Path) -> str | None:
     """Return the digest that a picture was drawn from; None where there is no picture, or one
     without.
     """
-    found = _DIGEST.search(path.read_text(encoding="utf-8")) if path.is_file() else None
-    return found[1] if found else None
+    match = _DIGEST.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return match[1] if match else None
 
 
 def _latencies(ledger: Ledger, samples: int) -> Floats:

@@ -13,7 +13,7 @@ from rheostat_lab.svg_picture import picture
 
 def draw(
     path: Path,
-    found: Sequence[Demand],
+    demands: Sequence[Demand],
     by_model: Sequence[int | None],
     most: int,
     slo_s: float,
@@ -25,10 +25,11 @@ def draw(
     """
     with picture(path, 7, 4) as figure:
         axes = figure.subplots()
-        held = [each for each in found if each.executors is not None]
-        rates = [each.rate_per_s / 1000 for each in held]
+        held = [demand for demand in demands if demand.executors is not None]
+        rates = [demand.rate_per_s / 1000 for demand in held]
         low, middle, high = (
-            [_within(each, size, most) for each in held] for size in ("low", "executors", "high")
+            [_within(demand, size, most) for demand in held]
+            for size in ("low", "executors", "high")
         )
         axes.fill_between(
             rates,
@@ -44,8 +45,8 @@ def draw(
             rates, middle, where="pre", color="tab:blue", label="searched, median of the seeds"
         )
         modelled = [
-            (each.rate_per_s / 1000, size)
-            for each, size in zip(found, by_model, strict=False)
+            (demand.rate_per_s / 1000, size)
+            for demand, size in zip(demands, by_model, strict=False)
             if size is not None
         ]
         if modelled:
@@ -56,11 +57,11 @@ def draw(
                 linestyle=":",
                 label="batch model, without noise",
             )
-        axes.set(xlabel="1,000 rows/s", xlim=(0, found[-1].rate_per_s / 1000))
+        axes.set(xlabel="1,000 rows/s", xlim=(0, demands[-1].rate_per_s / 1000))
         axes.set(ylabel=f"executors that hold {slo_s:g} s", ylim=(0, most + 1))
         axes.legend(fontsize=8)
 
 
-def _within(each: Demand, size: str, most: int) -> float:
-    found = getattr(each, size)
-    return float(most if found is None else found)
+def _within(demand: Demand, size: str, most: int) -> float:
+    executors = getattr(demand, size)
+    return float(most if executors is None else executors)

@@ -60,10 +60,10 @@ def run_cell(cell: Cell) -> list[Row]:
     settings, plant = cell.settings, _plant(cell)
     ledger = _play(cell, plant).ledger
     demand = demand_over_time(cell, plant)
-    told = measures(ledger, settings.slo, warm_up_s=settings.warm_up_s, demand=demand)
+    measured = measures(ledger, settings.slo, warm_up_s=settings.warm_up_s, demand=demand)
     slots = _slots(cell)
-    found = {name: getattr(told, name) for name in NUMBERS if hasattr(told, name)}
-    found.update({name: getattr(told.elasticity, name) for name in ELASTICITY})
+    numbers = {name: getattr(measured, name) for name in NUMBERS if hasattr(measured, name)}
+    numbers.update({name: getattr(measured.elasticity, name) for name in ELASTICITY})
     paid_s = ledger.paid.integral(
         ledger.start_s, ledger.end_s
     )  # all of the run, as the bounds pay for it, the warm-up too
@@ -72,10 +72,10 @@ def run_cell(cell: Cell) -> list[Row]:
         _row(
             cell,
             cell.policy,
-            attained=told.attained,
-            slot_hours=told.executor_hours * slots,
+            attained=measured.attained,
+            slot_hours=measured.executor_hours * slots,
             cost=cost,
-            **found,
+            **numbers,
         )
     ]
 
@@ -110,9 +110,9 @@ def sweep(
     if done:
         done(ended, len(cells))
     while batch := list(islice(left, chunk)):
-        found = [row for text in run([cell.text for cell in batch]) for row in json.loads(text)]
+        results = [row for text in run([cell.text for cell in batch]) for row in json.loads(text)]
         # Named by its first cell: two sweeps into one folder do not overwrite each other.
-        _write(folder / f"rows-{batch[0].key}.parquet", found)
+        _write(folder / f"rows-{batch[0].key}.parquet", results)
         ended += len(batch)
         if done:
             done(ended, len(cells))
@@ -152,17 +152,17 @@ def rows(folder: Path) -> list[Row]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    found: list[Row] = []
+    stored: list[Row] = []
     for path in sorted(folder.glob("rows-*.parquet")):
         try:
-            found += parquet.read_table(path).to_pylist()
+            stored += parquet.read_table(path).to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise BadInput(
                 f"{path} cannot be read as a result of a sweep: {error}; delete it and start again"
             ) from None
     # Files of an older version lack the newer columns.
     known: Row = {"faults": "", **dict.fromkeys(NUMBERS)}
-    return sorted(({**known, **row} for row in found), key=lambda row: (row["key"], row["policy"]))
+    return sorted(({**known, **row} for row in stored), key=lambda row: (row["key"], row["policy"]))
 
 
 def _of_batches(batches: Iterable[Any]) -> Iterator[Any]:
@@ -214,13 +214,15 @@ def _bounds(cell: Cell) -> list[Row]:
     job = job_of(
         values, limits=settings.limits, slo=settings.slo, rescale_cost=settings.rescale_cost
     )
-    found = bounds(job, cell.workload, settings.seconds)
-    path = found.clairvoyant.path
-    told = [
-        _row(cell, "(clairvoyant bound)", attained=path is not None, cost=found.clairvoyant.lower)
+    computed = bounds(job, cell.workload, settings.seconds)
+    path = computed.clairvoyant.path
+    result = [
+        _row(
+            cell, "(clairvoyant bound)", attained=path is not None, cost=computed.clairvoyant.lower
+        )
     ]
     if path is not None:
-        told.append(
+        result.append(
             _row(
                 cell,
                 "(clairvoyant)",
@@ -230,18 +232,18 @@ def _bounds(cell: Cell) -> list[Row]:
                 rescalings=path.rescalings,
             )
         )
-    if found.static is not None:
-        told.append(
+    if computed.static is not None:
+        result.append(
             _row(
                 cell,
                 "(best static)",
                 attained=True,
-                cost=found.static_cost,
-                executors_mean=found.static,
+                cost=computed.static_cost,
+                executors_mean=computed.static,
                 rescalings=0,
             )
         )
-    return told
+    return result
 
 
 def _row(cell: Cell, policy: str, *, attained: bool, **numbers: float | None) -> Row:
@@ -266,7 +268,7 @@ def _plain(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _write(path: Path, found: Sequence[Row]) -> None:
+def _write(path: Path, results: Sequence[Row]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -276,4 +278,4 @@ def _write(path: Path, found: Sequence[Row]) -> None:
     ]
     schema = pa.schema(kinds + [(name, pa.float64()) for name in NUMBERS])
     with replacing(path) as fresh:
-        parquet.write_table(pa.Table.from_pylist(list(found), schema=schema), fresh)
+        parquet.write_table(pa.Table.from_pylist(list(results), schema=schema), fresh)

@@ -24,7 +24,9 @@ class SpecErrors:
         if self._wrong:
             count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
             raise BadInput(
-                "\n".join((f"{self.name} has {count}:", *(said for _, said in sorted(self._wrong))))
+                "\n".join(
+                    (f"{self.name} has {count}:", *(message for _, message in sorted(self._wrong)))
+                )
             )
 
     def mapping(self, place: str, given: Any, such: str) -> Iterator[tuple[str, Any]]:
@@ -38,11 +40,11 @@ class SpecErrors:
         """Return a number that is above ``above`` (None: at least 0); None for anything else."""
         if is_number(value) and (value > above if above is not None else value >= 0):
             return float(value)
-        said = "missing" if value is None else repr(value)
+        shown = "missing" if value is None else repr(value)
         self.say(
             place,
             f"must be a number {'above' if above is not None else 'of at least'} 0, but it is"
-            f" {said}",
+            f" {shown}",
         )
         return None
 
@@ -65,14 +67,14 @@ class SpecErrors:
             self.say(place, f"has a value of the wrong type ({wrong})")
         return None
 
-    def say(self, place: str, said: str) -> None:
+    def say(self, place: str, message: str) -> None:
         """Note what is wrong at a place of the specification."""
         near = place
         # The line of the nearest place that is in the text: what is missing has none of its own.
         while near and near not in self._lines:
             near = near.rpartition(".")[0]
         line = self._lines.get(near, 1)
-        text = f"  line {line}, {place}: {said}"
+        text = f"  line {line}, {place}: {message}"
         # A grid says the same thing for each of its combinations.
         if (line, text) not in self._wrong:
             self._wrong.append((line, text))

@@ -80,12 +80,12 @@ class Cell:
         """The cell as JSON; faults are in it only if there are any, and the objective has its old
         name, so that results from before either are found again.
         """
-        told = asdict(self)
+        values = asdict(self)
         # Keys must never change, or sweeps that are done would be run again.
-        told["settings"][_SLO_IN_KEYS] = told["settings"].pop("slo")["latency_s"]
+        values["settings"][_SLO_IN_KEYS] = values["settings"].pop("slo")["latency_s"]
         if not (self.faults or self.fault_parameters):
-            del told["faults"], told["fault_parameters"]
-        return json.dumps(told, sort_keys=True)
+            del values["faults"], values["fault_parameters"]
+        return json.dumps(values, sort_keys=True)
 
     @classmethod
     def of(cls, text: str) -> Cell:

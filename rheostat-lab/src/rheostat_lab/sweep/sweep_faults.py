@@ -89,8 +89,8 @@ def wrong(given: Any, plant_kinds: Mapping[str, str], seconds: float) -> Iterato
             )
         else:
             yield from (
-                (f".{name}{place}", said)
-                for place, said in _wrong(name, parameters, plant_kinds, seconds)
+                (f".{name}{place}", message)
+                for place, message in _wrong(name, parameters, plant_kinds, seconds)
             )
 
 
@@ -127,11 +127,11 @@ def _wrong(
 
 def _misread(name: str, given: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
     known = _all(name)
-    for each, value in given.items():
-        if each not in known:
-            yield f".{each}", f"is not known here; there are {', '.join(known)}"
+    for parameter, value in given.items():
+        if parameter not in known:
+            yield f".{parameter}", f"is not known here; there are {', '.join(known)}"
         elif not is_number(value):
-            yield f".{each}", f"must be a number, but it is {value!r}"
+            yield f".{parameter}", f"must be a number, but it is {value!r}"
     for kind in KINDS[name].needed:
         if kind not in given:
             yield "", f"needs {kind}"

@@ -206,13 +206,15 @@ class _Reader:
     def _plants(
         self, given: Any, settings: Settings | None
     ) -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
-        for name, each in self._spec.mapping("plants", given, "small: {kind: spark, executors: 4}"):
+        for name, plant in self._spec.mapping(
+            "plants", given, "small: {kind: spark, executors: 4}"
+        ):
             place = f"plants.{name}"
-            if not isinstance(each, dict):
-                self._spec.say(place, f"is a mapping of parameters, but it is {each!r}")
+            if not isinstance(plant, dict):
+                self._spec.say(place, f"is a mapping of parameters, but it is {plant!r}")
                 continue
-            kind = each.get("kind", "spark")
-            parameters = {key: value for key, value in each.items() if key != "kind"}
+            kind = plant.get("kind", "spark")
+            parameters = {key: value for key, value in plant.items() if key != "kind"}
             if kind not in KINDS:
                 self._spec.say(place, f"kind must be one of {', '.join(KINDS)}, but it is {kind!r}")
                 continue
@@ -251,11 +253,11 @@ class _Reader:
                 "policies", "is a list of one policy at least, such as - measured-throughput"
             )
             return
-        seen: set[str] = set()
+        known: set[str] = set()
         slo = settings.slo if settings else None
-        for number, each in enumerate(given):
+        for number, item in enumerate(given):
             place = f"policies[{number}]"
-            entry = {"policy": each} if isinstance(each, str) else each
+            entry = {"policy": item} if isinstance(item, str) else item
             if (
                 not isinstance(entry, dict)
                 or not isinstance(entry.get("policy"), str)
@@ -264,15 +266,15 @@ class _Reader:
                 or not all(isinstance(name, str) for name in entry.get("set", {}))
             ):
                 self._spec.say(
-                    place, f"is a name, or a mapping with policy and set, but it is {each!r}"
+                    place, f"is a name, or a mapping with policy and set, but it is {item!r}"
                 )
                 continue
             self._spec.unknown(entry, {"policy", "set"}, place)
             for parameters in grid_of(entry.get("set", {})):
-                told = f"{entry['policy']} {json.dumps(parameters, sort_keys=True, default=str)}"
-                if told in seen:
-                    self._spec.say(place, f"{told} is there twice")
-                seen.add(told)
+                label = f"{entry['policy']} {json.dumps(parameters, sort_keys=True, default=str)}"
+                if label in known:
+                    self._spec.say(place, f"{label} is there twice")
+                known.add(label)
                 self._spec.attempt(place, partial(create, entry["policy"], parameters, slo))
                 yield entry["policy"], parameters
 
@@ -295,14 +297,14 @@ class _Reader:
         plants: Mapping[str, tuple[str, dict[str, Any]]],
         settings: Settings | None,
     ) -> dict[str, Faults]:
-        found: dict[str, Faults] = {}
+        valid: dict[str, Faults] = {}
         kinds = {plant: kind for plant, (kind, _) in plants.items()}
-        for name, each in self._spec.mapping(
+        for name, parameters in self._spec.mapping(
             "faults", given, "loss: {executor_loss: {mean_s: 1800}}"
         ):
-            for place, said in wrong_faults(
-                each, kinds, settings.seconds if settings else math.inf
+            for place, message in wrong_faults(
+                parameters, kinds, settings.seconds if settings else math.inf
             ):
-                self._spec.say(f"faults.{name}{place}", said)
-            found[name] = each
-        return found
+                self._spec.say(f"faults.{name}{place}", message)
+            valid[name] = parameters
+        return valid

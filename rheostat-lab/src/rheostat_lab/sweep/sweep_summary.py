@@ -100,8 +100,8 @@ def mean_of(values: Sequence[float | None]) -> dict[str, float] | None:
     known = np.array([value for value in values if value is not None], dtype=float)
     if not len(known):
         return None
-    found = interval(known)
-    return {"mean": found.mean, "low": found.low, "high": found.high}
+    estimate = interval(known)
+    return {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
 
 
 def interval(values: Floats) -> Mean:

@@ -92,14 +92,14 @@ def run_all(
     jobs: dict[str, FlinkJob],
     seeds: Sequence[int],
     processes: int,
-    seen: Callable[[], None] = lambda: None,
+    on_outcome: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
-    """Return the outcomes of all cells and seeds, in that order; ``seen`` is called after each."""
+    """Return the outcomes of all cells and seeds, in that order; call ``on_outcome`` after each."""
     work = [(cell, jobs[cell.query], seed) for cell in cells for seed in seeds]
-    return list(_watched(_each(work, processes), seen))
+    return list(_watched(_outcomes(work, processes), on_outcome))
 
 
-def _each(work: Sequence[tuple[Cell, FlinkJob, int]], processes: int) -> Iterator[Outcome]:
+def _outcomes(work: Sequence[tuple[Cell, FlinkJob, int]], processes: int) -> Iterator[Outcome]:
     if processes <= 1:
         yield from map(_one, work)
         return
@@ -107,9 +107,9 @@ def _each(work: Sequence[tuple[Cell, FlinkJob, int]], processes: int) -> Iterato
         yield from pool.map(_one, work, chunksize=5)
 
 
-def _watched(outcomes: Iterator[Outcome], seen: Callable[[], None]) -> Iterator[Outcome]:
+def _watched(outcomes: Iterator[Outcome], on_outcome: Callable[[], None]) -> Iterator[Outcome]:
     for outcome in outcomes:
-        seen()
+        on_outcome()
         yield outcome
 
 

@@ -47,24 +47,24 @@ def _left_out(
     """
     names = [cell.recording or "" for cell in recorded if cell.query == query and not cell.fitted]
     reads = {name: load_recording(name) for name in names}
-    found = {
+    losses = {
         name: [latency_errors(force(job, read), read) for job in candidates]
         for name, read in reads.items()
     }
     errors = []
     for name in names:
         others = [
-            np.mean([found[other][index].mean() for other in names if other != name])
+            np.mean([losses[other][index].mean() for other in names if other != name])
             for index in range(len(candidates))
         ]
-        errors.append(found[name][int(np.argmin(others))])
-    each = {name: float(np.median(error)) for name, error in zip(names, errors, strict=True)}
+        errors.append(losses[name][int(np.argmin(others))])
+    medians = {name: float(np.median(error)) for name, error in zip(names, errors, strict=True)}
     pooled, most = float(np.median(np.concatenate(errors))), STEP_B_AT_MOST[query]
     return {
         "at_most": most,
         "pooled": pooled,
-        "each": each,
-        "reached": pooled <= most and all(value <= most for value in each.values()),
+        "each": medians,
+        "reached": pooled <= most and all(value <= most for value in medians.values()),
     }
 
 
@@ -95,11 +95,11 @@ def summary(outcomes: Sequence[Outcome], candidates: dict[str, list[FlinkJob]]) 
 def _reached(
     ranks: dict[str, dict[str, float | int | None]], cover: dict[str, float | int | None]
 ) -> dict[str, bool | None]:
-    found: dict[str, bool | None] = {}
+    reached: dict[str, bool | None] = {}
     for query, rank in ranks.items():
-        found[f"q{query} latency"] = _at_least(rank["latency_s"], RANKS_AT_LEAST[query])
-        found[f"q{query} executors"] = _at_least(rank["executors"], EXECUTOR_RANKS_AT_LEAST)
-    return {**found, "cover": _at_least(cover["latency_and_executors"], COVER_AT_LEAST)}
+        reached[f"q{query} latency"] = _at_least(rank["latency_s"], RANKS_AT_LEAST[query])
+        reached[f"q{query} executors"] = _at_least(rank["executors"], EXECUTOR_RANKS_AT_LEAST)
+    return {**reached, "cover": _at_least(cover["latency_and_executors"], COVER_AT_LEAST)}
 
 
 def _at_least(value: float | int | None, least: float) -> bool | None:

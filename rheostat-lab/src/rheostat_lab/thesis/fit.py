@@ -191,13 +191,13 @@ def fit(
     """Return the parameters of the queries as the package keeps them: fitted on HPA 50, 70 and 90,
     nothing else is read.
     """
-    found = {
+    fitted = {
         query: [_fit(query, start, folder, search) for start in STARTS[query]] for query in queries
     }
     return {
         "fitted_with": COMMAND,
         "fitted_on": "HPA 50, 70, 90 of each query; the first structure is the chosen one",
-        "queries": found,
+        "queries": fitted,
     }
 
 

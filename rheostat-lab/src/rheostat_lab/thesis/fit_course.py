@@ -55,7 +55,7 @@ def fit_course(
         np.log([bound[0] for bound in BOUNDS.values()]),
         np.log([bound[1] for bound in BOUNDS.values()]),
     )
-    near = [_near_changes(each) for each in recorded]
+    near = [_near_changes(recording) for recording in recorded]
 
     def made(point: Floats) -> FlinkJob:
         numbers = np.exp(np.clip(point, low, high))
@@ -67,7 +67,12 @@ def fit_course(
     def loss(point: Floats) -> float:
         job = made(point)
         return float(
-            np.mean([_loss(job, each, close) for each, close in zip(recorded, near, strict=True)])
+            np.mean(
+                [
+                    _loss(job, recording, close)
+                    for recording, close in zip(recorded, near, strict=True)
+                ]
+            )
         )
 
     point = np.log([max(getattr(start, name), least) for name, (least, _) in BOUNDS.items()])
@@ -75,14 +80,14 @@ def fit_course(
     if not how.steps:
         return made(point), loss(point)
     limits = list(zip(low, high, strict=True))
-    found = minimize(
+    optimum = minimize(
         loss,
         point,
         method="Powell",
         bounds=limits,
         options={"maxfev": how.steps, "xtol": 0.02, "ftol": 1e-4},
     )
-    best = min((point, found.x), key=loss)
+    best = min((point, optimum.x), key=loss)
     return made(best), loss(best)
 
 
@@ -96,13 +101,13 @@ def fit_spreads(
     these logarithms over the runs.
     """
     how = search or Search()
-    near = [_near_changes(each) for each in recorded]
+    near = [_near_changes(recording) for recording in recorded]
     logs = np.linspace(-1.0, 1.0, how.factors)
     unit = replace(job, restart_noise_run=1.0, warm_noise_run=1.0)
 
     def spread(tried: Sequence[FlinkJob]) -> float:
         losses = [
-            [_loss(each, run, close) for each in tried]
+            [_loss(candidate, run, close) for candidate in tried]
             for run, close in zip(recorded, near, strict=True)
         ]
         return float(np.std(logs[np.argmin(losses, axis=1)], ddof=1))
@@ -135,9 +140,9 @@ def _loss(job: FlinkJob, recorded: Recorded, near: Floats) -> float:
     lag = np.minimum(
         np.abs(np.log10((forced.lag_rows + floor) / (recorded.lag_rows + floor))), 1.0
     ).mean()
-    whole = abs(np.log10(forced.latency_s.mean() / recorded.latency_s.mean()))
+    overall = abs(np.log10(forced.latency_s.mean() / recorded.latency_s.mean()))
     cpu = np.nanmean(np.abs(forced.cpu - recorded.cpu)[near.astype(bool)])
-    return float(latency + lag + 0.25 * min(whole, 1.0) + cpu)
+    return float(latency + lag + 0.25 * min(overall, 1.0) + cpu)
 
 
 def _near_changes(recorded: Recorded) -> Floats:

@@ -39,35 +39,35 @@ def fit_metrics(
 
 
 def _steady(job: FlinkJob, recorded: Sequence[Recorded]) -> dict[str, list[Floats]]:
-    found: dict[str, list[Floats]] = {}
-    for each in recorded:
-        forced = force(job, each)
-        changed = np.concatenate([[True], np.diff(each.executors) != 0])
+    samples: dict[str, list[Floats]] = {}
+    for recording in recorded:
+        forced = force(job, recording)
+        changed = np.concatenate([[True], np.diff(recording.executors) != 0])
         kept = np.convolve(changed, np.ones(_STEADY_SAMPLES + 1))[: len(changed)] == 0
         columns = {
             "used": _mean5(forced.used),
             "worked": _mean5(forced.worked),
             "now": forced.used,
             "pressed": _mean5(forced.pressed),
-            "size": each.executors,
-            "cpu": each.cpu,
-            "busy": each.busy,
-            "idle": each.idle,
-            "pressure": each.pressure,
-            "recorded_s": each.latency_s,
+            "size": recording.executors,
+            "cpu": recording.cpu,
+            "busy": recording.busy,
+            "idle": recording.idle,
+            "pressure": recording.pressure,
+            "recorded_s": recording.latency_s,
         }
         for name, values in columns.items():
-            found.setdefault(name, []).append(values[kept])
-    return found
+            samples.setdefault(name, []).append(values[kept])
+    return samples
 
 
-def _calm(seen: dict[str, Floats], job: FlinkJob) -> dict[str, Any]:
-    size, used = seen["size"], seen["now"]
+def _calm(samples: dict[str, Floats], job: FlinkJob) -> dict[str, Any]:
+    size, used = samples["size"], samples["now"]
     rows = used * np.array([job.task_rate(int(tasks), 0.0) for tasks in size]) / job.rate_per_s
-    fits = [(power, *_line(rows * size**power, seen["cpu"])) for power in _POWERS]
+    fits = [(power, *_line(rows * size**power, samples["cpu"])) for power in _POWERS]
     power, idle, use, left = min(fits, key=lambda fit: float(np.mean(fit[3] ** 2)))
-    design = np.column_stack([np.ones(len(size)), np.log(seen["worked"]), -np.log(size)])
-    busy = np.linalg.lstsq(design, np.log(np.maximum(seen["busy"], 0.01)), rcond=None)[0]
+    design = np.column_stack([np.ones(len(size)), np.log(samples["worked"]), -np.log(size)])
+    busy = np.linalg.lstsq(design, np.log(np.maximum(samples["busy"], 0.01)), rcond=None)[0]
     return {
         "cpu_idle": idle,
         "cpu_use": use,
@@ -76,26 +76,28 @@ def _calm(seen: dict[str, Floats], job: FlinkJob) -> dict[str, Any]:
         "busy_calm": float(np.exp(busy[0])),
         "busy_power": float(busy[1]),
         "busy_spread": max(0.0, float(busy[2])),
-        "base_wait_s": float(np.median((seen["recorded_s"] * size**2.5)[size <= size.min() + 1])),
+        "base_wait_s": float(
+            np.median((samples["recorded_s"] * size**2.5)[size <= size.min() + 1])
+        ),
     }
 
 
-def _full(seen: dict[str, Floats], busiest_full: float | None) -> dict[str, Any]:
-    size = seen["size"]
+def _full(samples: dict[str, Floats], busiest_full: float | None) -> dict[str, Any]:
+    size = samples["size"]
     fewest = size == size.min()
     design = np.column_stack([np.ones(len(size)), -np.log(size)])
-    busy = np.linalg.lstsq(design, np.log(seen["busy"] / seen["used"]), rcond=None)[0]
+    busy = np.linalg.lstsq(design, np.log(samples["busy"] / samples["used"]), rcond=None)[0]
     busiest = (
         {}
         if busiest_full is None
-        else {"busiest": busiest_full / float(np.median(seen["busy"][fewest]))}
+        else {"busiest": busiest_full / float(np.median(samples["busy"][fewest]))}
     )
-    cpu = np.linalg.lstsq(design, np.log(np.maximum(seen["cpu"], 0.01)), rcond=None)[0]
+    cpu = np.linalg.lstsq(design, np.log(np.maximum(samples["cpu"], 0.01)), rcond=None)[0]
     return {
         "busy_full": min(1.0, float(np.exp(busy[0]))),
         "busy_full_spread": max(0.0, float(busy[1])),
-        "blocked": max(0.0, float(np.median(1 - seen["busy"] - seen["idle"]))),
-        "pressure_full": float(np.median(seen["pressure"])),
+        "blocked": max(0.0, float(np.median(1 - samples["busy"] - samples["idle"]))),
+        "pressure_full": float(np.median(samples["pressure"])),
         "cpu_full": float(np.exp(cpu[0])),
         "cpu_full_spread": max(0.0, float(cpu[1])),
         **busiest,
@@ -107,13 +109,16 @@ def _waiting(job: FlinkJob, recorded: Sequence[Recorded]) -> float:
     idle to the share that is not used.
     """
     unused, neither = [], []
-    for each in recorded:
-        forced = force(job, each)
+    for recording in recorded:
+        forced = force(job, recording)
         held_back = (
-            (forced.pressed > 0.9) & (forced.used > 0) & (forced.used < 0.9) & (each.latency_s > 1)
+            (forced.pressed > 0.9)
+            & (forced.used > 0)
+            & (forced.used < 0.9)
+            & (recording.latency_s > 1)
         )
         unused.append(1 - forced.used[held_back])
-        neither.append((1 - each.busy - each.idle)[held_back] - job.blocked)
+        neither.append((1 - recording.busy - recording.idle)[held_back] - job.blocked)
     x, y = np.concatenate(unused), np.concatenate(neither)
     known = ~np.isnan(y)
     return (

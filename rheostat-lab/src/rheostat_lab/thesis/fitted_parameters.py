@@ -36,7 +36,7 @@ def structures(path: Path | None = None) -> dict[str, list[FlinkJob]]:
         raise BadInput(f"the parameters {source} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
         missing = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        said = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else missing
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else missing
         raise BadInput(
-            f"{source} does not hold the parameters of queries {', '.join(QUERIES)}: {said}"
+            f"{source} does not hold the parameters of queries {', '.join(QUERIES)}: {reason}"
         ) from None

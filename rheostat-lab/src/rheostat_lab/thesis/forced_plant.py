@@ -40,10 +40,10 @@ def force(job: FlinkJob, recorded: Recorded) -> Forced:
     tasks = Tasks(job, recorded.arrivals, START_EXECUTORS)
     tasks.resize(START_EXECUTORS, job.restart_s + job.restart_new_s)
     metrics = Metrics(tasks)
-    seen: list[tuple[float, ...]] = []
+    rows: list[tuple[float, ...]] = []
     for second in range(len(recorded.arrivals) + 1):
         if second % SAMPLE_S == 0:
-            seen.append(
+            rows.append(
                 (
                     metrics.lag_s,
                     metrics.lag_rows,
@@ -61,7 +61,7 @@ def force(job: FlinkJob, recorded: Recorded) -> Forced:
             metrics.restarted()
         tasks.step()
         metrics.step()
-    return Forced(*(np.array(column) for column in zip(*seen, strict=True)))
+    return Forced(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
 def latency_errors(forced: Forced, recorded: Recorded) -> Floats:

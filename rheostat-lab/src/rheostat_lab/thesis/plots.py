@@ -51,10 +51,10 @@ def plot_all(
     """Write the scatter plots of the queries that were run and the telemetry of some of their runs;
     return the files.
     """
-    found = []
+    paths = []
     for query in dict.fromkeys(outcome.query for outcome in outcomes):
-        found += [scatter(folder, query, outcomes, zoomed) for zoomed in (False, True)]
-    return found + [
+        paths += [scatter(folder, query, outcomes, zoomed) for zoomed in (False, True)]
+    return paths + [
         telemetry(folder, cell, jobs[cell.query])
         for cell in cells
         if (cell.query, cell.policy, cell.parameter) in _TELEMETRY
@@ -91,16 +91,19 @@ def telemetry(folder: Path, cell: Cell, job: FlinkJob, seed: int = 0) -> Path:
     is one.
     """
     samples = run_cell(cell, job, seed).samples
-    seen = [sample.observation for sample in samples]
+    observations = [sample.observation for sample in samples]
     columns = (
         [sample.input_rows_per_s for sample in samples],
         [sample.executors for sample in samples],
         [sample.lag_rows for sample in samples],
         [sample.latency_s for sample in samples],
-        [o.cpu for o in seen],
-        [o.busy for o in seen],
-        [o.idle for o in seen],
-        [None if o.backpressure_ms_per_s is None else o.backpressure_ms_per_s / 1000 for o in seen],
+        [o.cpu for o in observations],
+        [o.busy for o in observations],
+        [o.idle for o in observations],
+        [
+            None if o.backpressure_ms_per_s is None else o.backpressure_ms_per_s / 1000
+            for o in observations
+        ],
     )
     recorded = _recorded(load_recording(cell.recording)) if cell.recording else None
     figure = Figure(figsize=(11, 9), layout="constrained")

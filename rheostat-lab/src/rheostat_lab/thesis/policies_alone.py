@@ -54,7 +54,8 @@ def match(cell: Cell, job: FlinkJob) -> Matched:
     """
     name = cell.recording or ""
     moments = [
-        _with_busiest(moment, job) for moment in _seen_by_hpa(next(iter(read(find(name)).values())))
+        _with_busiest(moment, job)
+        for moment in _averaged_cpu(next(iter(read(find(name)).values())))
     ]
     policy, given = cell.production()
     request = Request(
@@ -64,12 +65,12 @@ def match(cell: Cell, job: FlinkJob) -> Matched:
         interval_s=cell.interval_s,
     )
     decided = list(replay_one(None, moments, request))
-    asked = [(decision.t_s, _sign(decision)) for decision in decided]
+    requested = [(decision.t_s, _sign(decision)) for decision in decided]
     changes = _changes([moment.observation for moment in moments])
     matched = sum(
-        any(t - WITHIN_S <= at <= t and sign == way for at, sign in asked) for t, way in changes
+        any(t - WITHIN_S <= at <= t and sign == way for at, sign in requested) for t, way in changes
     )
-    chance = sum(_by_chance(asked, way) for _, way in changes)
+    chance = sum(_by_chance(requested, way) for _, way in changes)
     count = max(1, len(changes))
     note = _PARTLY.get(cell.policy, "")
     return Matched(
@@ -84,26 +85,26 @@ def match(cell: Cell, job: FlinkJob) -> Matched:
     )
 
 
-def _changes(seen: Sequence[Observation]) -> list[tuple[float, int]]:
-    found, last = [], None
-    for observation in seen:
+def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
+    changes, last = [], None
+    for observation in observations:
         if observation.executors is not None and last is not None and observation.executors != last:
-            found.append((observation.t_s, 1 if observation.executors > last else -1))
+            changes.append((observation.t_s, 1 if observation.executors > last else -1))
         last = observation.executors if observation.executors is not None else last
-    return found
+    return changes
 
 
-def _by_chance(asked: Sequence[tuple[float, int]], way: int) -> float:
+def _by_chance(requested: Sequence[tuple[float, int]], way: int) -> float:
     """Return the share of all minutes of the run in which the policy asked for a change that
     way.
     """
-    wanted = [t for t, sign in asked if sign == way]
-    return sum(any(t - WITHIN_S <= at <= t for at in wanted) for t, _ in asked) / len(asked)
+    wanted = [t for t, sign in requested if sign == way]
+    return sum(any(t - WITHIN_S <= at <= t for at in wanted) for t, _ in requested) / len(requested)
 
 
-def _seen_by_hpa(moments: Sequence[Moment]) -> list[Moment]:
+def _averaged_cpu(moments: Sequence[Moment]) -> list[Moment]:
     shares = [moment.observation.cpu for moment in moments]
-    found = []
+    averaged = []
     for index, moment in enumerate(moments):
         known = [
             share
@@ -111,24 +112,30 @@ def _seen_by_hpa(moments: Sequence[Moment]) -> list[Moment]:
             if share is not None
         ]
         cpu = sum(known) / len(known) if known else None
-        found.append(Moment(moment.where, replace(moment.observation, cpu=cpu)))
-    return found
+        averaged.append(Moment(moment.where, replace(moment.observation, cpu=cpu)))
+    return averaged
 
 
 def _with_busiest(moment: Moment, job: FlinkJob) -> Moment:
     """Return the moment with the busiest operator as a stage of one second, as DS2's script would
     have seen it.
     """
-    seen = moment.observation
-    if seen.busy is None or not seen.processed_rows_per_s or not seen.executors:
+    observation = moment.observation
+    if (
+        observation.busy is None
+        or not observation.processed_rows_per_s
+        or not observation.executors
+    ):
         return moment
     rows, busy_s = (
-        seen.processed_rows_per_s,
-        min(1.0, seen.busy * job.busiest) * job.chained * seen.executors,
+        observation.processed_rows_per_s,
+        min(1.0, observation.busy * job.busiest) * job.chained * observation.executors,
     )
     return Moment(
         moment.where,
-        replace(seen, stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busy_s),)),
+        replace(
+            observation, stages=(Stage(name="busiest", rows_in=rows, rows_out=rows, busy_s=busy_s),)
+        ),
     )
 
 

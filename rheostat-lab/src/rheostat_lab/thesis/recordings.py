@@ -17,7 +17,7 @@ from rheostat_lab.thesis.thesis_runs import START_EXECUTORS
 
 SAMPLE_S = 15
 _METER_S = 60
-_SEEN_LATE_S = 8
+_DETECTION_DELAY_S = 8
 """A change lies somewhere in the 15 s before the sample that shows it: in their middle."""
 
 
@@ -57,8 +57,8 @@ def load_recording(name: str, folder: Path | None = None) -> Recorded:
     columns = {
         field: np.array(
             [
-                np.nan if (value := getattr(seen, field)) is None else float(value)
-                for seen in moments
+                np.nan if (value := getattr(observation, field)) is None else float(value)
+                for observation in moments
             ]
         )
         for field in (
@@ -106,4 +106,6 @@ def _filled(executors: Floats) -> Floats:
 
 def _sizes(times: Floats, executors: Floats) -> dict[int, int]:
     changed = np.flatnonzero(np.diff(executors)) + 1
-    return {max(1, int(times[index]) - _SEEN_LATE_S): int(executors[index]) for index in changed}
+    return {
+        max(1, int(times[index]) - _DETECTION_DELAY_S): int(executors[index]) for index in changed
+    }

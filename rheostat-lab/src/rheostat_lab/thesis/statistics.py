@@ -20,10 +20,10 @@ Cells = Mapping[tuple[str, str, str], Sequence[Outcome]]
 
 def by_cell(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, str], list[Outcome]]:
     """Return the runs of every cell, by (query, policy, parameter)."""
-    found: dict[tuple[str, str, str], list[Outcome]] = {}
+    cells: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:
-        found.setdefault((outcome.query, outcome.policy, outcome.parameter), []).append(outcome)
-    return found
+        cells.setdefault((outcome.query, outcome.policy, outcome.parameter), []).append(outcome)
+    return cells
 
 
 def of(runs: Sequence[Outcome], measure: str) -> Floats:
@@ -42,11 +42,11 @@ def ranks(cells: Cells) -> dict[str, dict[str, float | int | None]]:
     """Return Spearman's rank correlation of medians over seeds with what was published, per query,
     held-out cells only.
     """
-    found = {}
+    result = {}
     for query in dict.fromkeys(key[0] for key in cells):
         held = [runs for key, runs in cells.items() if key[0] == query and runs[0].held_out]
-        found[query] = {"cells": len(held), **{m: _spearman(held, m) for m in _MEASURES}}
-    return found
+        result[query] = {"cells": len(held), **{m: _spearman(held, m) for m in _MEASURES}}
+    return result
 
 
 def ranks_of_a_seed(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
@@ -56,12 +56,12 @@ def ranks_of_a_seed(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
     What was published is one run a cell. Were the simulation the truth, this is what ``ranks``
     would most likely be.
     """
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    result: dict[str, dict[str, dict[str, float]]] = {}
     for query in dict.fromkeys(key[0] for key in cells):
         held = [runs for key, runs in cells.items() if key[0] == query and runs[0].held_out]
         if len(held) >= 3 and {len(runs) for runs in held} == {len(held[0])} != {1}:
-            found[query] = {measure: _ranks_of_a_seed(held, measure) for measure in _MEASURES}
-    return found
+            result[query] = {measure: _ranks_of_a_seed(held, measure) for measure in _MEASURES}
+    return result
 
 
 def cover(cells: Cells) -> dict[str, float | int | None]:
@@ -93,12 +93,12 @@ def paired(cells: Cells) -> list[dict[str, Any]]:
 
     Policies are paired with the one that the thesis says they improve on.
     """
-    found = []
+    pairs = []
     for better, base in (("Vargav2", "Vargav1"), ("DS2-modern-adapted", "DS2-modern")):
         for (query, policy, parameter), runs in cells.items():
             other = cells.get((query, base, parameter))
             if policy == better and other and len(runs) == len(other) > 1:
-                found.append(
+                pairs.append(
                     {
                         "query": query,
                         "policy": better,
@@ -107,7 +107,7 @@ def paired(cells: Cells) -> list[dict[str, Any]]:
                         **_tested(runs, other),
                     }
                 )
-    return found
+    return pairs
 
 
 def _tested(runs: Sequence[Outcome], other: Sequence[Outcome]) -> dict[str, float | None]:
@@ -126,12 +126,12 @@ def _row(key: tuple[str, str, str], runs: Sequence[Outcome]) -> dict[str, Any]:
     row |= {"held_out": runs[0].held_out, "seeds": len(runs)}
     for measure in _MEASURES:
         values = of(runs, measure)
-        found = interval(values)
+        estimate = interval(values)
         row[measure] = {
             "published": getattr(runs[0], f"published_{measure}"),
             "median": float(np.median(values)),
-            "mean": found.mean,
-            "ci95": [found.low, found.high],
+            "mean": estimate.mean,
+            "ci95": [estimate.low, estimate.high],
             "p05": float(np.quantile(values, 0.05)),
             "p95": float(np.quantile(values, 0.95)),
             "covered": _covered(runs, measure),
@@ -157,11 +157,13 @@ def _spearman(held: Sequence[Sequence[Outcome]], measure: str) -> float | None:
 
 def _ranks_of_a_seed(held: Sequence[Sequence[Outcome]], measure: str) -> dict[str, float]:
     values = np.array([of(runs, measure) for runs in held])
-    found = [float(stats.spearmanr(seed, np.median(values, axis=1)).statistic) for seed in values.T]
+    coefficients = [
+        float(stats.spearmanr(seed, np.median(values, axis=1)).statistic) for seed in values.T
+    ]
     return dict(
         zip(
             ("median", "p05", "p95"),
-            (float(at) for at in np.quantile(found, [0.5, 0.05, 0.95])),
+            (float(at) for at in np.quantile(coefficients, [0.5, 0.05, 0.95])),
             strict=True,
         )
     )
@@ -228,7 +230,7 @@ def _under_provisions(query: str) -> _Check:
 
     def check(cells: Cells) -> dict[str, Any] | None:
         late = [run.latency_s > 60.0 for run in cells.get((query, "DS2-modern", "00"), ())]
-        return _share(late if query != "11" else [not each for each in late])
+        return _share(late if query != "11" else [not flag for flag in late])
 
     return check
 

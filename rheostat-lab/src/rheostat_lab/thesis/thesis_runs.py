@@ -60,8 +60,8 @@ class Cell:
     @property
     def recording(self) -> str | None:
         """Return the name of its recording, None where there is none."""
-        found = _RECORDED.get((self.policy, self.parameter))
-        return f"query-{self.query}_{found}" if found else None
+        suffix = _RECORDED.get((self.policy, self.parameter))
+        return f"query-{self.query}_{suffix}" if suffix else None
 
     @property
     def fitted(self) -> bool:

@@ -65,7 +65,7 @@ def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[
     gone = []
     while len(left) > target:
         # One at a time, as batches let them: each changes which node is the emptiest.
-        roster = ExecutorStates(
+        states = ExecutorStates(
             facts=Facts(now_s=0.0, registered=tuple(left), nodes=left if frees_nodes else {}),
             target=len(left) - 1,
             standby=0,
@@ -74,7 +74,7 @@ def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[
             boundary=True,
             replacing={},
         )
-        (executor,) = choice_of(roster).leaving
+        (executor,) = choice_of(states).leaving
         gone.append(executor)
         del left[executor]
     return gone

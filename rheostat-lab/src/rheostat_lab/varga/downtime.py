@@ -31,7 +31,7 @@ STEADY = 6
 _POLL_S = 0.2
 
 
-def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Yield a row for each way, size, target and repetition."""
     with Broker() as broker:
         for size in spec.sizes_mb:
@@ -45,7 +45,7 @@ def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]
                 ):
                     for target in [*spec.parallelism] * spec.repetitions:
                         row = {"way": way, "size_mb": size, **job.change(target)}
-                        told(f"{way}, {size} MB, to {target}: {row['downtime_s']}")
+                        progress(f"{way}, {size} MB, to {target}: {row['downtime_s']}")
                         yield row
 
 
@@ -75,7 +75,7 @@ class RunningJob:
             "settled_s": settled_s - ordered_s,
             "elapsed_s": output.longest_s(ordered_s),
         }
-        return row if self._way == "live" else {**row, **self._story()}
+        return row if self._way == "live" else {**row, **self._restart_timing()}
 
     def output(self) -> Output:
         """Return what a reader of its output topic has seen so far."""
@@ -86,8 +86,8 @@ class RunningJob:
         deadline = time.monotonic() + DEADLINE_S
         while not reached():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                said = (self._folder / "errors").read_text(encoding="utf-8")[-600:]
-                raise RheostatError(f"not within {DEADLINE_S:g} s: {what}; {said}")
+                errors = (self._folder / "errors").read_text(encoding="utf-8")[-600:]
+                raise RheostatError(f"not within {DEADLINE_S:g} s: {what}; {errors}")
             time.sleep(_POLL_S)
 
     def _more_batches(self, what: str) -> None:
@@ -99,10 +99,10 @@ class RunningJob:
             (self._folder / "target").write_text(str(executors))
             return
         partitions = self._partitions[self._changes % 2] if self._way == "repartition" else None
-        wish = RestartRequest(
+        request = RestartRequest(
             t_s=time.time(), reason="experiment", executors=executors, partitions=partitions
         )
-        ControlChannel(self._folder / "journal" / FOLDER).leave(PERSON, wish)
+        ControlChannel(self._folder / "journal" / FOLDER).leave(PERSON, request)
 
     def _is_there(self, executors: int) -> bool:
         if self._way != "live":
@@ -118,9 +118,13 @@ class RunningJob:
             and last_record.rescaling.phase == "steady"
         )
 
-    def _story(self) -> dict[str, Any]:
-        story = self._kept().restarts()[-1]
-        return {"told_s": story.down_s, "spent_s": dict(story.spent_s), "refusal": story.refusal}
+    def _restart_timing(self) -> dict[str, Any]:
+        restart = self._kept().restarts()[-1]
+        return {
+            "told_s": restart.down_s,
+            "spent_s": dict(restart.spent_s),
+            "refusal": restart.refusal,
+        }
 
     def _kept(self) -> RestartLog:
         return RestartLog(self._folder / "journal" / FOLDER)

@@ -41,8 +41,8 @@ def linear(points: Sequence[Point]) -> Fit | None:
     x, y = (np.array(values, dtype=float) for values in zip(*points, strict=True))
     slope, intercept = np.polyfit(x, y, 1)
     rest = float(np.sum((y - (slope * x + intercept)) ** 2))
-    whole = float(np.sum((y - y.mean()) ** 2))
-    return Fit(float(slope), float(intercept), 1 - rest / whole if whole else 1.0, len(points))
+    total = float(np.sum((y - y.mean()) ** 2))
+    return Fit(float(slope), float(intercept), 1 - rest / total if total else 1.0, len(points))
 
 
 def places(points: Iterable[Point]) -> list[Place]:

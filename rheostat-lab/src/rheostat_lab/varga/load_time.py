@@ -29,7 +29,7 @@ FEW = 40
 """Keys that are written anew in each of the two batches after a start."""
 
 
-def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Yield a row for each size, parallelism and repetition: mean and maximum over tasks, in
     seconds.
     """
@@ -44,8 +44,8 @@ def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]
                 topics = Topics(broker.bootstrap, f"size-{size}", spec.value_bytes)
                 topics.write(range(size * 1_000_000 // spec.value_bytes))
                 run(spark, topics, folder / f"size-{size}", spec.partitions, None)
-                told(f"{size} MB of state written")
-                yield from _loads(spark, topics, folder / f"size-{size}", spec, log, told)
+                progress(f"{size} MB of state written")
+                yield from _loads(spark, topics, folder / f"size-{size}", spec, log, progress)
 
 
 def _loads(
@@ -54,7 +54,7 @@ def _loads(
     checkpoint: Path,
     spec: Spec,
     log: EventLog,
-    told: Callable[[str], None],
+    progress: Callable[[str], None],
 ) -> Iterator[dict[str, Any]]:
     size = int(checkpoint.name.removeprefix("size-"))
     for repetition in range(spec.repetitions + 1):  # the first one warms the JVM: left out
@@ -65,17 +65,20 @@ def _loads(
             times = load_times(task_times(log, str(query.runId), tasks))
             if repetition:
                 yield {"size_mb": size, "parallelism": tasks, **times}
-        told(f"{size} MB: repetition {repetition} of {spec.repetitions}")
+        progress(f"{size} MB: repetition {repetition} of {spec.repetitions}")
 
 
 def task_times(log: EventLog, run_id: str, tasks: int) -> list[list[float]]:
     """Return the seconds of each state task of a run's batches, batch by batch."""
-    found = sorted(
+    by_batch = sorted(
         (batch, by_index)
         for (run, batch), by_index in log.state_tasks(tasks).items()
         if run == run_id
     )
-    return [[task.finish_s - task.launch_s for task in each.values()] for _, each in found]
+    return [
+        [task.finish_s - task.launch_s for task in batch_tasks.values()]
+        for _, batch_tasks in by_batch
+    ]
 
 
 def load_times(batches: Sequence[Sequence[float]]) -> Mapping[str, float]:

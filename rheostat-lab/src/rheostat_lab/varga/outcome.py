@@ -44,12 +44,12 @@ def fits(spec: Spec, rows: Sequence[Row]) -> dict[str, Fit | None]:
 
 def lines(spec: Spec, rows: Sequence[Row]) -> list[str]:
     """Return the result in words: cells, fits, and what was published."""
-    told = [f"{spec.experiment}: {spec.partitions} state partitions"]
-    told += _CELLS[spec.experiment](spec, rows)
-    told += [_line(name, fit) for name, fit in fits(spec, rows).items() if fit]
+    result = [f"{spec.experiment}: {spec.partitions} state partitions"]
+    result += _CELLS[spec.experiment](spec, rows)
+    result += [_line(name, fit) for name, fit in fits(spec, rows).items() if fit]
     if spec.experiment == "load-by-parallelism":
-        told += _divisors(spec, rows)
-    return [*told, f"published: {FINDINGS[spec.experiment]}"]
+        result += _divisors(spec, rows)
+    return [*result, f"published: {FINDINGS[spec.experiment]}"]
 
 
 def _loads(spec: Spec, rows: Sequence[Row]) -> list[str]:
@@ -96,7 +96,7 @@ def _divisors(spec: Spec, rows: Sequence[Row]) -> list[str]:
     """Return how uneven loads are where the parallelism divides the partitions and where not: the
     longest task over the mean.
     """
-    told = []
+    result = []
     for divides in (True, False):
         ratios = [
             row["max_s"] / row["mean_s"]
@@ -105,8 +105,8 @@ def _divisors(spec: Spec, rows: Sequence[Row]) -> list[str]:
         ]
         if ratios:
             name = "divisors" if divides else "others"
-            told.append(f"{name}: longest task over mean {mean(ratios):.2f} (n {len(ratios)})")
-    return told
+            result.append(f"{name}: longest task over mean {mean(ratios):.2f} (n {len(ratios)})")
+    return result
 
 
 def _line(name: str, fit: Fit) -> str:

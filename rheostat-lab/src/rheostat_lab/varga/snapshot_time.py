@@ -26,7 +26,7 @@ _UPLOAD = "rocksdbCommitFileSyncLatencyMs"
 _BYTES = "rocksdbBytesCopied"
 
 
-def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Yield a row for each size, parallelism and repetition: seconds of a whole snapshot, and of
     one after a few changes, mean over tasks.
     """
@@ -43,17 +43,17 @@ def measure(spec: Spec, told: Callable[[str], None]) -> Iterator[dict[str, Any]]
                     for tasks in spec.parallelism:
                         row = _snapshots(spark, topics, folder / "checkpoint", tasks)
                         yield {"size_mb": size, "parallelism": tasks, **row}
-                    told(f"{size} MB: repetition {repetition + 1} of {spec.repetitions}")
+                    progress(f"{size} MB: repetition {repetition + 1} of {spec.repetitions}")
 
 
 def _snapshots(spark: Any, topics: Topics, checkpoint: Path, tasks: int) -> Mapping[str, float]:
     try:
-        whole = _of(run(spark, topics, checkpoint, tasks, None), tasks)
+        full = _of(run(spark, topics, checkpoint, tasks, None), tasks)
         topics.write(range(FEW))
         later = _of(run(spark, topics, checkpoint, tasks, None), tasks)
     finally:
         shutil.rmtree(checkpoint, ignore_errors=True)
-    return {**whole, "later_s": later["whole_s"], "later_mb": later["written_mb"]}
+    return {**full, "later_s": later["whole_s"], "later_mb": later["written_mb"]}
 
 
 def _of(query: Any, tasks: int) -> Mapping[str, float]:

@@ -61,8 +61,8 @@ def made(path: Path, values: Mapping[str, Any]) -> Spec:
 
 
 def _require(name: str, values: Any, least: int) -> None:
-    wrong = [each for each in values if isinstance(each, bool) or not isinstance(each, int)]
-    wrong += [each for each in values if isinstance(each, int) and each < least]
+    wrong = [value for value in values if isinstance(value, bool) or not isinstance(value, int)]
+    wrong += [value for value in values if isinstance(value, int) and value < least]
     if wrong or not values:
-        said = wrong[0] if wrong else "nothing"
-        raise BadInput(f"{name} must be whole numbers from {least}, but there is {said!r}")
+        shown = wrong[0] if wrong else "nothing"
+        raise BadInput(f"{name} must be whole numbers from {least}, but there is {shown!r}")

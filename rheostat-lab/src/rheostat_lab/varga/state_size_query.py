@@ -40,8 +40,8 @@ def records(state: Any, batch: str = "") -> Any:
     elapsed = f"{_NOW_S} - unix_millis(`max(timestamp)`) / 1000"
     # Without the size Spark would see that nobody needs the values, and keep none.
     size = "octet_length(`last(value)`)"
-    told = f"named_struct('batch', '{batch}', 'bytes', {size}, 'elapsed_s', {elapsed})"
-    return state.selectExpr("key", f"to_json({told}) as value")
+    struct = f"named_struct('batch', '{batch}', 'bytes', {size}, 'elapsed_s', {elapsed})"
+    return state.selectExpr("key", f"to_json({struct}) as value")
 
 
 def run(spark: Any, topics: Topics, checkpoint: Path, tasks: int, most_rows: int | None) -> Any:

@@ -46,11 +46,11 @@ class Output:
 
     def add(self, text: str, appended_s: float) -> None:
         """Take in an output record."""
-        told = json.loads(text)
-        batch = self.batches.setdefault(told["batch"], WrittenBatch(appended_s))
+        record = json.loads(text)
+        batch = self.batches.setdefault(record["batch"], WrittenBatch(appended_s))
         batch.end_s = max(batch.end_s, appended_s)
         batch.records += 1
-        batch.longest_s = max(batch.longest_s, float(told["elapsed_s"]))
+        batch.longest_s = max(batch.longest_s, float(record["elapsed_s"]))
 
     def ends_s(self) -> list[float]:
         """Return when each batch was written, in order."""

@@ -32,9 +32,9 @@ def draw(spec: Spec, rows: Sequence[Row], path: Path) -> None:
 def _snapshot(panel: Any, spec: Spec, rows: Sequence[Row]) -> None:
     for tasks, colour in zip(spec.parallelism, _COLOURS, strict=False):
         for (y, name), marker in zip(SNAPSHOTS.items(), ("o", "x"), strict=True):
-            if seen := points(of(rows, tasks), "size_mb", y):
-                x, values = zip(*seen, strict=True)
-                label = f"{name}, parallelism {tasks} (n {len(seen)})"
+            if measured := points(of(rows, tasks), "size_mb", y):
+                x, values = zip(*measured, strict=True)
+                label = f"{name}, parallelism {tasks} (n {len(measured)})"
                 panel.scatter(x, values, s=18, marker=marker, color=colour, label=label)
     panel.set_xlabel("state, MB")
     panel.set_ylabel("time of a snapshot, mean over tasks, s")
@@ -42,10 +42,10 @@ def _snapshot(panel: Any, spec: Spec, rows: Sequence[Row]) -> None:
 
 def _by_size(panel: Any, _: Spec, rows: Sequence[Row]) -> None:
     for (y, name), colour in zip(LOADS.items(), _COLOURS, strict=False):
-        seen = points(rows, "size_mb", y)
-        panel.scatter(*zip(*seen, strict=True), s=14, color=colour)
-        if fit := linear(seen):
-            ends = [min(x for x, _ in seen), max(x for x, _ in seen)]
+        measured = points(rows, "size_mb", y)
+        panel.scatter(*zip(*measured, strict=True), s=14, color=colour)
+        if fit := linear(measured):
+            ends = [min(x for x, _ in measured), max(x for x, _ in measured)]
             at = [fit.intercept + fit.slope * x for x in ends]
             panel.plot(ends, at, color=colour, label=f"{name}, R² {fit.r2:.3f}, n {fit.n}")
     panel.set_xlabel("state, MB")
@@ -56,9 +56,9 @@ def _by_parallelism(panel: Any, spec: Spec, rows: Sequence[Row]) -> None:
     for (y, name), colour in zip(LOADS.items(), _COLOURS, strict=False):
         for divides, marker in ((True, "o"), (False, "x")):
             own = [row for row in rows if (spec.partitions % row["parallelism"] == 0) is divides]
-            if seen := points(own, "parallelism", y):
+            if measured := points(own, "parallelism", y):
                 what = "divisors" if divides else "others"
-                x, values = zip(*seen, strict=True)
+                x, values = zip(*measured, strict=True)
                 label = f"{name}, {what} of {spec.partitions}"
                 panel.scatter(x, values, s=18, marker=marker, color=colour, label=label)
     panel.set_xlabel("parallelism: tasks that share the state partitions")
@@ -70,12 +70,12 @@ def _downtime(panel: Any, spec: Spec, rows: Sequence[Row]) -> None:
     for way, colour in zip(spec.ways, _COLOURS, strict=False):
         for size, style in zip(spec.sizes_mb, styles, strict=False):
             own = [row for row in rows if (row["way"], row["size_mb"]) == (way, size)]
-            found = places(points(own, "parallelism", "downtime_s"))
-            if found:
-                n = sum(place.n for place in found)
+            groups = places(points(own, "parallelism", "downtime_s"))
+            if groups:
+                n = sum(place.n for place in groups)
                 panel.plot(
-                    [place.x for place in found],
-                    [place.mean for place in found],
+                    [place.x for place in groups],
+                    [place.mean for place in groups],
                     marker="o",
                     linestyle=style,
                     color=colour,

@@ -30,10 +30,10 @@ def _run(spec: Spec, name: str, out: Path) -> dict[str, Any]:
     measure = others.get(spec.experiment, load_time.measure)
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {}
-    for row in measure(spec, lambda said: typer.echo(f"{name}: {said}", err=True)):
+    for row in measure(spec, lambda message: typer.echo(f"{name}: {message}", err=True)):
         rows.append(row)
-        told = lines(spec, rows)
-        result = {"name": name, "spec": asdict(spec), "rows": rows, "told": told}
+        summary = lines(spec, rows)
+        result = {"name": name, "spec": asdict(spec), "rows": rows, "told": summary}
         write_out(out / f"{name}.json", [json.dumps(result, indent=2)])
     draw(spec, rows, out / f"{name}.png")
     typer.echo("\n".join(result["told"]), err=True)

@@ -6,7 +6,7 @@ import pytest
 
 from rheostat.errors import RheostatError
 from rheostat.model import Record, Rescaling
-from rheostat_lab.demo.pipeline import requested, told_executors
+from rheostat_lab.demo.pipeline import executor_lives, requested
 from rheostat_lab.report.finished_run import ExecutorLife
 
 
@@ -75,7 +75,7 @@ EXECUTOR = {
 
 def test_executors_and_failed_tasks_are_what_the_driver_tells():
     told = Told(allexecutors=[EXECUTOR], jobs=[{"numFailedTasks": 2}])
-    assert told_executors(told, []) == ([ExecutorLife("0", None, 30.0, None)], 2)
+    assert executor_lives(told, []) == ([ExecutorLife("0", None, 30.0, None)], 2)
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_executors_and_failed_tasks_are_what_the_driver_tells():
 )
 def test_a_driver_that_does_not_answer_is_no_run_without_executors(told):
     with pytest.raises(RheostatError, match="the driver does not tell which executors there were"):
-        told_executors(told, [])
+        executor_lives(told, [])

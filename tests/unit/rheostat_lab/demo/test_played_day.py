@@ -28,7 +28,7 @@ def test_the_rows_are_those_of_the_producers_last_line():
 @pytest.mark.parametrize(
     ("log", "said"),
     [
-        ("", "it said nothing"),
+        ("", "the log is empty"),
         ("no broker\n", "no broker"),
         ("{}", "{}"),
         ("[1]", r"\[1\]"),

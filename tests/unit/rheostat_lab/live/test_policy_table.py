@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat_lab.live.played_day import PlayedDay
-from rheostat_lab.live.policy_table import said, shares, table
+from rheostat_lab.live.policy_table import sentences, shares, table
 
 
 def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> PlayedDay:
@@ -43,7 +43,7 @@ def test_a_row_a_policy_with_mean_least_and_most() -> None:
 
 def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
     others = [day("hpa", 7, 0.4), day("drs", 7, 0.2), day("drs", 9, 0.3), day("pid", 7, 0.1, False)]
-    assert said([*OURS, *others], ["predictive", "hpa", "drs", "pid", "ds2"]) == [
+    assert sentences([*OURS, *others], ["predictive", "hpa", "drs", "pid", "ds2"]) == [
         "`predictive` attained on 2 of 3 seeds.",
         "Where both attained it took fewer slot-hours than `hpa`: -25 %, n 1.",
         "Attained on no seed: `pid`.",
@@ -54,9 +54,11 @@ def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
 
 
 def test_a_policy_that_is_as_dear_is_not_called_cheaper() -> None:
-    told = said([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
+    told = sentences([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
     assert told[1:] == ["It lacks: fewer slot-hours than `hpa`: +0 %, n 1."]
 
 
 def test_nothing_is_claimed_before_the_first_policy_has_played() -> None:
-    assert said([day("hpa", 7, 0.3)], ["predictive", "hpa"]) == ["`predictive` is not played yet."]
+    assert sentences([day("hpa", 7, 0.3)], ["predictive", "hpa"]) == [
+        "`predictive` is not played yet."
+    ]

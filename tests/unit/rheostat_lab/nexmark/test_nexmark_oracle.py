@@ -70,12 +70,12 @@ def test_a_bid_that_is_missing_twice_or_changed_is_seen() -> None:
     sink = _q1_sink(bids(7, 0, 10))
     assert oracle.check_q1(table, sink).exact
     assert oracle.check_q1(table, sink.slice(1)) == oracle.Verdict(
-        expected=10, found=9, missing=1, unexpected=0
+        expected=10, actual=9, missing=1, unexpected=0
     )
     assert oracle.check_q1(table, pa.concat_tables([sink, sink.slice(3, 2)])).unexpected == 2
     changed = sink.set_column(1, "auction", pa.array(np.asarray(sink.column("auction")) + 1))
     assert oracle.check_q1(table, changed) == oracle.Verdict(
-        expected=10, found=10, missing=10, unexpected=10
+        expected=10, actual=10, missing=10, unexpected=10
     )
 
 

@@ -76,7 +76,7 @@ def test_two_tables_are_compared_as_multisets(expected: list[int], found: list[i
     verdict = oracle.compare(*(pa.table({"x": pa.array(x, pa.int64())}) for x in (expected, found)))
     lacking, surplus = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
     assert (verdict.missing, verdict.unexpected) == (lacking.total(), surplus.total())
-    assert (verdict.expected, verdict.found) == (len(expected), len(found))
+    assert (verdict.expected, verdict.actual) == (len(expected), len(found))
     assert verdict.exact == (sorted(expected) == sorted(found))
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.model import Limits, Slo
-from rheostat_lab.report.batch_parts import PARTS, WHOLE, longest, parts, parts_of
+from rheostat_lab.report.batch_parts import PARTS, TOTAL, longest, parts, parts_of
 from rheostat_lab.report.days import days_of
 from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife, MachineSample, Ramp, Run
 from rheostat_lab.report.machine_load import machine_load
@@ -157,7 +157,7 @@ def test_the_numbers_of_any_run_are_json_and_none_is_out_of_range(run: Run) -> N
 
 
 spent = st.dictionaries(
-    st.sampled_from([*PARTS, "somethingNew", WHOLE]), st.floats(0, 9), max_size=5
+    st.sampled_from([*PARTS, "somethingNew", TOTAL]), st.floats(0, 9), max_size=5
 )
 
 
@@ -169,7 +169,7 @@ def test_parts_of_batches_add_up(all_spent: list[dict[str, float]]) -> None:
     assert not found or sum(part.share for part in found) == pytest.approx(1.0)
     for batch in batches:
         split = parts_of(batch)
-        assert not split or sum(split.values()) >= batch.parts_s.get(WHOLE, 4.0) - 1e-9
+        assert not split or sum(split.values()) >= batch.parts_s.get(TOTAL, 4.0) - 1e-9
         assert all(time_s >= 0 for time_s in split.values())
     for part in found:
         assert 0 <= part.mean_s <= part.longest_s + 1e-9

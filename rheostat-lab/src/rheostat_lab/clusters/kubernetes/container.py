@@ -50,14 +50,16 @@ def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
         "metadata.name": pod.metadata.name,
         "metadata.namespace": pod.metadata.namespace,
     }
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for variable in container.env or []:
         source = variable.value_from.field_ref if variable.value_from else None
         value = (
-            known.get(source.field_path, "") if source else _expanded(variable.value or "", found)
+            known.get(source.field_path, "")
+            if source
+            else _expanded(variable.value or "", variables)
         )
-        found[variable.name] = value
-    return found
+        variables[variable.name] = value
+    return variables
 
 
 def _expanded(text: str, given: Mapping[str, str]) -> str:
@@ -66,7 +68,7 @@ def _expanded(text: str, given: Mapping[str, str]) -> str:
     """
     return re.sub(
         r"\$\$|\$\(([^()]+)\)",
-        lambda found: given.get(found[1], found[0]) if found[1] else "$",
+        lambda match: given.get(match[1], match[0]) if match[1] else "$",
         text,
     )
 
@@ -106,11 +108,11 @@ def _executor(given: Mapping[str, str], means: Means) -> list[str]:
 
 def _driver(words: Sequence[str], given: Mapping[str, str], means: Means) -> list[str]:
     address = given["SPARK_DRIVER_BIND_ADDRESS"]
-    told = (
+    settings = (
         f"spark.driver.bindAddress={address}",
         f"spark.executorEnv.SPARK_DRIVER_POD_IP={address}",
     )
-    confs = [word for each in told for word in ("--conf", each)]
+    confs = [word for setting in settings for word in ("--conf", setting)]
     submit = str(means.spark_home / "bin" / "spark-submit")
     return [submit, *confs, "--deploy-mode", "client", *words]
 
@@ -136,9 +138,9 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     """End a process and what it has started, without asking."""
     with contextlib.suppress(psutil.NoSuchProcess):
         parent = psutil.Process(process.pid)
-        for each in (parent, *parent.children(recursive=True)):
+        for member in (parent, *parent.children(recursive=True)):
             with contextlib.suppress(psutil.NoSuchProcess):
-                each.kill()
+                member.kill()
 
 
 def address(number: int) -> str:

@@ -240,8 +240,8 @@ def down() -> str | None:
 
 def nodes_command(kubeconfig: Path, home: SparkHome, size: KubernetesCluster) -> list[str]:
     """Return the command of the nodes."""
-    each = -(-size.cores // size.nodes)
-    sizes = [str(size.nodes), str(each), str(each * size.memory_mib)]
+    node_cores = -(-size.cores // size.nodes)
+    sizes = [str(size.nodes), str(node_cores), str(node_cores * size.memory_mib)]
     where = [str(kubeconfig), str(size.folder), str(home.folder), str(home.jdk.java)]
     return [sys.executable, "-m", "rheostat_lab.clusters.kubernetes.node", *where, *sizes]
 

@@ -92,9 +92,9 @@ class Kubelet:
             self._api.list_service_for_all_namespaces, timeout_seconds=WATCH_S
         )
         for event in stream:
-            found = event["object"]
-            selector = None if event["type"] == "DELETED" else found.spec.selector
-            self._names.service(found.metadata.namespace, found.metadata.name, selector)
+            service = event["object"]
+            selector = None if event["type"] == "DELETED" else service.spec.selector
+            self._names.service(service.metadata.namespace, service.metadata.name, selector)
 
     def _register(self, node: Node) -> None:
         body = {"metadata": {"name": node.name, "labels": {"kubernetes.io/hostname": node.name}}}
@@ -201,11 +201,11 @@ class Kubelet:
             "SPARK_HOME": str(self._means.spark_home),
             **jvm_options(container, self._means),
         }
-        told = {name: here(value, mounts) for name, value in given.items()}
+        variables = {name: here(value, mounts) for name, value in given.items()}
         with (place / "log").open("ab") as log:
             return subprocess.Popen(
                 command(container, given, self._means, mounts),
-                env={**os.environ, **told, **own},
+                env={**os.environ, **variables, **own},
                 cwd=place,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -60,7 +60,7 @@ class Names:
         return "\n".join((*here, *self._lines(), ""))
 
     def _lines(self) -> list[str]:
-        found = []
+        lines = []
         for (namespace, name), selector in self._services.items():
             chosen = [
                 ip
@@ -68,8 +68,8 @@ class Names:
                 if where == namespace and selector.items() <= labels.items()
             ]
             name = f"{name}.{namespace}.svc"
-            found += [f"{ip} {name} {name}.cluster.local" for ip in chosen[-1:]]
-        return found
+            lines += [f"{ip} {name} {name}.cluster.local" for ip in chosen[-1:]]
+        return lines
 
     def _write(self) -> None:
         partial = self.file.with_suffix(".partial")

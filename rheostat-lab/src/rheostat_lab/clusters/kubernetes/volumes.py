@@ -33,8 +33,8 @@ def mounted(api: ConfigMaps, pod: Any, folder: Path, wait_s: float = WAIT_S) -> 
     mount must have the same path. Other kinds of volume are left out: nobody mounts anything here.
     Raises ``RheostatError`` for configuration that does not come and for a mount elsewhere.
     """
-    volumes = {each.name: each for each in pod.spec.volumes or []}
-    found: dict[str, Path] = {}
+    volumes = {declared.name: declared for declared in pod.spec.volumes or []}
+    places: dict[str, Path] = {}
     for mount in pod.spec.containers[0].volume_mounts or []:
         volume = volumes.get(mount.name)
         if volume is None:
@@ -43,13 +43,13 @@ def mounted(api: ConfigMaps, pod: Any, folder: Path, wait_s: float = WAIT_S) -> 
             place = folder / mount.name
             given = _data(api, volume.config_map, pod.metadata.namespace, wait_s)
             _fill(place, _chosen(given, volume.config_map))
-            found[mount.mount_path] = place
+            places[mount.mount_path] = place
         elif volume.host_path and volume.host_path.path != mount.mount_path:
             raise RheostatError(
                 f"the volume {mount.name} is {volume.host_path.path} of the node, but it is mounted"
                 f" at {mount.mount_path}; pods are processes here: give both the same path"
             )
-    return found
+    return places
 
 
 def here(word: str, mounts: Mapping[str, Path]) -> str:

@@ -174,8 +174,8 @@ def down() -> str | None:
 
 def command(home: SparkHome, folder: Path, cores: int, nodes: int, memory_mib: int) -> list[str]:
     """Return the command of a YARN whose files are in ``folder``."""
-    each = -(-cores // nodes) + SPARE_CORES
-    sizes = [str(nodes), str(each * memory_mib), str(each)]
+    node_cores = -(-cores // nodes) + SPARE_CORES
+    sizes = [str(nodes), str(node_cores * memory_mib), str(node_cores)]
     words = [*_JVM, "-Djava.io.tmpdir=.", "-cp", yarn_class_path(home)]
     return [str(home.jdk.java), *words, CLASS, str(folder), *sizes]
 

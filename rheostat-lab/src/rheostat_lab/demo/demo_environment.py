@@ -43,7 +43,7 @@ _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 """A driver of four minutes on two shared cores: compiling well costs more than it brings."""
 
 
-class Laboratory:
+class DemoEnvironment:
     """The parts that several runs share; they end with ``stack``.
 
     Raises ``BadInput`` where this computer has no Java or too little memory, before anything is
