@@ -97,9 +97,11 @@ def fleet_of(
         assert senders.finish()
     assert handle.last is not None
     assert handle.last.target == 2
-    assert [change.reason for change in handle.last.guards] == [
-        "the script says so; 2 receivers need 3 cores"
-    ]
+    # The first guard that keeps two executors: while the application starts, its initial size.
+    assert [change.reason for change in handle.last.guards] in (
+        ["the script says so; not below the initial size of 2 until the backlog is gone"],
+        ["the script says so; 2 receivers need 3 cores"],
+    )
     handle.stop()
     fleet.stop()
     query.processAllAvailable()

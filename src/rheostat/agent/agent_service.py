@@ -13,7 +13,7 @@ from rheostat.agent.external_size_policy import WITHIN_S, ExternalSizePolicy, Fl
 from rheostat.agent.gauges import Gauges
 from rheostat.agent.sizing import Sizing
 from rheostat.errors import BadInput
-from rheostat.guards import Cooldown, Guard, StaleData
+from rheostat.guards import Cooldown, Guard, Reversal, StaleData
 from rheostat.model import Capabilities, Memory, Record
 from rheostat.ports import Policy
 
@@ -120,7 +120,9 @@ class AgentService:
         policy, guards = self._made_of(sizing)
         if sizing.mode == "external":
             # An external size does not depend on observations, and its writer has its own pace.
-            kept = tuple(rule for rule in guards if not isinstance(rule, Cooldown | StaleData))
+            kept = tuple(
+                rule for rule in guards if not isinstance(rule, Cooldown | Reversal | StaleData)
+            )
             # First of all guards, so that the bounds still come last.
             return ExternalSizePolicy(sizing.size), (FlapGuard(), *kept)
         return policy, ((*guards, Held()) if sizing.mode == "shadow" else guards)

@@ -110,6 +110,7 @@ def test_the_guards_that_are_asked_for_stand_in_their_order():
         "undo",
         "stale_data",
         "excluded_periods",
+        "reversal",
         "cooldown",
         "receiver_room",
         "bounds",
