@@ -48,7 +48,7 @@ def fought(run: Run) -> None:
     run.check_counts()
     assert run.said().count("another program asked Spark for executors") == 1
     told = [each.rescaling.detail for each in run.records() if each.rescaling]
-    assert any("at last for 3, where Rheostat asks for 2" in detail for detail in told)
+    assert any("most recently for 3, while Rheostat asks for 2" in detail for detail in told)
     assert {each.target for each in run.records()[-15:]} == {2}
 
 
