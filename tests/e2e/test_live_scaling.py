@@ -211,7 +211,9 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     assert topic.flush(30) == 0
     queries.assert_exact()
 
-    assert [target for target, _ in groupby(tick.target for tick in ticks)] == [1, 3, 2]
+    # A first batch that is longer than the objective makes the start hold a larger size.
+    started = [tick for tick in ticks if all(change.guard != "starting" for change in tick.guards)]
+    assert [target for target, _ in groupby(tick.target for tick in started)] == [1, 3, 2]
     seen = [tick.observation for tick in ticks if tick.observation]
     assert {observation.executors for observation in seen} >= {1, 2, 3}
     assert {tick.rescaling.phase for tick in ticks} == {"steady", "growing", "shrinking"}
