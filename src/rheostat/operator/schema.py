@@ -80,15 +80,6 @@ def _resource() -> dict[str, Any]:
 
 
 def _spec() -> dict[str, Any]:
-    usual = Limits()
-    limits = _object(
-        "Floor and ceiling of the number of executors.",
-        {
-            "min": {"type": "integer", "minimum": 1, "default": usual.min_executors},
-            "max": {"type": "integer", "minimum": 1, "default": usual.max_executors},
-        },
-        rules=[("self.min <= self.max", "limits.min is above limits.max")],
-    )
     return _object(
         "How the application is sized, and which driver it is.",
         {
@@ -111,10 +102,7 @@ def _spec() -> dict[str, Any]:
                 "description": "Executors, as the scale sub-resource writes them; leave it out of"
                 " manifests. Except in the mode external it follows the size in force.",
             },
-            "limits": {
-                **limits,
-                "default": {"min": usual.min_executors, "max": usual.max_executors},
-            },
+            "limits": _limits(),
             "slo": {
                 "type": "number",
                 "exclusiveMinimum": True,
@@ -144,6 +132,19 @@ def _spec() -> dict[str, Any]:
             ),
         ],
     )
+
+
+def _limits() -> dict[str, Any]:
+    usual = Limits()
+    limits = _object(
+        "Floor and ceiling of the number of executors.",
+        {
+            "min": {"type": "integer", "minimum": 1, "default": usual.min_executors},
+            "max": {"type": "integer", "minimum": 1, "default": usual.max_executors},
+        },
+        rules=[("self.min <= self.max", "limits.min is above limits.max")],
+    )
+    return {**limits, "default": {"min": usual.min_executors, "max": usual.max_executors}}
 
 
 def _driver() -> dict[str, Any]:
