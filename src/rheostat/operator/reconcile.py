@@ -85,6 +85,7 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
             last_end=_last_end(wanted.name, status, driver),
             incarnation=status.incarnation + 1,
             started_at=status.restarting_to,
+            target=status.restarting_to,
             restarting_to=None,
         )
         driver = next(
@@ -92,7 +93,7 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
             None,
         )
     if driver is None:
-        start = Start(status.incarnation, status.started_at or least)
+        start = Start(status.incarnation, _first_size(wanted.sizing, status, least))
         return _with_message(status, "Starting", f"starting with {start.size} executors", (start,))
     if driver.ended:
         return _with_message(status, "Ended", f"the driver {driver.name} has ended on its own")
@@ -111,6 +112,16 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         if other:
             return _restarting(replace(status, restarting_to=size), driver, report)
     return replace(outcome, actions=(*outcome.actions, *_cleared(status, observed)))
+
+
+def _first_size(sizing: Sizing, status: Status, least: int) -> int:
+    """Return the size of a driver that is missing: what it was created with or, if that is more,
+    its last size within the limits, so that a lost node at peak load does not mean a small job.
+    """
+    last = status.target or 0
+    if sizing.limits is not None:
+        last = min(last, sizing.limits.max_executors)
+    return max(status.started_at or least, last)
 
 
 def _wait(other: bool, status: Status, observed: Observed) -> str:

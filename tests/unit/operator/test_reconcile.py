@@ -112,6 +112,20 @@ def test_the_seeds_steps_drain_stop_restart_where_live_scaling_cannot_be():
     assert said == [(Drain("u"),), (), (Stop("d", "u"),), (), (Start(2, 4),)]
 
 
+def test_a_driver_that_is_lost_at_peak_load_comes_back_at_its_last_size():
+    status = Status(incarnation=1, started_at=1, target=5)
+    assert reconcile(OURS, status, Observed()).actions == (Start(1, 5),)
+    lower = replace(OURS, sizing=replace(SIZING, limits=Limits.between(1, 3)))
+    assert reconcile(lower, status, Observed()).actions == (Start(1, 3),)
+
+
+def test_a_restart_at_a_smaller_size_is_not_undone_by_the_size_before_it():
+    status = Status(incarnation=1, started_at=6, target=6, restarting_to=2)
+    outcome = reconcile(OURS, status, Observed())
+    assert outcome.actions == (Start(2, 2),)
+    assert reconcile(OURS, outcome.status, Observed()).actions == (Start(2, 2),)
+
+
 def test_a_driver_that_ended_in_a_restart_stays_until_its_successor_has_an_executor():
     old = replace(POD, incarnation=1, running=False, ended=True, end="Succeeded")
     new = replace(POD, name="a-driver-2", uid="v", incarnation=2, size=4)
