@@ -27,7 +27,7 @@ from rheostat.config import LoopOptions
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
-from rheostat.rescaling.receivers import receiver_moves
+from rheostat.protocols.receivers import receiver_moves
 from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.session import attach

@@ -12,12 +12,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from rheostat.rescaling.executors.executor_lifecycle import EVENTS, IN, LIFE, OUT  # noqa: E402
-from rheostat.rescaling.executors.phase_limits import Waits  # noqa: E402
+from rheostat.protocols.executors.executor_lifecycle import EVENTS, IN, LIFE, OUT  # noqa: E402
+from rheostat.protocols.executors.phase_limits import Waits  # noqa: E402
 
 PAGE = ROOT / "docs" / "concepts" / "rescaling.md"
 TEXT = """\
-<!-- Made by scripts/rescaling_diagrams.py from src/rheostat/rescaling/executors/executor_lifecycle.py; change that, not this page. -->
+<!-- Made by scripts/rescaling_diagrams.py from src/rheostat/protocols/executors/executor_lifecycle.py; change that, not this page. -->
 
 # How an application is rescaled
 

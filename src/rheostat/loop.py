@@ -15,7 +15,7 @@ from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
 from rheostat.model import Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Holdable, Journal, Policy, Sensor
-from rheostat.rescaling.partition_bound import Command, with_partitions
+from rheostat.protocols.partition_bound import Command, with_partitions
 from rheostat.signals.application import combine
 
 

@@ -13,7 +13,7 @@ import rheostat.policies
 from rheostat.journal.evidence_terms import TERMS, term
 from rheostat.model import Observation, Stage
 from rheostat.policies.registry import POLICIES, create
-from rheostat.rescaling.partition_bound import WANTED
+from rheostat.protocols.partition_bound import WANTED
 from rheostat.testing.contracts import follow, minutes
 
 FIELDS = frozenset(Observation.__slots__)

@@ -75,7 +75,7 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
     [
         ("size kept: arrival rate or executors are unknown", "policies/forecasts/predictive.py"),
         ("the number of executors is not known yet", "loop.py"),
-        ("state partitions cannot use", "rescaling/executors/status_text.py"),
+        ("state partitions cannot use", "protocols/executors/status_text.py"),
     ],
 )
 def test_the_lines_of_troubleshooting_are_those_that_are_said(line, said_by):

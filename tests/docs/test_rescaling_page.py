@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.rescaling.executors.executor_lifecycle import EVENTS, IN, LIFE, OUT
+from rheostat.protocols.executors.executor_lifecycle import EVENTS, IN, LIFE, OUT
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "concepts" / "rescaling.md"

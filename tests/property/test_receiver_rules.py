@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.capacity.receiver_cores import executors_holding
-from rheostat.rescaling.orders import Decommission, Request
-from rheostat.rescaling.receivers.receiver_moves import (
+from rheostat.protocols.orders import Decommission, Request
+from rheostat.protocols.receivers.receiver_moves import (
     BALANCE_S,
     Move,
     ReceiverFacts,
     step,
 )
-from rheostat.rescaling.receivers.receivers import may_go, rebalanced, resized, without
+from rheostat.protocols.receivers.receivers import may_go, rebalanced, resized, without
 
 CORES = 4
 THOUSAND = settings(max_examples=1000, deadline=None)

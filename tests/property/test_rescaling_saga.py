@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.rescaling.executors.executor_lifecycle import GOING, STAYING
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.transition import Memory, Step, advance
-from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.protocols.executors.executor_lifecycle import GOING, STAYING
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.transition import Memory, Step, advance
+from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.state.assignment import Unit
 
 WAITS = Waits(warm_s=5, empty_s=30, hidden_s=20, leave_s=10, tries=3, rest_s=15, replace_s=40)

@@ -11,7 +11,7 @@ from rheostat.capacity import binding as capacity
 from rheostat.capacity.identify import Identified, identified, with_batch
 from rheostat.capacity.need import worth_having
 from rheostat.model import Observation
-from rheostat.rescaling.partition_bound import WANTED
+from rheostat.protocols.partition_bound import WANTED
 from rheostat.spark.sensing.capabilities.query_shape import Finding
 from rheostat.state.proposed_count import proposed_count
 

@@ -12,7 +12,7 @@ from rheostat.journal.explanation import format_duration, when
 from rheostat.journal.starts import SHADOW, Start, start_at
 from rheostat.journal.totals import longest_gap_s
 from rheostat.model import Record
-from rheostat.rescaling.conflict_history import OTHER
+from rheostat.protocols.conflict_history import OTHER
 
 _NUMBERS = re.compile(r"\d[\d,.]*")
 

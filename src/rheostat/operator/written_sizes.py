@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from rheostat.rescaling.conflict_history import ConflictHistory
+from rheostat.protocols.conflict_history import ConflictHistory
 
 
 class Since:

@@ -7,7 +7,7 @@ snapshot is the checkpoint of the last committed batch, so draining is to end a 
 
 from __future__ import annotations
 
-from rheostat.rescaling.transition_table import Table, Transition
+from rheostat.protocols.transition_table import Table, Transition
 
 EVENTS = {
     "none": "this supervisor has started no process: an earlier one has ended, with its job",

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision
-from rheostat.rescaling.request_limits import tolerated_failures
-from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.protocols.request_limits import tolerated_failures
+from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended

@@ -13,7 +13,7 @@ from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities
-from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of

@@ -9,7 +9,7 @@ from tests.unit.journal.test_totals import NOON_S, record, start
 from rheostat.journal.history import History
 from rheostat.journal.starts import SHADOW, Start
 from rheostat.model import Record, Rescaling
-from rheostat.rescaling.conflict_history import OTHER
+from rheostat.protocols.conflict_history import OTHER
 
 
 def events(records: list[Record], *starts: Start) -> list[str]:

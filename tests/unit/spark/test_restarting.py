@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order
 from rheostat.model import Decision
-from rheostat.rescaling.partition_bound import WANTED
+from rheostat.protocols.partition_bound import WANTED
 from rheostat.spark.restarting.job_watch import CALM_S, DRAINING_S, JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 

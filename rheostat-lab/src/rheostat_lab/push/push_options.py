@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.model import Limits, Slo
-from rheostat.rescaling.receivers.fleet_size import FleetLimits
+from rheostat.protocols.receivers.fleet_size import FleetLimits
 from rheostat_lab.demo.demo_options import between
 
 

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.rescaling.executors.executor_choice import choice_of
-from rheostat.rescaling.executors.executor_states import ExecutorStates
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.memory import Life
-from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.protocols.executors.executor_choice import choice_of
+from rheostat.protocols.executors.executor_states import ExecutorStates
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.memory import Life
+from rheostat.protocols.executors.phase_limits import Waits
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ it.
 
 from __future__ import annotations
 
-from rheostat.rescaling.transition_table import Table, Transition
+from rheostat.protocols.transition_table import Table, Transition
 
 OPEN_OLD = frozenset({"begun", "written", "verified", "unlocked"})
 """Phases in which the query may start, with the old number."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import RheostatError
+from rheostat.protocols.transition_table import Transition
 from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
 from rheostat.repartition.protocol.repartition_facts import (
@@ -25,7 +26,6 @@ from rheostat.repartition.protocol.repartition_protocol import OPEN_NEW, OPEN_OL
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.protocol.staging import Staging
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
-from rheostat.rescaling.transition_table import Transition
 
 TRIES = 3
 """How often an order without effect is repeated: then another process changes the same files."""

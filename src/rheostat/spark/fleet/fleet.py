@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from rheostat.fault_log import FaultLog
 from rheostat.model import Memory
-from rheostat.rescaling.receivers.fleet_size import (
+from rheostat.protocols.receivers.fleet_size import (
     FleetFacts,
     FleetLimits,
     FleetOrder,

@@ -10,7 +10,7 @@ from typing import Any
 from rheostat.capacity.receiver_cores import SPARE_CORES, cores_needed
 from rheostat.errors import BadInput
 from rheostat.machine.missing_module import advice
-from rheostat.rescaling.receivers.fleet_size import FleetLimits
+from rheostat.protocols.receivers.fleet_size import FleetLimits
 from rheostat.spark.fleet.directory import Directory
 from rheostat.spark.fleet.fleet import JOB, Fleet
 from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask

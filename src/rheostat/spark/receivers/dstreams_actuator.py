@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
-from rheostat.rescaling.orders import Decommission, Kill, Request
-from rheostat.rescaling.receivers.receiver_moves import ReceiverFacts, ReceiverOrder, step
-from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.protocols.orders import Decommission, Kill, Request
+from rheostat.protocols.receivers.receiver_moves import ReceiverFacts, ReceiverOrder, step
+from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.internals.receiver_tracker import Receiver
 
 _log = logging.getLogger("rheostat")

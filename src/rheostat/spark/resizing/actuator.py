@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
-from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.resizing.locality import LocalityWait
 
 # Actions of a decision are plain text, so that any journal can be read; this one form is also

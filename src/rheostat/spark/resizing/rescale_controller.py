@@ -1,7 +1,7 @@
 """The rescale controller: it counts executors, detects batch boundaries, sends what waits for one,
 computes one transition, and carries out its orders.
 
-``rescaling.executors.transition`` decides everything; here are only its facts and its orders.
+``protocols.executors.transition`` decides everything; here are only its facts and its orders.
 During a rescale it looks for a boundary many times a second; otherwise once a second.
 """
 
@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from rheostat.model import Memory as Kept
 from rheostat.model import Rescaling
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.memory import (
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.memory import (
     Memory,
     awaits_boundary,
     has_rested,
     standing_by,
     undecided_size,
 )
-from rheostat.rescaling.executors.transition import advance
-from rheostat.rescaling.orders import Assign, Order, harmless
+from rheostat.protocols.executors.transition import advance
+from rheostat.protocols.orders import Assign, Order, harmless
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
 from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
 from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, RestartRequest
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
-from rheostat.rescaling.partition_bound import WANTED
+from rheostat.protocols.partition_bound import WANTED
 from rheostat.spark.resizing.look_thread import LookThread
 from rheostat.spark.restarting.job_watch import JobWatch
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.rescaling.receivers.fleet_size import FleetLimits
+from rheostat.protocols.receivers.fleet_size import FleetLimits
 from rheostat.spark.fleet.directory import Directory
 from rheostat.spark.fleet.fleet import UP_S, Fleet
 from rheostat.spark.fleet.receive_into import check

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from rheostat.model import Capabilities, Decision
-from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.internals.receiver_tracker import Receiver
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rheostat.model import Capabilities, Decision, Rescaling
-from rheostat.rescaling.size_in_force import SizeInForce
+from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
 from rheostat.spark.resizing.locality import SHORT, LocalityWait
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from rheostat.rescaling.conflict_history import MOST, OTHER, WITHIN_S, ConflictHistory
+from rheostat.protocols.conflict_history import MOST, OTHER, WITHIN_S, ConflictHistory
 from rheostat.spark.resizing.rescale_ports import Executors
 
 _log = logging.getLogger("rheostat")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.protocols.orders import Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_ports import BlockManagers, Executors, Warmth
 

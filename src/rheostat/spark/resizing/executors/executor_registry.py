@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rheostat.rescaling.executors.executor_lifecycle import ARRIVING
-from rheostat.rescaling.executors.memory import Life
+from rheostat.protocols.executors.executor_lifecycle import ARRIVING
+from rheostat.protocols.executors.memory import Life
 from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
 from rheostat.spark.resizing.rescale_ports import Executors
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from rheostat.rescaling.request_limits import BEARS, total_to_request
+from rheostat.protocols.request_limits import BEARS, total_to_request
 from rheostat.spark.sensing import executor_ends
 from rheostat.spark.sensing.kubernetes import pod_rights
 from rheostat.spark.sensing.kubernetes.pods import (

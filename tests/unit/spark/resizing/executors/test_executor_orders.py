@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.rescaling.orders import Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.protocols.orders import Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.spark.resizing.executors.executor_orders import ExecutorOrders
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 

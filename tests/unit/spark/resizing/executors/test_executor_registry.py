@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.rescaling.executors.memory import Life
+from rheostat.protocols.executors.memory import Life
 from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry
 from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rheostat.rescaling.executors.executor_lifecycle import DONE, GOING
-from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.protocols.executors.executor_lifecycle import DONE, GOING
+from rheostat.protocols.executors.phase_limits import Waits
 from rheostat.state.units import Unit
 
 _SCHEMA = 1

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.rescaling.receivers.receivers import (
+from rheostat.protocols.receivers.receivers import (
     may_go,
     rebalanced,
     receivers_for,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rheostat.rescaling.executors.executor_choice import Choice, Need, request_total
-from rheostat.rescaling.executors.executor_states import Condition, ExecutorStates
-from rheostat.rescaling.executors.state_plan import StatePlan
+from rheostat.protocols.executors.executor_choice import Choice, Need, request_total
+from rheostat.protocols.executors.executor_states import Condition, ExecutorStates
+from rheostat.protocols.executors.state_plan import StatePlan
 
 
 def _is_gone(states: ExecutorStates, executor: str) -> bool:

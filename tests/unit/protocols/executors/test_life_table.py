@@ -5,9 +5,9 @@ from typing import get_args
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.rescaling import orders
-from rheostat.rescaling.executors.conditions import ARRIVALS, CHOICES, PLACEMENT, READINESS
-from rheostat.rescaling.executors.executor_lifecycle import (
+from rheostat.protocols import orders
+from rheostat.protocols.executors.conditions import ARRIVALS, CHOICES, PLACEMENT, READINESS
+from rheostat.protocols.executors.executor_lifecycle import (
     ARRIVING,
     DONE,
     EVENTS,
@@ -17,7 +17,7 @@ from rheostat.rescaling.executors.executor_lifecycle import (
     STAYING,
     TAKING,
 )
-from rheostat.rescaling.transition_table import Table, Transition
+from rheostat.protocols.transition_table import Table, Transition
 
 LOOKS = (*ARRIVALS, *CHOICES, *READINESS, *PLACEMENT)
 

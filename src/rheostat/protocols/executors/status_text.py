@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.executors.executor_choice import request_total, spare
-from rheostat.rescaling.executors.executor_lifecycle import ARRIVING, GOING, KEEPABLE
-from rheostat.rescaling.executors.executor_states import ExecutorStates
-from rheostat.rescaling.executors.state_plan import StatePlan
+from rheostat.protocols.executors.executor_choice import request_total, spare
+from rheostat.protocols.executors.executor_lifecycle import ARRIVING, GOING, KEEPABLE
+from rheostat.protocols.executors.executor_states import ExecutorStates
+from rheostat.protocols.executors.state_plan import StatePlan
 from rheostat.state.assignment import moves
 from rheostat.state.fluid import too_big
 from rheostat.state.units import Unit

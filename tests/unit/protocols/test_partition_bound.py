@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.model import Decision, Observation
-from rheostat.rescaling.partition_bound import WANTED, with_partitions
+from rheostat.protocols.partition_bound import WANTED, with_partitions
 
 BOUND = "more executors will not help: its 4 tasks (partitions) bind; size kept"
 

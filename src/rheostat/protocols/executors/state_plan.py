@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from rheostat.rescaling.executors.executor_choice import taking
-from rheostat.rescaling.executors.executor_lifecycle import ARRIVING
-from rheostat.rescaling.executors.executor_states import ExecutorStates
-from rheostat.rescaling.executors.memory import Memory
+from rheostat.protocols.executors.executor_choice import taking
+from rheostat.protocols.executors.executor_lifecycle import ARRIVING
+from rheostat.protocols.executors.executor_states import ExecutorStates
+from rheostat.protocols.executors.memory import Memory
 from rheostat.state.assignment import contiguous, minimal_movement, moves
 from rheostat.state.fluid import next_moves, partitions_per_batch
 from rheostat.state.units import Unit

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.transition import Memory, advance
-from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.transition import Memory, advance
+from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.state.assignment import Unit
 
 

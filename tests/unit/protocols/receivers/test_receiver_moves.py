@@ -6,8 +6,8 @@ import pytest
 
 from rheostat.capacity.receiver_cores import executors_holding
 from rheostat.model import Memory
-from rheostat.rescaling.orders import Decommission, Kill, Request
-from rheostat.rescaling.receivers.receiver_moves import (
+from rheostat.protocols.orders import Decommission, Kill, Request
+from rheostat.protocols.receivers.receiver_moves import (
     BALANCE_S,
     LEAVE_S,
     MOVE_S,

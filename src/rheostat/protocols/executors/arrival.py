@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from rheostat.rescaling.executors.conditions import ARRIVALS
-from rheostat.rescaling.executors.executor_lifecycle import KEEPABLE
-from rheostat.rescaling.executors.executor_states import ExecutorStates, walk
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.memory import Life, Memory
-from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.protocols.executors.conditions import ARRIVALS
+from rheostat.protocols.executors.executor_lifecycle import KEEPABLE
+from rheostat.protocols.executors.executor_states import ExecutorStates, walk
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.memory import Life, Memory
+from rheostat.protocols.executors.phase_limits import Waits
 from rheostat.state.units import Unit
 
 

@@ -5,15 +5,15 @@ import json
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.rescaling.executors.executor_lifecycle import LIFE
-from rheostat.rescaling.executors.memory import (
+from rheostat.protocols.executors.executor_lifecycle import LIFE
+from rheostat.protocols.executors.memory import (
     Life,
     Memory,
     awaits_boundary,
     has_rested,
     standing_by,
 )
-from rheostat.rescaling.executors.phase_limits import Waits
+from rheostat.protocols.executors.phase_limits import Waits
 
 FULL = Memory(
     lives={"1": Life("ready", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)},

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.model import Memory, Rescaling
-from rheostat.rescaling.orders import Decommission, Kill, Request
-from rheostat.rescaling.receivers.receivers import rebalanced
+from rheostat.protocols.orders import Decommission, Kill, Request
+from rheostat.protocols.receivers.receivers import rebalanced
 
 BALANCE_S = 60.0
 """Time between two rebalancings: the document's minute."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-from rheostat.rescaling.executors.executor_lifecycle import LIFE, STAYING
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.memory import Life
-from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.transition_table import Transition
+from rheostat.protocols.executors.executor_lifecycle import LIFE, STAYING
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.memory import Life
+from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.transition_table import Transition
 from rheostat.state.units import Unit
 
 Context = TypeVar("Context")

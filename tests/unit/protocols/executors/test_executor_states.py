@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import copy
 
-from rheostat.rescaling.executors.arrival import arrive
-from rheostat.rescaling.executors.conditions import CHOICES, READINESS
-from rheostat.rescaling.executors.executor_choice import choice_of, need_of
-from rheostat.rescaling.executors.executor_lifecycle import LIFE
-from rheostat.rescaling.executors.executor_states import ExecutorStates, walk
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.memory import Life, Memory
-from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.state_plan import plan_of
+from rheostat.protocols.executors.arrival import arrive
+from rheostat.protocols.executors.conditions import CHOICES, READINESS
+from rheostat.protocols.executors.executor_choice import choice_of, need_of
+from rheostat.protocols.executors.executor_lifecycle import LIFE
+from rheostat.protocols.executors.executor_states import ExecutorStates, walk
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.memory import Life, Memory
+from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.state_plan import plan_of
 
 
 def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) -> ExecutorStates:

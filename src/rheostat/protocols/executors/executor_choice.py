@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from rheostat.rescaling.executors.executor_lifecycle import DONE, KEEPABLE, TAKING
-from rheostat.rescaling.executors.executor_states import ExecutorStates
+from rheostat.protocols.executors.executor_lifecycle import DONE, KEEPABLE, TAKING
+from rheostat.protocols.executors.executor_states import ExecutorStates
 
 _READY_FIRST = ("warm", "standby", "warming", "registered")
 """Phases of executors that do no state work yet, those that could begin soonest first."""

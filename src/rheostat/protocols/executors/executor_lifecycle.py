@@ -8,7 +8,7 @@ an executor from this table, and the diagrams in the docs are generated from it.
 
 from __future__ import annotations
 
-from rheostat.rescaling.transition_table import Table, Transition
+from rheostat.protocols.transition_table import Table, Transition
 
 TAKING = frozenset({"warm", "assigned", "ready", "rebalancing", "stuck"})
 """Phases in which an executor may be given state."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.rescaling.size_in_force import RECENT_S, SETTLE_S, SizeInForce
+from rheostat.protocols.size_in_force import RECENT_S, SETTLE_S, SizeInForce
 
 
 def test_what_was_asked_for_is_in_force_before_it_is_there():

@@ -6,7 +6,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Memory
-from rheostat.rescaling.receivers.fleet_size import (
+from rheostat.protocols.receivers.fleet_size import (
     HOLD_S,
     FleetFacts,
     FleetLimits,
@@ -16,7 +16,7 @@ from rheostat.rescaling.receivers.fleet_size import (
     measured_ceiling,
     wanted_receivers,
 )
-from rheostat.rescaling.receivers.receiver_moves import BALANCE_S
+from rheostat.protocols.receivers.receiver_moves import BALANCE_S
 
 LIMITS = FleetLimits(least=1, most=6)
 

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from rheostat.capacity.receiver_cores import receivers_held
 from rheostat.errors import BadInput
 from rheostat.model import Memory
-from rheostat.rescaling.receivers.receiver_moves import BALANCE_S
-from rheostat.rescaling.receivers.receivers import rebalanced, receivers_for
+from rheostat.protocols.receivers.receiver_moves import BALANCE_S
+from rheostat.protocols.receivers.receivers import rebalanced, receivers_for
 
 UP_SHARE = 0.7
 """A receiver shall carry at most this share of its ceiling: the rest is for bursts until another

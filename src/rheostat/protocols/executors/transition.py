@@ -11,17 +11,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from rheostat.model import Rescaling
-from rheostat.rescaling.executors.arrival import arrive
-from rheostat.rescaling.executors.conditions import CHOICES, PLACEMENT, READINESS
-from rheostat.rescaling.executors.executor_choice import choice_of, need_of, request_total
-from rheostat.rescaling.executors.executor_lifecycle import LIFE
-from rheostat.rescaling.executors.executor_states import ExecutorStates, walk
-from rheostat.rescaling.executors.facts import Facts
-from rheostat.rescaling.executors.memory import Memory
-from rheostat.rescaling.executors.phase_limits import Waits
-from rheostat.rescaling.executors.state_plan import StatePlan, plan_of, sent
-from rheostat.rescaling.executors.status_text import describe
-from rheostat.rescaling.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.protocols.executors.arrival import arrive
+from rheostat.protocols.executors.conditions import CHOICES, PLACEMENT, READINESS
+from rheostat.protocols.executors.executor_choice import choice_of, need_of, request_total
+from rheostat.protocols.executors.executor_lifecycle import LIFE
+from rheostat.protocols.executors.executor_states import ExecutorStates, walk
+from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.memory import Memory
+from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.state_plan import StatePlan, plan_of, sent
+from rheostat.protocols.executors.status_text import describe
+from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 
 __all__ = ["Memory", "Step", "advance"]
 
