@@ -5,7 +5,7 @@ ARG SPARK_IMAGE=apache/spark:4.0.1-scala2.13-java17-python3-ubuntu
 FROM ${SPARK_IMAGE}
 USER 0
 COPY . /src
-RUN SETUPTOOLS_SCM_PRETEND_VERSION_FOR_RHEOSTAT=0 pip3 install --no-cache-dir "/src[agent,cli,kafka]" && rm -rf /src
+RUN SETUPTOOLS_SCM_PRETEND_VERSION_FOR_RHEOSTAT=0 pip3 install --no-cache-dir "/src[serve,cli,kafka]" && rm -rf /src
 COPY deploy/submit/rheostat_run.py /opt/rheostat/rheostat_run.py
 # Spark's own user and work folder: its entrypoint stays.
 USER 185

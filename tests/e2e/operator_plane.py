@@ -16,9 +16,11 @@ from typing import Any
 
 import yaml
 
-from rheostat.agent.agent_service import AgentService
-from rheostat.agent.server import Server
 from rheostat.config import GuardOptions
+from rheostat.control.access import Access
+from rheostat.control.control_app import control_app
+from rheostat.control.control_service import ControlService
+from rheostat.control.server import Server
 from rheostat.guards import guards_of
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
@@ -183,8 +185,8 @@ class Driver:
             actuator=Sizes(self),
             journal=MemoryJournal(),
         )
-        self.desk = AgentService(self, self._made_of, self._drain)
-        self._server = Server(self.desk, *at, token)
+        self.desk = ControlService(self, self._made_of, self._drain)
+        self._server = Server(control_app(self.desk, Access(token)), *at)
         self.port = int(self._server.address.rpartition(":")[2])
         self.tick()
 

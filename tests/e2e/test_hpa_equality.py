@@ -22,7 +22,7 @@ pytest.importorskip("kubernetes", reason="comes with the extra operator")
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.operator_plane import GROUP, resource, run_pod, running_plane
 
-from rheostat.agent.agent_report import Report
+from rheostat.control.driver_report import Report
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Observation
 from rheostat.operator.metrics_server import certificate, context, serve

@@ -18,9 +18,9 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 import rheostat
-from rheostat.agent.agent_report import TOKEN_VARIABLE
 from rheostat.cli.app import run
 from rheostat.config import LoopOptions
+from rheostat.control.driver_report import TOKEN_VARIABLE
 from rheostat.journal.explanation import changes, explain
 from rheostat.journal.folder import STOP_FILE, read
 from rheostat.kafka.broker import Broker

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
 from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Driver, Observed, Status

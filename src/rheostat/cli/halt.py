@@ -75,7 +75,7 @@ def _put(address: str, route: str) -> Mapping[str, Any]:
     """Write to the agent and return its answer; raises BadInput without a right token, and
     RheostatError where it does not answer.
     """
-    from rheostat.agent.agent_report import TOKEN_VARIABLE
+    from rheostat.control.driver_report import TOKEN_VARIABLE
 
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rheostat.agent.sizing import Sizing
+from rheostat.control.sizing import Sizing
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import aiohttp
 
-from rheostat.agent.agent_report import Report, report_of
-from rheostat.agent.sizing import Sizing, to_json
+from rheostat.control.driver_report import Report, report_of
+from rheostat.control.sizing import Sizing, to_json
 from rheostat.errors import BadInput
 from rheostat.operator.operator_ports import Silent
 

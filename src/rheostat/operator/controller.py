@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from rheostat.agent.agent_report import Report
+from rheostat.control.driver_report import Report
 from rheostat.errors import BadInput
 from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.driver_pod import driver_of, driver_pod

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.gauges import GAUGES, PREFIX
+from rheostat.control.driver_report import Report
+from rheostat.control.gauges import GAUGES, PREFIX
 
 API = "external.metrics.k8s.io/v1beta1"
 STALE_S = 60.0

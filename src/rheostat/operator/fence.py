@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 from rheostat.operator.operator_ports import Agents, Cluster
 
 

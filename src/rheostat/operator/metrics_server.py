@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from rheostat.agent.agent_report import Report
+from rheostat.control.driver_report import Report
 from rheostat.errors import RheostatError
 from rheostat.operator.external_metrics import API, application_in, resources, values
 

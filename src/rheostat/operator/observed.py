@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from rheostat.agent.agent_report import Report
+from rheostat.control.driver_report import Report
 from rheostat.operator.streaming_application import camel
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 
 
 class Cluster(Protocol):

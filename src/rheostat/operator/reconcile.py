@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Condition, Driver, Observed, Status
 from rheostat.operator.streaming_application import Application

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from rheostat.agent.sizing import MODES
 from rheostat.config import GuardOptions, MetricOptions
+from rheostat.control.sizing import MODES
 from rheostat.model import Limits
 from rheostat.operator.streaming_application import (
     AGENT_PORT,

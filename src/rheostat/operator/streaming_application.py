@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rheostat.agent.sizing import Sizing, sizing_of
+from rheostat.control.sizing import Sizing, sizing_of
 from rheostat.errors import BadInput
 
 GROUP, VERSION, PLURAL = "rheostat.dev", "v1alpha1", "streamingapplications"

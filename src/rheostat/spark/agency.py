@@ -1,9 +1,8 @@
-"""An application's agent: its autoscaler, asked and told over HTTP."""
+"""The HTTP control API of a driver: what it serves, and what its writes change."""
 
 from __future__ import annotations
 
 import logging
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from rheostat.spark.journaling.start_events import directed_start
 from rheostat.spark.settings.sizing_settings import Settings
 
 if TYPE_CHECKING:
-    from rheostat.agent.sizing import Sizing
+    from rheostat.control.sizing import Sizing
 
 _log = logging.getLogger("rheostat")
 _DRAIN_S = 120.0
@@ -38,17 +37,19 @@ def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
     except ModuleNotFoundError as missing:
         why = advice(missing.name or str(missing))
     except BadInput as fault:
-        why = str(fault).removeprefix("agent: ")
-    _log.warning("rheostat: scaling continues without the agent: %s", why)
+        why = str(fault).removeprefix("serve: ")
+    _log.warning("rheostat: scaling continues without the control API: %s", why)
     return None
 
 
 def _served(spark: Any, handle: Handle, settings: Settings) -> str:
-    from rheostat.agent.agent_report import TOKEN_VARIABLE
-    from rheostat.agent.agent_service import AgentService
-    from rheostat.agent.server import Server
+    from rheostat.control.access import Access
+    from rheostat.control.control_app import control_app
+    from rheostat.control.control_service import ControlService
+    from rheostat.control.driver_report import TOKEN_VARIABLE
+    from rheostat.control.server import Server
 
-    token = os.environ.get(TOKEN_VARIABLE) or None
+    access = Access.of_environment()
 
     def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
         parts = made_of(settings, sizing)
@@ -57,12 +58,13 @@ def _served(spark: Any, handle: Handle, settings: Settings) -> str:
             handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
         return parts
 
-    service = AgentService(handle, directed, lambda: drain(spark))
-    server = Server(service, *settings.agent.address, token, lambda: own_status(handle.journal))
+    service = ControlService(handle, directed, lambda: drain(spark))
+    app = control_app(service, access, lambda: own_status(handle.journal))
+    server = Server(app, *settings.agent.address)
     handle.watch(service.see)
     handle.at_end(server.close)
-    able = "reads and writes" if token else f"reads only: {TOKEN_VARIABLE} is not set"
-    _log.info("rheostat: agent at http://%s (%s)", server.address, able)
+    able = "reads and writes" if access.token else f"reads only: {TOKEN_VARIABLE} is not set"
+    _log.info("rheostat: control API at %s (%s)", server.url, able)
     return server.address
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.test_totals import NOON_S, record, start
 
-from rheostat.agent.external_size_policy import FlapGuard, Held
+from rheostat.control.external_size_policy import FlapGuard, Held
 from rheostat.guards import (
     Budget,
     ExcludedPeriods,

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 from rheostat.operator.controller import Controller
 from rheostat.operator.driver_pod import INCARNATION, SIZE
 from rheostat.operator.operator_ports import Silent

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import yaml
 
-from rheostat.agent.gauges import GAUGES
+from rheostat.control.gauges import GAUGES
 from rheostat.operator.driver_pod import driver_pod
 from rheostat.operator.schema import definition
 from rheostat.operator.streaming_application import application_of

@@ -3,8 +3,8 @@ import asyncio
 
 import pytest
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 from rheostat.operator.fence import FencedAgents, FencedCluster, NotLeading
 
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from tests.unit.operator.promql import PromQL, samples
 
-from rheostat.agent.gauges import GAUGES, PREFIX, Gauges
 from rheostat.config import MetricOptions
+from rheostat.control.gauges import GAUGES, PREFIX, Gauges
 from rheostat.model import Observation
 
 DEPLOY = Path(__file__).parents[3] / "deploy"

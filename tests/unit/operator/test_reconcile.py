@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-calls=False
 from dataclasses import replace
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
 from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Driver, Observed, Status

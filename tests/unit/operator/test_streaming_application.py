@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-calls=False
 import pytest
 
-from rheostat.agent.sizing import Sizing
 from rheostat.config import GuardOptions
+from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.model import Limits
 from rheostat.operator.streaming_application import application_of, camel, snake

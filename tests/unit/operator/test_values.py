@@ -1,4 +1,4 @@
-from rheostat.agent.agent_report import Report
+from rheostat.control.driver_report import Report
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.external_metrics import application_in, resources, values
 from rheostat.operator.observed import Condition, Status, status_json, status_of

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rheostat.agent.sizing import Sizing
 from rheostat.config import AgentOptions
+from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
@@ -70,14 +70,16 @@ def test_what_is_no_port_is_refused(text):
 
 
 def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch, caplog):
-    for name in [name for name in sys.modules if name.startswith("rheostat.agent.")]:
+    for name in [
+        name for name in sys.modules if name.startswith(("rheostat.control.", "starlette"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     assert serve_agent(Session(), HANDLE, settings_of(agent=0)) is None
     (line,) = caplog.messages
-    assert line.startswith("rheostat: scaling continues without the agent: the Python module")
-    assert "prometheus_client is missing" in line
-    assert "extra agent" in line
+    assert line.startswith("rheostat: scaling continues without the control API: the Python module")
+    assert "starlette" in line
+    assert "extra serve" in line
 
 
 def test_where_its_port_is_taken_the_agent_is_left_out_and_scaling_goes_on(caplog):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rheostat.agent.gauges import Gauges
 from rheostat.config import MetricOptions
+from rheostat.control.gauges import Gauges
 from rheostat.model import Observation
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from rheostat.agent.agent_report import Report
-from rheostat.agent.external_size_policy import WITHIN_S, ExternalSizePolicy, FlapGuard, Held
-from rheostat.agent.gauges import Gauges
-from rheostat.agent.sizing import Sizing
+from rheostat.control.driver_report import Report
+from rheostat.control.external_size_policy import WITHIN_S, ExternalSizePolicy, FlapGuard, Held
+from rheostat.control.gauges import Gauges
+from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, Reversal, StaleData
 from rheostat.model import Capabilities, Memory, Record
@@ -49,7 +49,7 @@ class Refused(BadInput):
     """The request is valid, but the application does not accept it now (HTTP 409)."""
 
 
-class AgentService:
+class ControlService:
     """Controls the autoscaler of an application and reports its state, from any thread.
 
     ``made_of`` returns the policy and the guards of a sizing and raises BadInput for an invalid

@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-calls=False
 import pytest
 
-from rheostat.agent.sizing import Sizing, sizing_of, to_json
 from rheostat.config import GuardOptions, MetricOptions
+from rheostat.control.sizing import Sizing, sizing_of, to_json
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 

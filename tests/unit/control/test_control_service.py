@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from rheostat.agent.agent_service import AgentService, Refused
-from rheostat.agent.external_size_policy import ExternalSizePolicy, FlapGuard, Held
-from rheostat.agent.sizing import Sizing
 from rheostat.config import GuardOptions, LoopOptions, MetricOptions
+from rheostat.control.control_service import ControlService, Refused
+from rheostat.control.external_size_policy import ExternalSizePolicy, FlapGuard, Held
+from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.guards import Bounds, ReceiverRoom, guards_of
 from rheostat.journal.folder import MemoryJournal
@@ -32,7 +32,7 @@ class App:
             actuator=self.actuator,
             journal=self.journal,
         )
-        self.desk = AgentService(self, self.made_of, self._drain, clock=lambda: 100.0)
+        self.desk = ControlService(self, self.made_of, self._drain, clock=lambda: 100.0)
         if mode:
             self.desk.direct(Sizing(mode=mode))
 
@@ -91,7 +91,7 @@ def test_a_size_from_outside_waits_for_no_cooldown():
 def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten_after_a_minute():
     now = [0.0]
     app = App([replace(at(t), target=4 - 2 * (t % 2)) for t in range(10)])
-    app.desk = AgentService(app, app.made_of, app._drain, clock=lambda: now[0])
+    app.desk = ControlService(app, app.made_of, app._drain, clock=lambda: now[0])
     app.desk.direct(Sizing(mode="external"))
     for tick in range(10):
         assert app.desk.report().contested == "" or tick > 6

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from rheostat.agent.sizing import Sizing, sizing_of, to_json
+from rheostat.control.sizing import Sizing, sizing_of, to_json
 
 SCHEMA = 1
 TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (a variable's name)

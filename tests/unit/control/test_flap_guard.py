@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.agent.external_size_policy import FlapGuard
+from rheostat.control.external_size_policy import FlapGuard
 from rheostat.model import Decision, Observation
 
 

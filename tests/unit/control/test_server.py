@@ -4,13 +4,15 @@ import json
 
 import pytest
 
-pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+pytest.importorskip("uvicorn", reason="comes with the extra serve")
 
-from rheostat.agent.agent_report import Report, report_json, report_of
-from rheostat.agent.agent_service import AgentService
-from rheostat.agent.server import Server
-from rheostat.agent.sizing import Sizing
 from rheostat.cli.app import run
+from rheostat.control.access import Access
+from rheostat.control.control_app import control_app
+from rheostat.control.control_service import ControlService
+from rheostat.control.driver_report import Report, report_json, report_of
+from rheostat.control.server import Server
+from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, Observation, Record, Rescaling
 from rheostat.policies.rules.fixed import Fixed
@@ -33,13 +35,18 @@ class Nothing:
         self.halted = cause
 
 
+def server_service():
+    return ControlService(Nothing(), lambda _: (Fixed(), ()), lambda: None)
+
+
 @pytest.fixture
 def serve():
     opened = []
 
     def make(token="secret"):
-        desk = AgentService(Nothing(), lambda _: (Fixed(), ()), lambda: None)
-        server = Server(desk, "127.0.0.1", 0, token, lambda: {"healthy": True})
+        desk = server_service()
+        app = control_app(desk, Access(token), lambda: {"healthy": True})
+        server = Server(app, "127.0.0.1", 0)
         opened.append(server)
         return server, desk
 
@@ -91,7 +98,7 @@ def test_a_size_is_put_with_the_token(serve):
         ("PUT", "/sizing", '{"mode": "x", "size": 0}', "secret", 400, "size must be"),
         ("PUT", "/scale", "x" * 70_000, "secret", 413, "bytes"),
         ("PUT", "/size", "{}", "secret", 404, "/scale"),
-        ("GET", "/", None, None, 404, "/status"),
+        ("GET", "/size", None, None, 404, "/status"),
     ],
 )
 def test_what_cannot_be_done_is_said(serve, method, path, body, token, status, said):
@@ -163,9 +170,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(serve):
     server, _ = serve()
     port = int(server.address.rpartition(":")[2])
     with pytest.raises(BadInput, match="cannot listen on"):
-        Server(
-            AgentService(Nothing(), lambda _: (Fixed(), ()), lambda: None), "127.0.0.1", port, None
-        )
+        Server(control_app(server_service(), Access()), "127.0.0.1", port)
 
 
 def test_what_is_no_report_is_refused():

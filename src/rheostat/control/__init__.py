@@ -1,0 +1,1 @@
+"""The HTTP control API of a driver, and the page that shows a job from its journal."""
