@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from rheostat.api import attach
 from rheostat.config import LoopOptions
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
@@ -32,7 +33,6 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.stream_batches import read_batches
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
-from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
 from rheostat_lab.receivers.line_feed import LineFeed
 

@@ -21,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from rheostat.api import attach
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
@@ -28,7 +29,6 @@ from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.receivers.receiver_obstacles import LOG
 from rheostat.spark.receivers.stream_batches import read_batches
 from rheostat.spark.sensing.rest.rest_pages import Rest
-from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import LOOP, Scripted

@@ -23,6 +23,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from rheostat.api import attach
 from rheostat.config import LoopOptions
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
@@ -30,7 +31,6 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.protocols.receivers import receiver_moves
 from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.session import attach
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import Scripted

@@ -20,11 +20,10 @@ sys.path.insert(0, str(ROOT / "src"))
 from typer.main import get_command  # noqa: E402
 
 import rheostat  # noqa: E402
-from rheostat import config, model  # noqa: E402
+from rheostat import config, model, settings  # noqa: E402
 from rheostat.cli.app import application  # noqa: E402
 from rheostat.journal.evidence_terms import TERMS  # noqa: E402
 from rheostat.journal.record import SCHEMA  # noqa: E402
-from rheostat.spark.settings import conf_settings  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 MADE = "<!-- Made by scripts/reference_pages.py; change the code, not this page. -->\n"
@@ -98,22 +97,21 @@ def spark_settings() -> str:
         "`rheostat.attach(spark)`, `rheostat.shadow(spark)` and `rheostat run` read them from"
         " `spark-defaults.conf`, `spark-submit --conf`, a SparkApplication's `sparkConf`, the builder"
         " and the session. An argument of the call and an option of the command line win, then these,"
-        " then the defaults. Who names a policy in the call or on the command line names its"
-        " parameters there, too.\n"
+        " then the defaults. The parameters of a policy belong to the layer that names the policy.\n"
     )
     said.append(
-        "Everything that is wrong is said at once, a line each, before anything is touched:"
+        "All errors are reported at once, one line each, before anything is changed:"
         " `spark.rheostat.polcy is no setting of Rheostat; did you mean spark.rheostat.policy?`\n"
     )
-    said += ["| setting | default | |", "|---|---|---|", *map(_setting, conf_settings.keys())]
+    said += ["| setting | default | |", "|---|---|---|", *map(_setting, settings.conf_settings())]
     return "\n".join(said) + "\n"
 
 
-def _setting(key: conf_settings.Key) -> str:
-    name, default = f"{conf_settings.PREFIX}{key.name}", key.default
+def _setting(key: settings.ConfSetting) -> str:
+    name, default = f"{settings.PREFIX}{key.name}", key.default
     shown = str(default).lower() if isinstance(default, bool) else str(default)
     shown = f"`{shown}`" if shown else ""
-    return f"| `{name}{'NAME' if key.open else ''}` | {shown} | {_cell(key.help)} |"
+    return f"| `{name}{'NAME' if key.family else ''}` | {shown} | {_cell(key.help)} |"
 
 
 def journal() -> str:
@@ -168,6 +166,7 @@ def _signature(found: Any) -> str:
     names = [
         parameter.name if parameter.default is parameter.empty else f"{parameter.name}=..."
         for parameter in inspect.signature(found).parameters.values()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     return f"({', '.join(names)})"
 

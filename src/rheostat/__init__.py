@@ -1,5 +1,5 @@
-"""Rheostat sizes a running PySpark Structured Streaming job: live, without a restart, every
-decision explained.
+"""Rheostat autoscales a running PySpark Structured Streaming job: live, without a restart, and it
+explains every decision.
 """
 
 from __future__ import annotations
@@ -12,11 +12,7 @@ from rheostat.model import Decision, Limits, Observation, Slo
 from rheostat.ports import Policy
 
 if TYPE_CHECKING:
-    from rheostat.diagnosis.examination import examine as doctor
-    from rheostat.spark.fleet.read_once import read_once
-    from rheostat.spark.fleet.receive_into import receive
-    from rheostat.spark.handle import Handle
-    from rheostat.spark.session import attach, shadow
+    from rheostat.api import Handle, attach, doctor, read_once, receive, shadow
 
 __all__ = [
     "BadInput",
@@ -37,23 +33,16 @@ __all__ = [
     "shadow",
 ]
 
-_NEED_PYSPARK = {
-    "Handle": "rheostat.spark.handle:Handle",
-    "attach": "rheostat.spark.session:attach",
-    "doctor": "rheostat.diagnosis.examination:examine",
-    "read_once": "rheostat.spark.fleet.read_once:read_once",
-    "receive": "rheostat.spark.fleet.receive_into:receive",
-    "shadow": "rheostat.spark.session:shadow",
-}
+_NEED_PYSPARK = ("Handle", "attach", "doctor", "read_once", "receive", "shadow")
 
 
 def __dir__() -> list[str]:
-    """Return all public names, also of what is imported only when it is asked for."""
+    """Return all public names, including those that are imported on first use."""
     return sorted({*globals(), *__all__, "__version__"})
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs PySpark only when it is asked for; raises BadInput where there is none."""
+    """Import a name that needs PySpark on first use; raises BadInput if PySpark is missing."""
     if name in _NEED_PYSPARK:
         return _with_pyspark(name)
     if name == "__version__":
@@ -66,9 +55,8 @@ def __getattr__(name: str) -> Any:
 def _with_pyspark(name: str) -> Any:
     from importlib import import_module
 
-    module, _, attribute = _NEED_PYSPARK[name].partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        return getattr(import_module("rheostat.api"), name)
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("pyspark", "py4j"):
             raise

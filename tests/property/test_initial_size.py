@@ -18,7 +18,7 @@ from rheostat.journal.folder import FolderJournal, MemoryJournal
 from rheostat.journal.last_run import memory_of, tails
 from rheostat.loop import Loop
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
-from rheostat.spark.settings.sizing_settings import settings_of
+from rheostat.settings import settings_of
 from rheostat.spark.starting import History, LocalLogs, start_facts, start_of
 from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
@@ -163,7 +163,7 @@ def test_no_start_is_below_what_was_configured_or_is_needed_or_outside_the_limit
     loop = Loop(
         sensor=ScriptedSensor([*at_start, late, caught_up, late]),
         policy=WantsOne(),
-        guards=settings_of(limits=(case.low, case.high)).make_guards()[-1:],
+        guards=settings_of(limits=(case.low, case.high)).built_guards[-1:],
         actuator=actuator,
         journal=MemoryJournal(
             {"guards": {"starting": {"since_s": 1.0, "floor": 99, "over": True}}}

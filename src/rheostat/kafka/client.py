@@ -50,6 +50,28 @@ def client_config(given: str) -> dict[str, str]:
     )
 
 
+def check_client(config: object) -> None:
+    """Raise BadInput for a value that is no client configuration; librdkafka checks its names and
+    values where it is installed.
+    """
+    if not isinstance(config, Mapping):
+        raise BadInput(
+            "kafka= must be 'host:port' or a mapping with 'bootstrap.servers', but it is"
+            f" {config!r}"
+        )
+    servers = config.get("bootstrap.servers")
+    if servers is None:
+        names = ", ".join(map(str, config)) or "nothing"
+        raise BadInput(f"kafka= needs 'bootstrap.servers', but it has {names}")
+    if not isinstance(servers, str) or not servers.strip():
+        raise BadInput(f"kafka='s bootstrap.servers must be 'host:port', but it is {servers!r}")
+    try:
+        from rheostat.kafka.offsets import check
+    except ImportError:
+        return
+    check(config)
+
+
 def _of_file(path: Path) -> dict[str, str]:
     try:
         text = path.read_text(encoding="utf-8")

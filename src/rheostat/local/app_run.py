@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +23,8 @@ from rheostat.local.master_check import check_master
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
 from rheostat.model import Limits
+from rheostat.policies.third_party import make_importable
+from rheostat.settings import PREFIX, Settings, merge
 from rheostat.spark import session
 from rheostat.spark.connect.address import Address
 from rheostat.spark.handle import Handle
@@ -32,10 +34,8 @@ from rheostat.spark.journaling.journals import check_journal
 from rheostat.spark.launching.session_hook import Watching
 from rheostat.spark.restarting.one_batch import OneBatch, finishing
 from rheostat.spark.sensing.capabilities.capabilities import application_id, slots_per_executor
-from rheostat.spark.settings.conf_settings import PREFIX
 from rheostat.spark.settings.run_settings import Plan, executor_shape, own_executors, planned
 from rheostat.spark.settings.scaling_settings import CORES
-from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.settings.static_settings import Given, Wanted
 from rheostat.spark.settings.user_settings import SUBMIT, with_master
 from rheostat.spark.starting import facts_before_session
@@ -52,21 +52,19 @@ NO_MASTER = "no master is named anywhere"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked for: a script, how it is to be sized or (``shadow``) watched, and where it
-    runs.
+    """A script, how it is autoscaled or (``shadow``) observed, and where it runs.
 
-    ``settings`` know what the user has set before the script runs; ``settings_with`` makes them
-    anew with what the script itself has set of Rheostat in Spark's configuration. ``master`` and
-    ``local``, the room in executors of a cluster of our own, are what the command line says, None
-    where it says nothing; ``given`` are the settings that the user has made before the script runs.
-    ``connect`` is where the application is a server of Spark Connect: the queries of all its
-    clients count then. ``order`` is that of a supervisor, None where there is
-    none.
+    ``settings`` are made of what the user has set before the script runs. ``cli`` are the explicit
+    options of the command line, with which they are merged again if the script itself sets
+    ``spark.rheostat.*``; None if the settings are final. ``master`` and ``local``, the capacity in
+    executors of a local cluster, are those of the command line; ``given`` are Spark's settings
+    before the script runs. ``connect`` is the address of a Spark Connect server, which is scaled
+    for the queries of all its clients. ``order`` is that of a supervisor.
     """
 
     script: Path
     settings: Settings
-    settings_with: Callable[[Mapping[str, str]], Settings] | None = None
+    cli: Mapping[str, Any] | None = None
     shadow: bool = False
     master: str | None = None
     local: int | None = None
@@ -82,13 +80,13 @@ class Request:
         return Limits.between(self.order.executors, self.order.executors)
 
     def with_own(self, own: Mapping[str, str]) -> Request:
-        """Return the request for an application of which the script has set ``own``; raises
-        BadInput for settings of Rheostat that cannot be used.
+        """Return the request for an application in which the script has set ``own``; raises
+        BadInput for unusable settings of Rheostat.
         """
-        if self.settings_with is None or not any(name.startswith(PREFIX) for name in own):
+        if self.cli is None or not any(name.startswith(PREFIX) for name in own):
             return self
         before = {name: setting.value for name, setting in self.given.items()}
-        return replace(self, settings=self.settings_with({**before, **own}))
+        return replace(self, settings=settings_for(self.script, {**before, **own}, self.cli))
 
     def master_of(self, own: Mapping[str, Given]) -> str | None:
         """Return the master of an application of which the script has set ``own``; None is a
@@ -99,6 +97,15 @@ class Request:
         if self.master or self.local:
             return self.master
         return self.given[MASTER].value if MASTER in self.given else None
+
+
+def settings_for(script: Path, conf: Mapping[str, str], cli: Mapping[str, Any]) -> Settings:
+    """Return the settings of a script's application; raises BadInput for unusable values in Spark's
+    configuration or on the command line.
+    """
+    policy = cli.get("policy") or conf.get(f"{PREFIX}policy", "")
+    make_importable(policy, script.parent, script)
+    return merge(conf=conf, cli=cli)
 
 
 @dataclass(frozen=True, slots=True)

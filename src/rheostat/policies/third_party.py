@@ -1,8 +1,15 @@
-"""Policies that other distributions add, by an entry point of the group ``rheostat.policies``."""
+"""Policies from elsewhere: those of other distributions, by an entry point of the group
+``rheostat.policies``, and those of a user's own module next to a script.
+"""
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from rheostat.errors import BadInput
 
 GROUP = "rheostat.policies"
 
@@ -20,3 +27,30 @@ def third_party() -> dict[str, EntryPoint]:
 def origin(entry: EntryPoint) -> str:
     """Return the name and version of the distribution that an entry point comes from."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown"
+
+
+def make_importable(policy: str, folder: Path, script: Path | None = None) -> None:
+    """Let a policy ``module:Class`` be imported from ``folder``; raises BadInput for one inside the
+    script that will be run, because importing it would run the script.
+    """
+    if ":" in policy:
+        search_first(folder)
+        _check_outside(script, policy)
+
+
+def search_first(folder: Path) -> None:
+    """Search a folder for modules before all others."""
+    if str(folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(folder.resolve()))
+
+
+def _check_outside(script: Path | None, policy: str) -> None:
+    module = policy.partition(":")[0]
+    if script is None or "." in module or module in sys.modules:
+        return
+    spec = find_spec(module) if module else None
+    if spec and spec.origin and Path(spec.origin).resolve() == script.resolve():
+        raise BadInput(
+            f"policy {policy!r} is in the script itself, which would be run to read it; put the"
+            " class into a file of its own beside the script"
+        )

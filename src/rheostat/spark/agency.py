@@ -13,9 +13,9 @@ from rheostat.guards import Guard
 from rheostat.journal.status import job_status, status_json
 from rheostat.machine.missing_module import advice
 from rheostat.ports import Policy
+from rheostat.settings import Settings
 from rheostat.spark.handle import Handle
 from rheostat.spark.journaling.start_events import directed_start
-from rheostat.spark.settings.sizing_settings import Settings
 
 if TYPE_CHECKING:
     from rheostat.control.sizing import Sizing
@@ -79,7 +79,7 @@ def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ..
     Raises BadInput for a policy that cannot be made and a guard out of range.
     """
     directed = settings_with(settings, sizing)
-    return directed.make_policy(), directed.make_guards()
+    return directed.built_policy, directed.built_guards
 
 
 def settings_with(settings: Settings, sizing: Sizing) -> Settings:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rheostat.model import Capabilities
-from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.settings import Settings
 
 _log = logging.getLogger("rheostat")
 Line = tuple[int, str]

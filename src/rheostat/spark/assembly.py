@@ -15,6 +15,7 @@ from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision
 from rheostat.protocols.request_limits import tolerated_failures
 from rheostat.protocols.size_in_force import SizeInForce
+from rheostat.settings import Settings
 from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -54,7 +55,6 @@ from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
 from rheostat.spark.sensing.rest.stages import StagesEndpoint
 from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat.spark.settings.scaling_settings import FAILURES
-from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.starting import (
     JobNotes,
     Start,
@@ -182,7 +182,7 @@ class _Watched:
         sizes: Callable[[float], tuple[int | None, int | None]] | None,
     ) -> None:
         self._settings = settings
-        self._policy = settings.make_policy()
+        self._policy = settings.built_policy
         self._offsets = _offsets(settings.kafka)
         signals = getattr(self._policy, "live_signals", ())
         every_s = getattr(self._policy, "stages_every_s", STAGES_S)
@@ -225,7 +225,7 @@ class _Watched:
         loop = Loop(
             sensor=self.sensor,
             policy=self._policy,
-            guards=self._settings.make_guards(),
+            guards=self._settings.built_guards,
             actuator=actuator,
             journal=journal,
             command=self._command,

@@ -14,6 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities
 from rheostat.protocols.size_in_force import SizeInForce
+from rheostat.settings import Settings
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -39,7 +40,6 @@ from rheostat.spark.sensing.capabilities.capabilities import (
 )
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
-from rheostat.spark.settings.sizing_settings import Settings
 
 __all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
 DEFAULT_POLICY = "spark-batch-ratio"
@@ -182,8 +182,8 @@ def _handle(
     journal = own.journal
     loop = Loop(
         sensor=sensor,
-        policy=settings.make_policy(),
-        guards=settings.make_guards(),
+        policy=settings.built_policy,
+        guards=settings.built_guards,
         actuator=actuator,
         journal=journal,
     )

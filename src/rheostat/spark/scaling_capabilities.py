@@ -8,13 +8,13 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
+from rheostat.settings import Settings
 from rheostat.spark.announcement import beyond_ceiling
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.internals.state.coordinator import Coordinator
 from rheostat.spark.resizing.state.placement_soaks import Verdict, verdict
 from rheostat.spark.sensing.capabilities.capabilities import Obstacles
 from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
-from rheostat.spark.settings.sizing_settings import Settings
 
 _log = logging.getLogger("rheostat")
 _DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"

@@ -26,11 +26,11 @@ from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.kafka.checkpoint_offsets import LogFiles, committed_offsets
 from rheostat.loop import Loop
 from rheostat.model import Limits, Memory
+from rheostat.settings import Settings, local_or_far
 from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.journals import default_place
 from rheostat.spark.sensing.capabilities.capabilities import application_id
-from rheostat.spark.settings.sizing_settings import Settings, local_or_far
 
 _log = logging.getLogger("rheostat")
 Latest = Callable[[Sequence[str]], Offsets | None]

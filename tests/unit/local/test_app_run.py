@@ -19,9 +19,8 @@ from rheostat.journal.folder import FolderJournal
 from rheostat.local import app_run
 from rheostat.local.app_run import AppRun, Request, plan
 from rheostat.model import Capabilities, Limits, Record, Rescaling
+from rheostat.settings import Settings, merge, settings_of
 from rheostat.spark import session
-from rheostat.spark.settings.conf_settings import arguments_of
-from rheostat.spark.settings.sizing_settings import Settings, settings_of
 from rheostat.spark.settings.static_settings import Given
 
 URL = "spark://user:7077"
@@ -248,7 +247,7 @@ def test_where_the_journal_cannot_be_written_no_setting_of_sparks_is_changed(
 def test_settings_that_cannot_be_used_are_refused_before_anything_starts(
     own: dict[str, str], message: str, tmp_path: Path
 ) -> None:
-    asked = request(tmp_path, settings_with=lambda conf: settings_of(**arguments_of(conf)))
+    asked = request(tmp_path, cli={})
     with AppRun(asked) as around, pytest.raises(BadInput, match=message):
         around.settings(own)
     assert FakeCluster.started == []
@@ -304,11 +303,8 @@ def test_an_autoscaler_that_cannot_scale_does_not_keep_the_size_that_it_has_set(
 
 
 def test_what_a_script_sets_of_rheostat_holds_for_its_application(tmp_path: Path) -> None:
-    def sized(conf: Mapping[str, str]) -> Settings:
-        return Settings(limits=Limits.between(1, int(conf["spark.rheostat.limits.max"])))
-
     given = {MASTER: URL, CORES: "1", "spark.rheostat.limits.max": "8"}
-    with AppRun(request(tmp_path, given, settings=sized(given), settings_with=sized)) as around:
+    with AppRun(request(tmp_path, given, settings=merge(conf=given), cli={})) as around:
         assert around.settings({"spark.rheostat.limits.max": "3"})[CORES_MAX] == "3"
         assert around.request.settings.limits == Limits.between(1, 3)
         assert around.settings({})[CORES_MAX] == "8"

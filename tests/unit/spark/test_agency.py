@@ -11,8 +11,8 @@ from rheostat.errors import BadInput
 from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
 from rheostat.policies.rules.fixed import Fixed
+from rheostat.settings import settings_of
 from rheostat.spark.agency import drain, made_of, serve_agent
-from rheostat.spark.settings.sizing_settings import settings_of
 
 HANDLE: Any = None
 """No test here lets the agent be served, which would need one."""

@@ -9,8 +9,8 @@ import pytest
 
 from rheostat.model import Capabilities
 from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.settings import settings_of
 from rheostat.spark.announcement import announcement, beyond_ceiling, log_lines
-from rheostat.spark.settings.sizing_settings import settings_of
 
 ABLE = Capabilities(can_scale=True)
 UNABLE = Capabilities(can_scale=False, cannot=("one thing", "another"))
@@ -23,7 +23,7 @@ log_lines([(logging.INFO, "what it does"), (logging.WARNING, "what it cannot")])
 
 
 def lines(capabilities: Capabilities = ABLE, **given: object) -> list[str]:
-    settings = settings_of(**given)  # type: ignore[arg-type]
+    settings = settings_of(**given)
     return [line for _, line in announcement(settings, capabilities, Path("kept"), "STOP")]
 
 

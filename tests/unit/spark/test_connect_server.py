@@ -10,9 +10,9 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.local.app_run import Request, plan
+from rheostat.settings import Settings
 from rheostat.spark.connect.address import PLUGIN, SCRIPT, Address
 from rheostat.spark.internals.queries.stream_executions import EverySession
-from rheostat.spark.settings.sizing_settings import Settings
 from rheostat.spark.settings.static_settings import Given
 
 

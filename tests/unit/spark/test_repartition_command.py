@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from rheostat.model import Observation
+from rheostat.settings import Settings
 from rheostat.spark.repartition_command import partitions_command
-from rheostat.spark.settings.sizing_settings import Settings
 
 LIVE, SUPERVISED = Settings(), Settings(restarts=Path("mail"))
 

@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 
 from rheostat.config import StateOptions
+from rheostat.settings import settings_of
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.scaling_capabilities import ScalingCapabilities, means_of
 from rheostat.spark.sensing.capabilities.capabilities import Obstacles
-from rheostat.spark.session import settings_of
 
 
 @dataclass

@@ -14,7 +14,7 @@ from rheostat.journal.folder import FolderJournal, MemoryJournal
 from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.loop import Loop
 from rheostat.model import Observation, Record, Rescaling
-from rheostat.spark.settings.sizing_settings import Settings, settings_of
+from rheostat.settings import Settings, settings_of
 from rheostat.spark.starting import (
     JobNotes,
     LocalLogs,
@@ -143,7 +143,7 @@ def test_what_is_known_of_the_previous_run_is_recorded_at_the_start_even_if_noth
     journal.append(record(STARTED_S - 50, 6), {})
     loop = Loop(
         sensor=ScriptedSensor([]),
-        policy=settings_of().make_policy(),
+        policy=settings_of().built_policy,
         guards=(),
         actuator=RecordingActuator(),
         journal=kept,

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from rheostat.api import attach
 from rheostat.errors import RheostatError
 from rheostat.machine.process import Child
 from rheostat.model import Limits, Record
 from rheostat.spark.handle import Handle
-from rheostat.spark.session import attach
 from rheostat_lab.demo.demo_environment import WARM_UP_TOPIC, DemoEnvironment
 from rheostat_lab.demo.machine_watch import MachineWatch
 from rheostat_lab.demo.pipeline import Pipeline

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any
 
+from rheostat.api import attach
 from rheostat.errors import RheostatError
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import broker_jars, source_jars
@@ -26,7 +27,6 @@ from rheostat.spark.fleet.read_once import read_once
 from rheostat.spark.fleet.receive_into import receive
 from rheostat.spark.handle import Handle
 from rheostat.spark.sensing.queries import progress
-from rheostat.spark.session import attach
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.machine_watch import MachineWatch

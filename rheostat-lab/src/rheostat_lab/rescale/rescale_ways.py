@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from rheostat.api import attach
 from rheostat.config import LoopOptions
 from rheostat.errors import RheostatError
 from rheostat.model import Decision, Memory, Observation, Record
 from rheostat.spark.handle import Handle
-from rheostat.spark.session import attach
 from rheostat_lab.rescale.stateful_job import StatefulJob
 
 WAYS = ("rheostat", "spark", "locality0", "restart")

@@ -1,5 +1,5 @@
-"""A group of options of ``config.py`` as options of a command: their names, defaults and help are
-those of the dataclass.
+"""Groups of options of ``config.py`` as options of a command, with the names, defaults and help of
+the dataclass.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
-    """Let a command take the fields of option groups, and hand it each group as the argument of
-    that name.
+    """Let a command take the fields of option groups, and pass it each group as the argument of
+    that name, which may be one of ``**groups``.
 
     ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the
     parameter ``loop``: a unit at the end of a field's name is not part of its option. ``help`` in
@@ -30,7 +30,7 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
         own = [
             parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
             for name, parameter in inspect.signature(command).parameters.items()
-            if name not in groups
+            if name not in groups and parameter.kind is not parameter.VAR_KEYWORD
         ]
         added = [
             _parameter(field, get_type_hints(group)[field.name])

@@ -11,12 +11,13 @@ import typer
 
 from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
 from rheostat.cli.options.options import takes
-from rheostat.cli.options.policy_choice import chosen, look_into
+from rheostat.cli.options.policy_choice import chosen
 from rheostat.cli.output import out_option, watched, working, write_out
 from rheostat.cli.recordings.replay_decisions import show_decisions
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.policies.third_party import search_first
 
 if TYPE_CHECKING:
     from rheostat.replay.replayer import Request
@@ -68,7 +69,7 @@ def replay(
 
     path = recording.find(file)
     if ":" in policy:
-        look_into(path.parent)
+        search_first(path.parent)
     wanted = None if slo is None else Slo(latency_s=slo)
     request = Request(
         policy=policy,

@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
-from rheostat.cli.options.policy_choice import chosen, look_into
+from rheostat.cli.options.policy_choice import chosen
 from rheostat.cli.output import Out, emit, working
 from rheostat.cli.recordings.whatif_answer import show_answer
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.policies.third_party import search_first
 
 
 def whatif(
@@ -63,7 +64,7 @@ def whatif(
 
     path, wanted = recording.find(file), Slo(latency_s=slo)
     if ":" in policy:
-        look_into(path.parent)
+        search_first(path.parent)
     given = chosen(policy, parameters, slo=wanted)
     run = recorded(recording.read(path))
     most = max(8, *(size for _, size in run.sizes)) if maximum is None else maximum

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rheostat.cli.options.options import explicit_options, takes
-from rheostat.cli.run.run_options import OutputOptions, Place, Sizing
+from rheostat.cli.run.run_options import OutputOptions, RunOptions
 from rheostat.config import (
     AgentOptions,
     GuardOptions,
@@ -21,7 +22,6 @@ from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
-    from rheostat.cli.run.run_sizing import Line
     from rheostat.local.app_run import Request
     from rheostat.spark.settings.run_settings import Plan
 
@@ -32,8 +32,7 @@ BUILDER = (
 
 
 @takes(
-    sizing=Sizing,
-    place=Place,
+    options=RunOptions,
     output=OutputOptions,
     loop=LoopOptions,
     restarts=RestartOptions,
@@ -49,15 +48,10 @@ def run(
         list[str] | None, typer.Argument(help="Its own arguments, after --.")
     ] = None,
     *,
-    sizing: Sizing,
-    place: Place,
+    options: RunOptions,
     output: OutputOptions,
-    loop: LoopOptions,
     restarts: RestartOptions,
-    state: StateOptions,
-    guards: GuardOptions,
-    retention: JournalOptions,
-    agent: AgentOptions,
+    **groups: Any,
 ) -> int:
     """Run an unchanged PySpark script and autoscale it live; the exit code is the script's.
 
@@ -72,20 +66,7 @@ def run(
 
     Example: rheostat run --min 1 --max 8 --slo 5 --kafka localhost:9092 app.py -- --my-option 7
     """
-    from rheostat.cli.run.run_sizing import Line
-
-    line = Line(
-        script=script,
-        sizing=sizing,
-        place=place,
-        loop=loop,
-        state=state,
-        guards=guards,
-        retention=retention,
-        agent=agent,
-        explicit=explicit_options(context),
-    )
-    request = request_of(line)
+    request = request_of(script, options, options.arguments(groups, explicit_options(context)))
     if restarts.actuator == "restart" and not output.show_settings:
         from rheostat.cli.run.supervised_run import run_supervised
 
@@ -138,26 +119,26 @@ def _show_plan(planned: Plan) -> None:
     typer.echo(f"{low} to {high} executors. {BUILDER}")
 
 
-def request_of(line: Line) -> Request:
+def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Request:
     """Return the request of a command line; raises BadInput for unusable values."""
     import os
 
-    from rheostat.local.app_run import Request
+    from rheostat.local.app_run import Request, settings_for
     from rheostat.spark.internals.gateway import submitted
     from rheostat.spark.settings.static_settings import Given
     from rheostat.spark.settings.user_settings import settings_of_user
 
-    if not line.script.is_file():
-        raise BadInput(f"there is no script {line.script}")
+    if not script.is_file():
+        raise BadInput(f"there is no script {script}")
     submit = {name: Given(value, "spark-submit") for name, value in submitted().items()}
     given = {**settings_of_user(os.environ), **submit}
     return Request(
-        script=line.script,
-        settings=line.settings({name: setting.value for name, setting in given.items()}),
-        settings_with=line.settings,
-        shadow=line.sizing.shadow,
-        master=line.place.master,
-        local=line.place.local,
+        script=script,
+        settings=settings_for(script, {name: value.value for name, value in given.items()}, cli),
+        cli=cli,
+        shadow=options.shadow,
+        master=options.master,
+        local=options.local,
         given=given,
     )
 

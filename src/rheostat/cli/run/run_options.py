@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
+from rheostat.cli.options.name_value_pairs import pairs
 from rheostat.errors import BadInput
 from rheostat.policies.default_policy import DEFAULT_POLICY
 
-DEFAULT_CEILING = 8
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sizing:
-    """By which policy, within which limits and for which objective an application is sized."""
+class RunOptions:
+    """How an application is autoscaled, where it runs, and where its lag and its journal are."""
 
     policy: str = field(
         default=DEFAULT_POLICY,
@@ -44,11 +45,6 @@ class Sizing:
         default=False,
         metadata={"flag": "--shadow", "help": "only watch and advise; nothing is touched"},
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where an application runs, and where its lag and its journal are."""
 
     master: str | None = field(
         default=None,
@@ -85,18 +81,37 @@ class Place:
         if self.master and self.local:
             raise BadInput(f"--master {self.master} and --local {self.local} exclude each other")
 
-    def ceiling(self, maximum: int | None) -> int:
-        """Return the ceiling where ``--max`` is this; raises BadInput for one that does not fit
-        into ``--local``.
+    def arguments(self, groups: Mapping[str, Any], explicit: frozenset[str]) -> dict[str, Any]:
+        """Return the arguments that explicit options name, as ``settings.merge`` takes them.
+
+        ``groups`` are the groups of options by name. Raises BadInput for a ceiling above
+        ``--local``.
         """
-        if maximum is not None and self.local and maximum > self.local:
+        from rheostat.kafka.client import client_config
+        from rheostat.settings import GROUPS
+
+        given = {name: getattr(self, name) for name in {"policy", "slo", "price"} & explicit}
+        if "parameters" in explicit:
+            given["parameters"] = pairs(self.parameters or ())
+        if self.journal:
+            given["journal"] = self.journal
+        if self.kafka:
+            given["kafka"] = client_config(self.kafka)
+        for name, group in groups.items():
+            names = {option.name for option in fields(group)} & explicit
+            own = {option: getattr(group, option) for option in names}
+            given |= {name: own} if own and name in GROUPS else own
+        return {**given, "limits": self._limits(explicit)}
+
+    def _limits(self, explicit: frozenset[str]) -> dict[str, int]:
+        limits = {"min": self.minimum} if "minimum" in explicit else {}
+        if self.maximum is not None and self.local and self.maximum > self.local:
             raise BadInput(
-                f"--max {maximum} does not fit into a local cluster with room for {self.local};"
-                " raise --local or lower --max"
+                f"--max {self.maximum} does not fit into a local cluster with room for"
+                f" {self.local}; raise --local or lower --max"
             )
-        return next(
-            (limit for limit in (maximum, self.local) if limit is not None), DEFAULT_CEILING
-        )
+        ceiling = self.local if self.maximum is None else self.maximum
+        return limits if ceiling is None else {**limits, "max": ceiling}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

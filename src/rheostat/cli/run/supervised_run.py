@@ -65,7 +65,7 @@ def _job(request: Request, arguments: list[str], output: OutputOptions, folder: 
     channel.tell(own_report(order.run))
     settings = replace(request.settings, journal=folder.parent, restarts=folder)
     request, batches = (
-        replace(request, settings=settings, settings_with=None, order=order),
+        replace(request, settings=settings, cli=None, order=order),
         OneBatch(),
     )
     with orderly_end(with_parent=True), ExitStack() as stack:

@@ -1,21 +1,20 @@
-"""``rheostat connect-server``: a Spark Connect server, sized for all its clients' queries."""
+"""``rheostat connect-server``: a Spark Connect server, scaled for the queries of all clients."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rheostat.cli.options.options import explicit_options, takes
 from rheostat.cli.run import run_app
-from rheostat.cli.run.run_options import OutputOptions, Place, Sizing
+from rheostat.cli.run.run_options import OutputOptions, RunOptions
 from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
 
 
 @takes(
-    sizing=Sizing,
-    place=Place,
+    options=RunOptions,
     output=OutputOptions,
     loop=LoopOptions,
     state=StateOptions,
@@ -29,14 +28,9 @@ def connect_server(
         str, typer.Argument(help="Where clients find it: a port, or HOST:PORT.")
     ] = "15002",
     *,
-    sizing: Sizing,
-    place: Place,
+    options: RunOptions,
     output: OutputOptions,
-    loop: LoopOptions,
-    state: StateOptions,
-    guards: GuardOptions,
-    retention: JournalOptions,
-    agent: AgentOptions,
+    **groups: Any,
 ) -> int:
     """Run a Spark Connect server whose executors are sized for the streaming queries of all its
     clients.
@@ -47,19 +41,8 @@ def connect_server(
 
     Example: rheostat connect-server 15002 --master spark://host:7077 --min 1 --max 8
     """
-    from rheostat.cli.run.run_sizing import Line
     from rheostat.spark.connect.address import SCRIPT, Address
 
-    line = Line(
-        script=SCRIPT,
-        sizing=sizing,
-        place=place,
-        loop=loop,
-        state=state,
-        guards=guards,
-        retention=retention,
-        agent=agent,
-        explicit=explicit_options(context),
-    )
-    request = replace(run_app.request_of(line), connect=Address.of(address))
-    return run_app.go(request, [], output)
+    cli = options.arguments(groups, explicit_options(context))
+    request = run_app.request_of(SCRIPT, options, cli)
+    return run_app.go(replace(request, connect=Address.of(address)), [], output)

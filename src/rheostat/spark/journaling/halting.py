@@ -9,8 +9,8 @@ from typing import Protocol
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import MEMORY_FILE, STOP_FILE
+from rheostat.settings import local_or_far
 from rheostat.spark.journaling.kill_switches import HALT_FILE
-from rheostat.spark.settings.sizing_settings import local_or_far
 
 _METADATA = "metadata"
 

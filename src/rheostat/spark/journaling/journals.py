@@ -26,6 +26,7 @@ from rheostat.journal.folder import (
 from rheostat.journal.remote_journal import FarFolder, FarLeaseFile, RemoteJournal
 from rheostat.machine import folders
 from rheostat.machine.lease import LocalLeaseFile
+from rheostat.settings import Settings
 from rheostat.spark.internals.file_systems.hadoop_folder import HadoopFolder, hadoop_folder
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.kill_switches import KillSwitches
@@ -35,7 +36,6 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     is_connect,
     is_in_cluster,
 )
-from rheostat.spark.settings.sizing_settings import Settings
 
 _log = logging.getLogger("rheostat")
 _DAY_S = 86_400.0

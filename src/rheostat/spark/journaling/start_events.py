@@ -13,7 +13,7 @@ from rheostat.journal.starts import LIVE, RESTART, SHADOW, Checkpoints, Start
 from rheostat.machine import folders
 from rheostat.machine.lease import this_process
 from rheostat.model import Capabilities
-from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.settings import Settings
 
 
 def start_event(

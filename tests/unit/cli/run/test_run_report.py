@@ -15,7 +15,7 @@ from rheostat.journal.folder import FolderJournal
 from rheostat.local.app_run import Application, Request
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record, Rescaling
 from rheostat.policies.default_policy import DEFAULT_POLICY
-from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.settings import Settings
 
 
 def tick(t_s: float, executors: int | None, target: int) -> Record:

@@ -3,6 +3,7 @@ defaults."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import typer
 
 from rheostat.cli.app import application
 from rheostat.cli.run import run_app
-from rheostat.cli.run.run_sizing import Line
+from rheostat.cli.run.run_options import RunOptions
 from rheostat.config import LoopOptions
 from rheostat.errors import BadInput
+from rheostat.local.app_run import settings_for
 from rheostat.model import Limits
-from rheostat.spark.settings.sizing_settings import Settings
+from rheostat.settings import Settings
 
 CONF = {
     "spark.rheostat.policy": "fixed",
@@ -34,17 +36,17 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Returns the settings that a command line makes of a configuration."""
     script = tmp_path / "app.py"
     script.touch()
-    lines: list[Line] = []
+    lines: list[Mapping[str, Any]] = []
 
-    def kept(line: Line) -> Any:
-        lines.append(line)
+    def kept(_: Path, __: RunOptions, cli: Mapping[str, Any]) -> Any:
+        lines.append(cli)
         raise typer.Exit
 
     monkeypatch.setattr(run_app, "request_of", kept)
 
     def make(*words: str, conf: dict[str, str] = CONF) -> Settings:
         application("run")(["run", str(script), *words], standalone_mode=False)
-        return lines[-1].settings(conf)
+        return settings_for(script, conf, lines[-1])
 
     return make
 

@@ -12,9 +12,9 @@ from rheostat.errors import BadInput
 from rheostat.journal.folder import read
 from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.model import Record, Rescaling
+from rheostat.settings import Settings, settings_of
 from rheostat.spark.journaling import journals
 from rheostat.spark.journaling.journals import after_death_text, journal_of
-from rheostat.spark.settings.sizing_settings import Settings, settings_of
 
 
 class Conf(dict[str, str]):

@@ -10,8 +10,7 @@ import pytest
 import rheostat
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
-from rheostat.spark.settings.conf_settings import PREFIX, arguments_of, keys, over
-from rheostat.spark.settings.sizing_settings import settings_of
+from rheostat.settings import PREFIX, conf_arguments, conf_settings, merge, settings_of
 from rheostat.spark.warming import warm_start
 
 
@@ -21,10 +20,14 @@ def conf(**settings: str) -> dict[str, str]:
 
 
 def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
-    arguments = {*inspect.signature(settings_of).parameters}
-    assert {key.argument for key in keys()} == arguments
-    assert all(key.help for key in keys())
-    guards = {key.part: key.name for key in keys() if key.argument == "guards"}
+    arguments = {
+        name
+        for name, parameter in inspect.signature(rheostat.attach).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
+    assert {key.argument for key in conf_settings()} == arguments
+    assert all(key.help for key in conf_settings())
+    guards = {key.part: key.name for key in conf_settings() if key.argument == "guards"}
     assert guards.keys() == {field.name for field in dataclasses.fields(GuardOptions)}
     assert guards["step_out"] == "guards.step_out"
     assert guards["floor"] == "floor"
@@ -32,24 +35,24 @@ def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
 
 def test_a_schedule_is_a_setting_of_its_own() -> None:
     floor, ceiling = "Mon-Fri 08:00-10:00 Europe/Budapest = 4; 2026-12-24 = 6", "22:00-06:00 = 2"
-    given = arguments_of(conf(floor=floor, guards__step_in="1"))
+    given = conf_arguments(conf(floor=floor, guards__step_in="1"))
     assert given == {"guards": GuardOptions(floor=floor, step_in=1)}
     with pytest.raises(BadInput, match=r"spark\.rheostat\.floor: the period 'Mon 8'"):
-        arguments_of(conf(floor="Mon 8 = 4"))
+        conf_arguments(conf(floor="Mon 8 = 4"))
     with pytest.raises(BadInput, match="above the ceiling"):
-        arguments_of(conf(floor="23:00-24:00 = 3", ceiling=ceiling))
+        merge(conf=conf(floor="23:00-24:00 = 3", ceiling=ceiling))
 
 
 def test_without_a_setting_nothing_is_said() -> None:
-    assert arguments_of({"spark.executor.cores": "2"}) == {}
+    assert conf_arguments({"spark.executor.cores": "2"}) == {}
 
 
 def test_what_a_session_that_rheostat_started_carries_is_no_setting_of_a_user() -> None:
-    assert arguments_of({warm_start.SETTING: "/somewhere"}) == {}
+    assert conf_arguments({warm_start.SETTING: "/somewhere"}) == {}
 
 
 def test_texts_become_the_arguments_of_a_call() -> None:
-    said = arguments_of(
+    said = conf_arguments(
         conf(
             policy="pid",
             policy__kp="0.5",
@@ -86,12 +89,12 @@ def test_texts_become_the_arguments_of_a_call() -> None:
 
 
 def test_a_floor_alone_lifts_the_ceiling() -> None:
-    assert arguments_of(conf(limits__min="10")) == {"limits": (10, 10)}
+    assert conf_arguments(conf(limits__min="10")) == {"limits": (10, 10)}
 
 
 def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
     with pytest.raises(BadInput) as refused:
-        arguments_of(
+        conf_arguments(
             conf(
                 guards__stepOut="2",
                 guards__step_in="-2",
@@ -138,18 +141,28 @@ def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
 )
 def test_what_cannot_be_used_is_said(settings: dict[str, str], said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        arguments_of(conf(**settings))
+        conf_arguments(conf(**settings))
 
 
 def test_arguments_of_a_call_win_and_a_policy_takes_its_parameters_with_it() -> None:
-    said = {"policy": "pid", "parameters": {"kp": "1"}, "slo": 5.0}
-    assert over(said, {"policy": "fixed"}) == {"policy": "fixed", "slo": 5.0}
-    assert over(said, {"slo": 7}) == {**said, "slo": 7}
+    given = conf(policy="pid", policy__kp="1", slo="5")
+    assert merge(conf=given, arguments={"policy": "fixed"}) == settings_of(policy="fixed", slo=5)
+    assert merge(conf=given, arguments={"slo": 7, "policy": None}) == settings_of(
+        policy="pid", parameters={"kp": "1"}, slo=7
+    )
+
+
+def test_a_default_of_a_kind_of_application_gives_way_to_the_configuration() -> None:
+    usual = {"policy": "spark-batch-ratio"}
+    assert merge(usual).policy == "spark-batch-ratio"
+    assert merge(usual, conf(policy="pid")).policy == "pid"
 
 
 def test_every_setting_with_its_default_as_text_is_what_holds_without_it() -> None:
-    usual = {key.name: key.default for key in keys() if not key.open and key.default != ""}
+    usual = {
+        key.name: key.default for key in conf_settings() if not key.family and key.default != ""
+    }
     said = {f"{PREFIX}{name}": str(default).lower() for name, default in usual.items()}
-    assert settings_of(**arguments_of(said)) == dataclasses.replace(
+    assert settings_of(**conf_arguments(said)) == dataclasses.replace(
         settings_of(), limits_given=True
     )

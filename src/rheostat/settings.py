@@ -1,0 +1,394 @@
+"""How an application is autoscaled: one ``Settings`` value, merged from the defaults, Spark's
+configuration, the arguments of a call and the options of a command line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from rheostat.config import (
+    WANTED,
+    AgentOptions,
+    GuardOptions,
+    JournalOptions,
+    LoopOptions,
+    StateOptions,
+)
+from rheostat.errors import BadInput
+from rheostat.guards import Guard, guards_of
+from rheostat.kafka.client import check_client
+from rheostat.model import Limits, Slo
+from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.policies.parameters import parsed_bool
+from rheostat.policies.registry import create, wrong_parameters
+from rheostat.ports import Policy
+
+PREFIX = "spark.rheostat."
+INTERNAL = f"{PREFIX}internal."
+"""Settings that Rheostat passes to a session that it starts (``warm_start.py``); not for users."""
+
+_POLICY, _PARAMETERS, _KAFKA, _SERVERS = "policy", "parameters", "kafka", "bootstrap.servers"
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):/")
+GROUPS = {"loop": LoopOptions, "guards": GuardOptions, "retention": JournalOptions}
+"""The arguments that are groups of options."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How an application is autoscaled; ``rheostat.attach`` documents each value.
+
+    ``built_policy`` and ``built_guards`` follow from the others, so that settings that exist can be
+    used. A ``journal`` that is a text is a folder on a Hadoop file system. Without ``limits_given``
+    the ceiling is only a default: it rises to the number of executors at the start. ``restarts`` is
+    the folder of the control channel to a supervisor that restarts the job; None if the size is
+    changed live. Raises BadInput for values that cannot be used.
+    """
+
+    policy: str | Policy = DEFAULT_POLICY
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    slo: Slo = field(default_factory=Slo)
+    limits: Limits = field(default_factory=Limits)
+    limits_given: bool = False
+    kafka: Mapping[str, Any] | None = None
+    journal: Path | str | None = None
+    loop: LoopOptions = field(default_factory=LoopOptions)
+    guards: GuardOptions = field(default_factory=GuardOptions)
+    state: StateOptions = field(default_factory=StateOptions)
+    retention: JournalOptions = field(default_factory=JournalOptions)
+    agent: AgentOptions = field(default_factory=AgentOptions)
+    replace: bool = False
+    price: float = 0.0
+    restarts: Path | None = None
+    built_policy: Policy = field(init=False, repr=False, compare=False)
+    built_guards: tuple[Guard, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping):
+            raise BadInput(
+                f"parameters= must be a mapping of names to values, but it is {self.parameters!r}"
+            )
+        if not isinstance(self.policy, str):
+            _check_policy_object(self.policy, self.parameters)
+        for name, kind in (*GROUPS.items(), ("replace", bool)):
+            if not isinstance(getattr(self, name), kind):
+                raise BadInput(
+                    f"{name}= must be of type {kind.__name__}, but it is {getattr(self, name)!r}"
+                )
+        _check_price(self.price)
+        if self.kafka is not None:
+            check_client(self.kafka)
+        policy = self.policy
+        if isinstance(policy, str):
+            policy = create(policy, self.parameters, self.slo)
+        guards = guards_of(self.limits, self.guards, self.loop, not self.limits_given)
+        object.__setattr__(self, "built_policy", policy)
+        object.__setattr__(self, "built_guards", guards)
+
+    @property
+    def policy_name(self) -> str:
+        """The policy's name."""
+        return self.policy if isinstance(self.policy, str) else type(self.policy).__name__
+
+    @property
+    def summary(self) -> str:
+        """Policy, limits and objective in a few words."""
+        limits = self.limits
+        return (
+            f"policy {self.policy_name}, {limits.min_executors} to {limits.max_executors}"
+            f" executors, objective {self.slo.latency_s:g} s"
+        )
+
+
+def merge(
+    defaults: Mapping[str, Any] | None = None,
+    conf: Mapping[str, str] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    cli: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Return the settings of an application; a later layer overrides an earlier one.
+
+    ``defaults`` are the arguments that differ for a kind of application, ``conf`` is Spark's
+    configuration, ``arguments`` are those of ``attach`` (None: not given), and ``cli`` are the
+    arguments that explicit options name, where ``limits`` and groups may be partial mappings. A
+    layer that names a policy also determines its parameters. Raises BadInput for values that cannot
+    be used.
+    """
+    merged = _over({**(defaults or {}), **conf_arguments(conf or {})}, arguments or {})
+    return settings_of(**_over(merged, _completed(cli or {}, merged)))
+
+
+def settings_of(**arguments: Any) -> Settings:
+    """Return the settings for arguments as ``attach`` takes them; raises BadInput for values that
+    cannot be used.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if "limits" in given:
+        given |= {"limits": _limits(given["limits"]), "limits_given": True}
+    if not isinstance(slo := given.get("slo", Slo()), Slo):
+        given["slo"] = Slo(latency_s=slo)
+    if isinstance(kafka := given.get(_KAFKA), str):
+        given[_KAFKA] = {_SERVERS: kafka}
+    if "journal" in given:
+        given["journal"] = _folder(given["journal"])
+    if isinstance(agent := given.pop("agent", ""), int):
+        agent = str(agent)
+    state = {name: given.pop(name) for name in _names(StateOptions) if name in given}
+    return Settings(**given, state=StateOptions(**state), agent=AgentOptions(agent=agent))
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments where ``above`` overrides ``below``, but not by None; parameters of a policy
+    do not apply to another one.
+    """
+    given = {name: value for name, value in above.items() if value is not None}
+    dropped = (_POLICY, _PARAMETERS) if _POLICY in given else ()
+    return {**{name: value for name, value in below.items() if name not in dropped}, **given}
+
+
+def _completed(cli: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a command line; within a group, options that are not given keep the
+    values of ``below``.
+    """
+    given = dict(cli)
+    for name in GROUPS.keys() & given.keys():
+        given[name] = replace(below.get(name, GROUPS[name]()), **given[name])
+    if _PARAMETERS in given and _POLICY not in given:
+        given[_PARAMETERS] = {**below.get(_PARAMETERS, {}), **given[_PARAMETERS]}
+    if "limits" in given:
+        usual = Limits()
+        low, high = below.get("limits", (usual.min_executors, usual.max_executors))
+        given["limits"] = (given["limits"].get("min", low), given["limits"].get("max", high))
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class ConfSetting:
+    """A setting ``spark.rheostat.NAME``: the argument of ``attach`` that it is, or of which it is a
+    ``part``, with default and help. A ``family`` is a prefix that any name may follow.
+    """
+
+    name: str
+    argument: str
+    default: Any
+    help: str
+    part: str = ""
+    family: bool = False
+
+
+_OWN = (
+    ConfSetting(_POLICY, _POLICY, DEFAULT_POLICY, "policy by name, or your own as module:Class"),
+    ConfSetting(
+        "policy.", _PARAMETERS, "", "a parameter of that policy, as policy.factor", family=True
+    ),
+    ConfSetting("slo", "slo", Slo().latency_s, "latency objective in seconds"),
+    ConfSetting(
+        "limits.min", "limits", Limits().min_executors, "floor of the number of executors", "min"
+    ),
+    ConfSetting(
+        "limits.max", "limits", Limits().max_executors, "ceiling of the number of executors", "max"
+    ),
+    ConfSetting(_KAFKA, _KAFKA, "", "ask Kafka for the lag: host:port"),
+    ConfSetting(
+        "kafka.",
+        _KAFKA,
+        "",
+        "a setting of Kafka's client as librdkafka calls it, as kafka.security.protocol",
+        family=True,
+    ),
+    ConfSetting(
+        "journal",
+        "journal",
+        "",
+        "folder of the journal, also hdfs:// or s3a://; default: in the user's state folder",
+    ),
+    ConfSetting("price", "price", 0.0, "price of a slot-hour, in which savings are shown; 0: none"),
+    ConfSetting("replace", "replace", False, "end another autoscaler of this application"),
+)
+
+
+def conf_settings() -> tuple[ConfSetting, ...]:
+    """Return all settings ``spark.rheostat.*``; those of a group follow from its fields."""
+    grouped = [
+        ConfSetting(
+            option.metadata.get("setting") or f"{name}.{option.name}",
+            name,
+            option.default,
+            option.metadata["help"],
+            option.name,
+        )
+        for name, group in GROUPS.items()
+        for option in fields(group)
+    ]
+    flat = [
+        ConfSetting(option.name, option.name, option.default, option.metadata["help"])
+        for group in (StateOptions, AgentOptions)
+        for option in fields(group)
+    ]
+    return (*_OWN, *grouped, *flat)
+
+
+def conf_arguments(conf: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of ``attach`` that a Spark configuration names.
+
+    Raises BadInput with everything that is wrong, one line each: an unknown name with the nearest
+    valid one, a value of the wrong type or out of range, an unusable policy.
+    """
+    values = {
+        name.removeprefix(PREFIX): str(text).strip()
+        for name, text in sorted(conf.items())
+        if name.startswith(PREFIX) and not name.startswith(INTERNAL)
+    }
+    wrong: list[str] = []
+    parts: dict[str, dict[str, Any]] = {}
+    for name, text in values.items():
+        try:
+            setting = _setting(name)
+            part = name.removeprefix(setting.name) if setting.family else setting.part
+            parts.setdefault(setting.argument, {})[part] = _value(setting, name, text)
+        except BadInput as fault:
+            wrong.append(str(fault))
+    arguments = {name: _argument(name, values, wrong) for name, values in parts.items()}
+    wrong += _policy_faults(arguments)
+    if wrong:
+        raise BadInput("\n".join(wrong))
+    return arguments
+
+
+def _setting(name: str) -> ConfSetting:
+    known = conf_settings()
+    for setting in known:
+        if name == setting.name and not setting.family:
+            return setting
+    for setting in known:
+        if setting.family and len(name) > len(setting.name) and name.startswith(setting.name):
+            return setting
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    near = get_close_matches(snake, [known.name for known in known if not known.family], 1, 0.5)
+    hint = f"; did you mean {PREFIX}{near[0]}?" if near else ""
+    raise BadInput(f"{PREFIX}{name} is no setting of Rheostat{hint}")
+
+
+def _value(setting: ConfSetting, name: str, text: str) -> Any:
+    kind = type(setting.default)
+    try:
+        value = parsed_bool(text) if kind is bool else kind(text)
+    except ValueError:
+        value = math.nan
+    if isinstance(value, float) and not math.isfinite(value):
+        wanted = "true or false" if kind is bool else WANTED[kind]
+        raise BadInput(f"{PREFIX}{name} must be {wanted}, but it is {text!r}")
+    return value
+
+
+def _argument(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
+    """Return an argument from its parts, and add to ``wrong`` what is invalid in it."""
+    if name == _PARAMETERS:
+        return parts
+    if name in GROUPS:
+        return _group(name, parts, wrong)
+    value: Any = parts.get("")
+    if name == "limits":
+        usual = Limits()
+        low = parts.get("min", usual.min_executors)
+        value = (low, parts.get("max", max(low, usual.max_executors)))
+    elif name == _KAFKA:
+        value = {part or _SERVERS: text for part, text in parts.items()}
+    if name != _POLICY:
+        wrong += _faults(name, name, lambda: value)
+    return value
+
+
+def _group(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
+    """Return a group of options; each is checked alone, so that each fault names its setting."""
+    names = {setting.part: setting.name for setting in conf_settings() if setting.argument == name}
+    faults: list[str] = []
+    for part, value in parts.items():
+
+        def alone(part: str = part, value: Any = value) -> Any:
+            return GROUPS[name](**{part: value})
+
+        faults += _faults(names[part], name, alone)
+    wrong += faults
+    return None if faults else GROUPS[name](**parts)
+
+
+def _policy_faults(arguments: dict[str, Any]) -> list[str]:
+    policy, given = arguments.get(_POLICY), arguments.get(_PARAMETERS, {})
+    if policy is None:
+        return [
+            f"{PREFIX}policy.{name} is a parameter of a policy, but {PREFIX}policy names none"
+            for name in given
+        ]
+    return [f"{PREFIX}policy: {fault}" for fault in wrong_parameters(policy, given)]
+
+
+def _faults(setting: str, argument: str, value: Callable[[], Any]) -> list[str]:
+    """Return what is wrong with a value of one argument, when all others have their defaults."""
+    try:
+        settings_of(**{argument: value()})
+    except BadInput as fault:
+        return [f"{PREFIX}{setting}: {fault}"]
+    return []
+
+
+def _names(group: type[Any]) -> tuple[str, ...]:
+    return tuple(option.name for option in fields(group))
+
+
+def _limits(given: Any) -> Limits:
+    if isinstance(given, Limits):
+        return given
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise BadInput(
+            f"limits= must be the least and the most executors, as (1, 8), but it is {given!r}"
+        )
+    return Limits.between(*given)
+
+
+def _folder(given: Any) -> Path | str:
+    if isinstance(given, Path):
+        return given
+    if not isinstance(given, str) or not given:
+        raise BadInput(f"journal= must be a folder, but it is {given!r}")
+    return local_or_far(given)
+
+
+def local_or_far(given: str) -> Path | str:
+    """Return the path of a local folder (also ``file://``), and any other name unchanged."""
+    scheme = _SCHEME.match(given)
+    if scheme is None:
+        return Path(given)
+    return Path(urlsplit(given).path) if scheme[1] == "file" else given
+
+
+def _check_policy_object(policy: object, parameters: Mapping[str, Any]) -> None:
+    decide = "decide(observation, memory)"
+    if isinstance(policy, type):
+        raise BadInput(
+            f"policy= must be a name or an object, but it is the class {policy.__name__}; make one:"
+            f" policy={policy.__name__}(...)"
+        )
+    if not callable(getattr(policy, "decide", None)):
+        raise BadInput(
+            f"policy= must be a name or an object with {decide}, but {policy!r:.80} has none"
+        )
+    if parameters:
+        raise BadInput(
+            f"parameters= ({', '.join(map(str, parameters))}) are for a policy by name; give them"
+            f" to {type(policy).__name__} itself"
+        )
+
+
+def _check_price(price: object) -> None:
+    is_number = isinstance(price, int | float) and not isinstance(price, bool)
+    if not (is_number and 0 <= price < math.inf):  # type: ignore[operator]
+        raise BadInput(
+            f"price= must be the price of a slot-hour, such as 0.05, but it is {price!r}"
+        )
