@@ -24,6 +24,7 @@ from rheostat import config, model, settings  # noqa: E402
 from rheostat.cli.app import application  # noqa: E402
 from rheostat.journal.evidence_terms import TERMS  # noqa: E402
 from rheostat.journal.record import SCHEMA  # noqa: E402
+from rheostat.metrics.catalog import FAMILIES  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 MADE = "<!-- Made by scripts/reference_pages.py; change the code, not this page. -->\n"
@@ -37,6 +38,7 @@ def pages() -> dict[str, str]:
         "command-line.md": command_line(),
         "configuration.md": configuration(),
         "journal-and-recordings.md": journal(),
+        "metrics.md": metrics(),
         "python.md": python(),
         "spark-settings.md": spark_settings(),
     }
@@ -131,6 +133,21 @@ def journal() -> str:
     said += [f"| `{name}` | {term.words} | {term.unit} |" for name, term in TERMS.items()]
     said += ["| `pi OPERATOR` | slots that the operator needs | slots |", ""]
     return "\n".join(said)
+
+
+def metrics() -> str:
+    """Return the page of all metrics."""
+    lines = [MADE, "# Metrics\n"]
+    lines.append(
+        "Prometheus scrapes them at `/metrics` of the control API, node_exporter reads them from a text file, and"
+        " OpenTelemetry exports them under the same names: [Metrics and alerts](../operate/metrics.md). Each has the label"
+        " `application`. A metric without a value has no sample. Counters start at 0 with the process.\n"
+    )
+    lines += ["| metric | kind | labels | meaning |", "|---|---|---|---|"]
+    for name, family in FAMILIES.items():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        lines.append(f"| `{name}` | {family.kind} | {labels} | {_cell(family.help)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _fields(kind: type[Any]) -> list[str]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,9 +17,9 @@ from starlette.types import ASGIApp
 from rheostat.control.access import Access, Guarded
 from rheostat.control.control_service import ControlService, Refused
 from rheostat.control.driver_report import TOKEN_VARIABLE, Report, report_json
-from rheostat.control.exposition import exposition
 from rheostat.control.sizing import sizing_of
 from rheostat.errors import BadInput
+from rheostat.metrics.registry import CONTENT_TYPE
 
 _BODY_S = 10.0
 Overview = Callable[[], Mapping[str, Any]]
@@ -42,7 +41,7 @@ def control_app(service: ControlService, access: Access, overview: Overview = di
     """
 
     def metrics(_: Request) -> Response:
-        return Response(exposition(service.report()), media_type=CONTENT_TYPE_LATEST)
+        return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
     reads = {
         "/metrics": metrics,

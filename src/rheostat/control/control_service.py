@@ -10,11 +10,11 @@ from typing import Protocol
 
 from rheostat.control.driver_report import Report
 from rheostat.control.external_size_policy import WITHIN_S, ExternalSizePolicy, FlapGuard, Held
-from rheostat.control.gauges import Gauges
 from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, Reversal, StaleData
-from rheostat.model import Capabilities, Memory, Record
+from rheostat.metrics.registry import MetricsRegistry
+from rheostat.model import Capabilities, Record
 from rheostat.ports import Policy
 
 
@@ -63,7 +63,9 @@ class ControlService:
         made_of: Callable[[Sizing], tuple[Policy, tuple[Guard, ...]]],
         drain: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
+        metrics: MetricsRegistry | None = None,
     ) -> None:
+        self.metrics = metrics or MetricsRegistry()
         self._sized = sized
         self._made_of = made_of
         self._drain = drain
@@ -72,8 +74,6 @@ class ControlService:
         self._sizing = Sizing()
         self._record: Record | None = None
         self._recorded_s: float | None = None
-        self._metrics: dict[str, float] = {}
-        self._windows: Memory = {}
         self._contest: tuple[float, str] | None = None
         self._draining = self._drained = False
 
@@ -84,11 +84,7 @@ class ControlService:
             held = next((guard for guard in record.guards if guard.guard == FlapGuard().name), None)
             if held:
                 self._contest = (self._recorded_s, held.reason)
-            if record.observation is None:
-                self._metrics = {}
-            else:
-                gauges = Gauges(self._sizing.metrics)
-                self._metrics, self._windows = gauges.of(record.observation, self._windows)
+            self.metrics.add(record)
 
     def resize(self, size: object) -> Report:
         """Request a number of executors; raises BadInput for an invalid size, and Refused unless
@@ -114,6 +110,7 @@ class ControlService:
                 self._sized.direct(*self._parts(sizing))
                 self._sized.pause("paused by the control API" if sizing.paused else "")
                 self._sizing = sizing
+                self.metrics.records.options = sizing.metrics
             return self.report()
 
     def _parts(self, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
@@ -178,7 +175,7 @@ class ControlService:
                 contested=self._contested(),
                 halted=record.rescaling.phase == "halted",
                 age_s=None if self._recorded_s is None else self._clock() - self._recorded_s,
-                metrics=dict(self._metrics),
+                metrics=self.metrics.gauges,
             )
 
     def _contested(self) -> str:

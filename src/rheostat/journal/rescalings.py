@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rheostat.model import Evidence, GuardChange, Record
 
-_NOT_EXECUTED = ("advised", "halted", "idle")
+NOT_EXECUTED = ("advised", "halted", "idle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
         if (
             record.target is None
             or record.observation is None
-            or record.rescaling.phase in _NOT_EXECUTED
+            or record.rescaling.phase in NOT_EXECUTED
         ):
             continue
         # Against the last target, not the size that is there: executors take a while to come.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.control.driver_report import Report
-from rheostat.control.gauges import GAUGES, PREFIX
+from rheostat.metrics.catalog import GAUGES
 
 API = "external.metrics.k8s.io/v1beta1"
 STALE_S = 60.0
@@ -20,7 +20,7 @@ def resources() -> dict[str, Any]:
     """Return the discovery document: every gauge is a metric."""
     listed = [
         {
-            "name": PREFIX + name,
+            "name": name,
             "singularName": "",
             "namespaced": True,
             "kind": "ExternalMetricValueList",

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import yaml
 
-from rheostat.control.gauges import GAUGES
+from rheostat.metrics.catalog import GAUGES
 from rheostat.operator.driver_pod import driver_pod
 from rheostat.operator.schema import definition
 from rheostat.operator.streaming_application import application_of
@@ -18,7 +18,7 @@ def test_the_definition_that_is_deployed_is_the_one_that_the_options_make():
 def test_every_hpa_asks_for_metrics_that_there_are():
     for path in (DEPLOY / "hpa").glob("*.yaml"):
         for metric in yaml.safe_load(path.read_text())["spec"]["metrics"]:
-            assert metric["external"]["metric"]["name"].removeprefix("rheostat_") in GAUGES
+            assert metric["external"]["metric"]["name"] in GAUGES
 
 
 def test_the_examples_are_applications_and_the_template_takes_its_size_before_it_is_used():

@@ -13,7 +13,8 @@ import yaml
 from tests.unit.operator.promql import PromQL, samples
 
 from rheostat.config import MetricOptions
-from rheostat.control.gauges import GAUGES, PREFIX, Gauges
+from rheostat.metrics.catalog import GAUGES, PREFIX, SIGNALS
+from rheostat.metrics.gauges import Gauges
 from rheostat.model import Observation
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -60,12 +61,15 @@ def test_a_rule_has_the_value_of_our_gauge(case):
     kept: Any = {}
     gauges = Gauges(MetricOptions())
     for number, (t_s, _) in enumerate(next(iter(series.values()))):
-        seen = {name.removeprefix(PREFIX): each[number][1] for name, each in series.items()}
-        seen["busy"] = seen.pop("utilization", None)
-        told[t_s], kept = gauges.of(Observation(t_s=t_s, **{"executors": 2, **seen}), kept)
+        values = {name.removeprefix(PREFIX): each[number][1] for name, each in series.items()}
+        signals: dict[str, Any] = {
+            SIGNALS[name].signal if name in SIGNALS else "busy": value
+            for name, value in values.items()
+        }
+        told[t_s], kept = gauges.of(Observation(t_s=t_s, **{"executors": 2, **signals}), kept)
     for question in case["promql_expr_test"]:
-        gauge = GAUGE_OF[question["expr"]]
-        if gauge.removeprefix(PREFIX) in GAUGES:
+        gauge = GAUGE_OF[question["expr"]].removeprefix(PREFIX)
+        if PREFIX + gauge in GAUGES:
             assert told[seconds(question["eval_time"])].get(gauge) == wanted(question), gauge
 
 
@@ -78,7 +82,7 @@ def test_the_adapter_serves_what_every_hpa_asks_for():
     served = set()
     for rule in yaml.safe_load((ROOM / "adapter-rules.yaml").read_text())["rules"]["external"]:
         pattern = rule["seriesQuery"].split('"')[1]
-        names = [*RULES, *(PREFIX + name for name in GAUGES)]
+        names = [*RULES, *GAUGES]
         served |= {GAUGE_OF.get(name, name) for name in names if re.match(pattern, name)}
     for path in (DEPLOY / "hpa").glob("*.yaml"):
         for metric in yaml.safe_load(path.read_text())["spec"]["metrics"]:

@@ -66,6 +66,6 @@ def test_a_clock_that_is_put_back_changes_no_time_of_a_condition_and_no_age():
     first = status_json(said, {}, "2026-01-02T00:00:00Z")
     again = status_json(said, first, "2026-01-01T00:00:00Z")
     assert again == first
-    fresh = Report(age_s=1.0, metrics={"rheostat_busy": 0.5})
+    fresh = Report(age_s=1.0, metrics={"rheostat_busy_ratio": 0.5})
     for now in ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"):
-        assert values("rheostat_busy", "a", fresh, now)["items"][0]["value"] == "500m"
+        assert values("rheostat_busy_ratio", "a", fresh, now)["items"][0]["value"] == "500m"

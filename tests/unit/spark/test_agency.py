@@ -71,7 +71,9 @@ def test_what_is_no_port_is_refused(text):
 
 def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch, caplog):
     for name in [
-        name for name in sys.modules if name.startswith(("rheostat.control.", "starlette"))
+        name
+        for name in sys.modules
+        if name.startswith(("rheostat.control.", "rheostat.metrics.registry", "starlette"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.config import MetricOptions
-from rheostat.control.gauges import Gauges
+from rheostat.metrics.gauges import Gauges
 from rheostat.model import Observation
 
 
@@ -24,7 +24,7 @@ def test_after_a_jump_of_the_clock_the_windows_begin_again_and_nothing_is_made_u
             t_s=t_s, executors=2, lag_rows=60_000.0 + 500.0 * n, processed_rows_per_s=200.0
         )
         told, kept = Gauges(MetricOptions()).of(seen, kept)
-        found.append(told.get("rheostat_relative_lag_change"))
+        found.append(told.get("relative_lag_change"))
     right = pytest.approx(1.5)
     assert found[29] == right
     if abs(jump_s) > MetricOptions().window_s:
@@ -36,4 +36,4 @@ def test_after_a_jump_of_the_clock_the_windows_begin_again_and_nothing_is_made_u
 @pytest.mark.parametrize(("up", "value"), [(True, 1.0), (False, 0.0), (None, None)])
 def test_whether_the_broker_answers_is_a_gauge(up: bool | None, value: float | None) -> None:
     shown, _ = Gauges(MetricOptions()).of(Observation(t_s=1e9, broker_up=up), {})
-    assert shown.get("rheostat_broker_up") == value
+    assert shown.get("broker_up") == value

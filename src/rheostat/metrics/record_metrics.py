@@ -1,0 +1,212 @@
+"""What the records of a loop measure: increments of counters, observations of histograms, gauges.
+
+A fold over records without effects, so that a live job, a journal and a test give the same values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+
+from rheostat.config import MetricOptions
+from rheostat.journal.binding_constraint import applied_guard
+from rheostat.journal.rescalings import NOT_EXECUTED
+from rheostat.journal.savings import total
+from rheostat.journal.starts import Start
+from rheostat.journal.totals import Totals
+from rheostat.metrics.catalog import PREFIX
+from rheostat.metrics.gauges import Gauges, finite_values
+from rheostat.model import Memory, Record
+from rheostat.signals.batch_ratio import batch_ratio
+
+_MOST_FORECASTS = 1_000
+OUTCOMES = ("completed", "superseded", "blocked")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A value of a metric: the increment of a counter, an observation of a histogram, or the value
+    of a gauge.
+    """
+
+    name: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rescale:
+    t_s: float
+    direction: str
+    target: int
+    blocked: bool = False
+
+
+class RecordMetrics:
+    """Folds the records of one process into samples."""
+
+    def __init__(self) -> None:
+        self.options = MetricOptions()
+        """Windows and threshold of the lag metrics; set by the control API."""
+        self._windows: Memory = {}
+        self._totals = Totals()
+        self._target: int | None = None
+        self._rescales_open: list[_Rescale] = []
+        self._version = version("rheostat")
+        self._batches: dict[str | None, tuple[object, ...]] = {}
+        self._forecasts: deque[tuple[float, float]] = deque(maxlen=_MOST_FORECASTS)
+        self._broker_up: bool | None = None
+
+    def samples(self, record: Record, start: Start | None) -> tuple[Sample, ...]:
+        """Return what the next record adds, with the full names of the metrics and the label
+        ``application``; ``start`` has the settings in force, None if unknown.
+        """
+        observed = record.observation
+        application = (start and start.application) or (observed and observed.application) or ""
+        parts = (
+            self._decision(record),
+            self._rescales(record),
+            self._failures(record),
+            self._totals_of(record, start),
+            self._batch_times(record),
+            self._forecast_errors(record),
+            self._gauges(record, start),
+        )
+        return tuple(
+            Sample(PREFIX + s.name, s.value, {"application": application, **s.labels})
+            for part in parts
+            for s in part
+        )
+
+    def _decision(self, record: Record) -> Iterator[Sample]:
+        labels = {"action": action_of(record), "reason": reason_class(record)}
+        yield Sample("decisions_total", 1.0, labels)
+
+    def _rescales(self, record: Record) -> Iterator[Sample]:
+        """Follow each change of the target until its executors are there or it is reversed."""
+        observed, phase = record.observation, record.rescaling.phase
+        if record.target is None or observed is None or phase in NOT_EXECUTED:
+            return
+        if self._target is None:  # a counter that begins at 0 shows its first increment
+            yield from (_finished(d, outcome, 0.0) for d in ("out", "in") for outcome in OUTCOMES)
+        before = self._target or observed.size or record.target
+        direction = "out" if record.target > before else "in" if record.target < before else ""
+        pending, self._rescales_open = self._rescales_open, []
+        for rescale in pending:
+            blocked = rescale.blocked or phase == "blocked"
+            if _arrived(rescale, observed.executors):
+                yield _finished(rescale.direction, "completed")
+                if rescale.direction == "out":
+                    yield Sample("executor_arrival_seconds", max(0.0, record.t_s - rescale.t_s))
+            elif direction not in ("", rescale.direction):
+                yield _finished(rescale.direction, "blocked" if blocked else "superseded")
+            else:
+                self._rescales_open.append(replace(rescale, blocked=blocked))
+        if direction:
+            self._rescales_open.append(_Rescale(record.t_s, direction, record.target))
+        self._target = record.target
+
+    def _failures(self, record: Record) -> Iterator[Sample]:
+        if record.rescaling.phase == "failed":
+            kind = re.match(r"\w+", record.rescaling.detail)
+            yield Sample("failures_total", 1.0, {"kind": kind[0] if kind else "unknown"})
+        up = record.observation.broker_up if record.observation else None
+        if up is False and self._broker_up is not False:
+            yield Sample("failures_total", 1.0, {"kind": "broker_unreachable"})
+        self._broker_up = self._broker_up if up is None else up
+
+    def _totals_of(self, record: Record, start: Start | None) -> Iterator[Sample]:
+        if self._totals.last_t_s is not None and record.t_s < self._totals.last_t_s:
+            self._totals = Totals()  # the clock was set back: nothing is known of the time between
+        self._totals.days = {}
+        self._totals.fold(record, [start] if start else [])
+        passed = total(self._totals.days)
+        yield Sample("rows_total", passed.rows)
+        yield Sample("late_rows_total", passed.late_rows)
+        yield Sample("slot_seconds_total", passed.slot_s)
+
+    def _batch_times(self, record: Record) -> Iterator[Sample]:
+        for query in record.queries or ((record.observation,) if record.observation else ()):
+            batch = (query.batch_s, query.batch_rows, query.batch_parts_s, query.latency_s)
+            if batch == self._batches.get(query.query):
+                continue
+            self._batches[query.query] = batch
+            if query.batch_s is not None:
+                yield Sample("batch_duration_seconds", query.batch_s)
+            if query.latency_s is not None:
+                yield Sample("row_latency_seconds", query.latency_s)
+
+    def _forecast_errors(self, record: Record) -> Iterator[Sample]:
+        due = None
+        while self._forecasts and self._forecasts[0][0] <= record.t_s:
+            due = self._forecasts.popleft()[1]
+        rate = record.observation.input_rows_per_s if record.observation else None
+        if due is not None and rate:
+            yield Sample("forecast_error_ratio", abs(due - rate) / rate)
+        evidence = record.raw.evidence if record.raw else {}
+        ahead_s, forecast = evidence.get("forecast_s"), evidence.get("forecast_rows_per_s_p50")
+        if isinstance(ahead_s, int | float) and isinstance(forecast, int | float):
+            self._forecasts.append((record.t_s + ahead_s, float(forecast)))
+
+    def _gauges(self, record: Record, start: Start | None) -> Iterator[Sample]:
+        values: dict[str, float | None] = {
+            "last_tick_timestamp_seconds": record.t_s,
+            "halted": float(record.rescaling.phase == "halted"),
+            "blocked": float(record.rescaling.phase == "blocked"),
+            "wanted_executors": record.raw.target if record.raw else None,
+        }
+        if start:
+            values |= {
+                "slo_seconds": start.slo_s,
+                "min_executors": start.min_executors,
+                "max_executors": start.max_executors,
+            }
+            names = {"policy": start.policy, "mode": start.mode, "version": self._version}
+            yield Sample("info", 1.0, names)
+        if record.raw and (bound := record.raw.evidence.get("binds")):
+            yield Sample("bound", 1.0, {"by": str(bound)})
+        if record.observation is not None:
+            ratio = batch_ratio(record.observation, start.slo_s) if start else None
+            values["batch_processing_ratio"] = ratio
+            gauges = Gauges(self.options)
+            signals, self._windows = gauges.of(record.observation, self._windows)
+            values |= signals
+        yield from (Sample(name, value) for name, value in finite_values(values).items())
+
+
+def action_of(record: Record) -> str:
+    """Return ``scale_out``, ``scale_in``, ``keep``, or ``none`` where nothing was decided."""
+    size = record.observation.size if record.observation else None
+    if record.target is None:
+        return "none"
+    if size is None or record.target == size:
+        return "keep"
+    return "scale_out" if record.target > size else "scale_in"
+
+
+def reason_class(record: Record) -> str:
+    """Return what determined the target of a record: ``policy``, the name of a guard, ``cluster``,
+    the resource that binds; without a target the phase.
+    """
+    if record.target is None:
+        return record.rescaling.phase
+    if guard := applied_guard(record):
+        return guard.guard
+    if record.rescaling.phase == "blocked":
+        return "cluster"
+    return str((record.raw.evidence.get("binds") if record.raw else None) or "policy")
+
+
+def _arrived(rescale: _Rescale, executors: int | None) -> bool:
+    if executors is None:
+        return False
+    return (
+        executors >= rescale.target if rescale.direction == "out" else executors <= rescale.target
+    )
+
+
+def _finished(direction: str, outcome: str, count: float = 1.0) -> Sample:
+    return Sample("rescales_total", count, {"direction": direction, "outcome": outcome})
