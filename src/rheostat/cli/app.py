@@ -17,6 +17,7 @@ from rheostat.errors import RheostatError
 COMMANDS = {
     "run": "run.run_app:run",
     "restart": "restart:restart",
+    "advise": "recordings.advise:advise",
     "replay": "recordings.replay:replay",
     "policies": "policies:policies",
     "status": "status:status",

@@ -1,5 +1,5 @@
-"""A recording as moments: CSV, Parquet or a journal, with the columns of ``Observation`` or the
-header of the thesis.
+"""A recording as moments: CSV or Parquet with the columns of ``Observation`` or the header of the
+thesis, a journal, or an event log of Spark.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from rheostat.journal.reading import records
 from rheostat.journal.retention import segments
 from rheostat.replay import thesis
 from rheostat.replay.csv_cells import observation_of
+from rheostat.replay.event_logs.application_log import read_log
+from rheostat.replay.event_logs.log_files import COMPRESSED, ROLLED, find_logs, lines
+from rheostat.replay.event_logs.log_recording import moments
 from rheostat.replay.tables import Table, read_csv, read_parquet
 from rheostat.replay.validate import Moment, check, check_columns, check_numbers, check_times
 from rheostat.signals.application import combine
@@ -57,16 +60,17 @@ def read(path: Path) -> Recording:
         raise BadInput(
             f"there is no journal in {path} (no file segment-NNNNN.jsonl), and no Parquet either"
         )
-    moments = list(
-        _of_journal(path) if kind == "journal" else moments_of(_table(path, kind), path.name)
-    )
-    if not moments:
+    own = {"journal": _of_journal, "event log": _of_event_log}.get(kind)
+    read = list(own(path) if own else moments_of(_table(path, kind), path.name))
+    if not read:
         raise BadInput(f"{path} holds no observations; a recording needs at least one row")
-    return by_application(moments)
+    return by_application(read)
 
 
 def kind_of(path: Path) -> str:
-    """Return ``csv``, ``parquet`` or ``journal`` by what is in a file or folder."""
+    """Return ``csv``, ``parquet``, ``journal`` or ``event log`` by what is in a file or folder."""
+    if path.name.startswith(ROLLED) or path.suffix in COMPRESSED:
+        return "event log"
     if path.is_dir():
         # An empty folder counts as a journal: the message about that is the better one.
         return "journal" if segments(path) or not any(path.rglob("*.parquet")) else "parquet"
@@ -75,6 +79,8 @@ def kind_of(path: Path) -> str:
             start = file.read(64).lstrip()
     except OSError as error:
         raise BadInput(f"the recording {path} cannot be read: {error.strerror}") from None
+    if start.startswith(b'{"Event":'):
+        return "event log"
     return (
         # By content: what a file is called says little of how it was written.
         "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
@@ -135,6 +141,13 @@ def _time(moment: Moment) -> float:
 
 def _table(path: Path, kind: str) -> Table:
     return read_parquet(path) if kind == "parquet" else read_csv(path)
+
+
+def _of_event_log(path: Path) -> Iterator[Moment]:
+    (log,) = find_logs(str(path))
+    read = read_log(log.application, lines(log, str(path)))
+    for query in read.queries.values():
+        yield from moments(read, query)
 
 
 def _of_journal(path: Path) -> Iterator[Moment]:

@@ -28,6 +28,9 @@ _STIFFNESS_NEW = 0.3
 """What one by its own size for new executors weighs, and a first task on one that takes a quick
 batch longer."""
 
+_BUSY = 0.5
+"""What the run time of a batch's tasks weighs, its duration being 1."""
+
 # What holds where no executor came in the recording: then nothing tells how long one is new.
 _USUAL_NEW_S = 40.0
 _PLAIN = 9
@@ -56,6 +59,9 @@ class _Data:
     new: Floats
     starting: Floats
     batch_s: Floats
+    busy_s: Floats | None
+    """Run time of the tasks of each batch; None where it was not recorded for all."""
+
     batches: Sequence[RecordedBatch]
 
 
@@ -157,13 +163,32 @@ class _Search:
         steps = np.diff(np.append(x[_PLAIN:], 0.0))
         held = (x[5:6], x[7:8] - math.log(_USUAL_NEW_S), steps)
         new = (x[6:7], x[4:5] / self.floor_s)
+        busy = _busy_off(candidate, self.data)
         return np.concatenate(
             (
                 off,
+                busy,
                 *(_STIFFNESS * penalty for penalty in held),
                 *(_STIFFNESS_NEW * penalty for penalty in new),
             )
         )
+
+
+def _busy_off(candidate: Fit, data: _Data) -> Floats:
+    """Return how far the run time of each batch's tasks is off, as a logarithm; nothing where it
+    was not recorded. It separates the fixed cost of a batch from the cost of its tasks, which batch
+    times of a single size cannot.
+    """
+    if data.busy_s is None:
+        return np.empty(0)
+    model, slots = candidate.parameters.model, candidate.parameters.slots_per_executor
+    slowdown = np.array([model.curve.slowdown(max(1, round(n * slots))) for n in data.executors])
+    work_s = sum(
+        stage.tasks * stage.task_s + data.rows * stage.rows_in * stage.row_s * slowdown
+        for stage in model.stages
+    )
+    off: Floats = _BUSY * np.log(work_s * candidate.pace.at(data.middle_s) / data.busy_s)
+    return off
 
 
 def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
@@ -222,7 +247,9 @@ def _data(batches: Sequence[RecordedBatch]) -> _Data:
         for batch in batches
     ]
     middle_s, rows, executors, new, starting, batch_s = np.array(table, dtype=float).T
-    return _Data(middle_s, rows, executors, new, starting, batch_s, batches)
+    known = [batch.busy_s for batch in batches if batch.busy_s]
+    busy_s = np.array(known) if len(known) == len(batches) else None
+    return _Data(middle_s, rows, executors, new, starting, batch_s, busy_s, batches)
 
 
 def _partitions(run: Recorded) -> tuple[int, int]:

@@ -158,7 +158,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
     policy_run = _closed(fitted, run, question, policy)
     demand = _demand(fitted, run, question)
     recorded, as_recorded, with_policy = (
-        _outcome(ledger, run, question.slo, demand)
+        outcome(ledger, run, question.slo, demand)
         for ledger in (
             recorded_ledger(run),
             forced(fitted, run, question.seed).ledger(),
@@ -174,7 +174,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
         recorded=recorded,
         simulated_as_recorded=as_recorded,
         simulated_with_policy=with_policy,
-        deviation=_deviation(as_recorded, recorded),
+        deviation=deviation(as_recorded, recorded),
         more_slot_hours=more,
         more_slot_hours_share=share,
         # A policy that is late has saved nothing.
@@ -200,7 +200,8 @@ def _closed(fitted: Fit, run: Recorded, question: Question, policy: Policy) -> R
     )
 
 
-def _deviation(simulated: Outcome, recorded: Outcome) -> Deviation:
+def deviation(simulated: Outcome, recorded: Outcome) -> Deviation:
+    """Return how far a simulated outcome is from the recorded one."""
     return Deviation(
         late_share=(
             None
@@ -238,7 +239,8 @@ def _demand(fitted: Fit, run: Recorded, question: Question) -> Steps:
     return demand_over(curve, arrived.rows_by, run.duration_s, question.limits.min_executors)
 
 
-def _outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps) -> Outcome:
+def outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps | None = None) -> Outcome:
+    """Return what a run of a recording's arrivals cost and how late it was."""
     measured: Measures = measures(ledger, slo, demand=demand)
     return Outcome(
         slot_hours=measured.executor_hours * run.slots_per_executor,

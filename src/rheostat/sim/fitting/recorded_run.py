@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -50,6 +51,9 @@ class RecordedBatch:
     the beginning since then, ``first`` of them."""
 
     first: int = 0
+
+    busy_s: float | None = None
+    """Run time of its tasks; None where it was not recorded."""
 
     @property
     def begin_s(self) -> float:
@@ -186,16 +190,22 @@ def recorded(recording: Recording) -> Recorded:
 def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
     """Return the batches with rows; each is seen in the first observation after its end."""
     batches: list[RecordedBatch] = []
+    times_s = [observation.t_s for observation in observations]
+    changes = _changes(observations)
     for early, late in pairwise(observations):
         if not ended(early, late) or late.batch_s is None or late.batch_rows is None:
             continue
         end_s = end_of_batch_s(early, late)
         begin_s = end_s - late.batch_s
-        executors = _mean(observations, _registered, begin_s, end_s)
+        # Only those whose halves touch the batch: a recording of a day has thousands.
+        low = max(0, bisect_left(times_s, begin_s) - 2)
+        near = observations[low : bisect_right(times_s, end_s) + 2]
+        executors = _mean(near, _registered, begin_s, end_s)
         if executors is not None:
             after_s = batches[-1].begin_s if batches else -math.inf
-            new = _new(observations, after_s, begin_s + _EARLY * late.batch_s)
-            crowd = _mean(observations, starting, begin_s, end_s) or 0.0
+            new = _new(changes, after_s, begin_s + _EARLY * late.batch_s)
+            crowd = _mean(near, starting, begin_s, end_s) or 0.0
+            ages_s, first = _ages_s(changes, (begin_s + end_s) / 2)
             batches.append(
                 RecordedBatch(
                     end_s,
@@ -204,7 +214,9 @@ def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
                     executors,
                     new,
                     crowd,
-                    *_ages_s(observations, (begin_s + end_s) / 2),
+                    ages_s,
+                    first,
+                    _busy_s(late),
                 )
             )
     return tuple(batches)
@@ -279,30 +291,46 @@ def _mean(
     return total / weight if weight else None
 
 
-def _ages_s(observations: Sequence[Observation], t_s: float) -> tuple[tuple[float, ...], int]:
+def _busy_s(observation: Observation) -> float | None:
+    """Return the run time of the tasks of the last batch."""
+    stages = [stage.busy_s for stage in observation.stages or ()]
+    known = [busy_s for busy_s in stages if busy_s]
+    return sum(known) if known and len(known) == len(stages) else None
+
+
+def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
+    """Return the first time and size, and each change of the size halfway between the observations
+    without and with it.
+    """
+    known = [observation for observation in observations if observation.executors]
+    changes = [(known[0].t_s, known[0].executors or 0)] if known else []
+    changes += [
+        ((early.t_s + late.t_s) / 2, late.executors or 0)
+        for early, late in pairwise(known)
+        if early.executors != late.executors
+    ]
+    return changes
+
+
+def _ages_s(changes: Sequence[tuple[float, int]], t_s: float) -> tuple[tuple[float, ...], int]:
     """Return the ages of the executors at a time and how many of them were there at first; the
     youngest leave first.
     """
-    known = [observation for observation in observations if observation.executors]
-    first = known[0].executors or 0
-    born_s = [known[0].t_s] * first
-    for early, late in pairwise(known):
-        halfway_s = (early.t_s + late.t_s) / 2
-        if halfway_s > t_s:
+    begin_s, first = changes[0]
+    born_s = [begin_s] * first
+    for at_s, size in changes[1:]:
+        if at_s > t_s:
             break
         # Cut to the new size from the end: the youngest are those that have left.
-        born_s = [*born_s, *[halfway_s] * ((late.executors or 0) - len(born_s))][: late.executors]
+        born_s = [*born_s, *[at_s] * (size - len(born_s))][:size]
         first = min(first, len(born_s))
     return tuple(max(0.0, t_s - registered_s) for registered_s in born_s), first
 
 
-def _new(observations: Sequence[Observation], after_s: float, until_s: float) -> int:
-    """Return the executors that registered in a time, each halfway between the observations without
-    and with it.
-    """
-    known = [observation for observation in observations if observation.executors]
+def _new(changes: Sequence[tuple[float, int]], after_s: float, until_s: float) -> int:
+    """Return the executors that registered in a time."""
     return sum(
-        max(0, (late.executors or 0) - (early.executors or 0))
-        for early, late in pairwise(known)
-        if after_s < (early.t_s + late.t_s) / 2 <= until_s
+        max(0, late - early)
+        for (_, early), (at_s, late) in pairwise(changes)
+        if after_s < at_s <= until_s
     )

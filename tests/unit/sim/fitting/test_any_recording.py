@@ -16,6 +16,7 @@ from rheostat.sim.fitting.recorded_run import (
     Recorded,
     _ages_s,
     _batches,
+    _changes,
     _mean,
     _new,
     _registered,
@@ -88,13 +89,13 @@ def test_a_batch_that_was_seen_has_what_was_seen_of_it(run: Recorded) -> None:
 def test_the_oldest_executors_come_first_and_there_are_as_many_as_were_seen(
     run: Recorded, t_s: float
 ) -> None:
-    ages_s, first = _ages_s(run.observations, t_s)
+    ages_s, first = _ages_s(_changes(run.observations), t_s)
     assert list(ages_s) == sorted(ages_s, reverse=True)
     assert 0 < first <= len(ages_s)
     assert len(ages_s) in {each.executors for each in run.observations}
     known = [each for each in run.observations if each.executors]
-    assert _ages_s(run.observations, 1e4)[0][0] == 1e4 - known[0].t_s
-    assert len(_ages_s(run.observations, 1e4)[0]) == known[-1].executors
+    assert _ages_s(_changes(run.observations), 1e4)[0][0] == 1e4 - known[0].t_s
+    assert len(_ages_s(_changes(run.observations), 1e4)[0]) == known[-1].executors
 
 
 @settings(max_examples=20, deadline=None)
@@ -107,8 +108,10 @@ def test_a_mean_over_a_time_is_within_what_was_seen_and_whole_times_add_up(
     assert found is None or min(sizes) - 1e-9 <= found <= max(sizes) + 1e-9
     whole = _mean(run.observations, _registered, -1e3, 1e3)
     assert whole is not None
-    came = _new(run.observations, -1.0, 1e4)
-    assert came == _new(run.observations, -1.0, begin_s) + _new(run.observations, begin_s, 1e4)
+    came = _new(_changes(run.observations), -1.0, 1e4)
+    assert came == _new(_changes(run.observations), -1.0, begin_s) + _new(
+        _changes(run.observations), begin_s, 1e4
+    )
 
 
 @settings(max_examples=20, deadline=None)

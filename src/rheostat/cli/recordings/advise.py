@@ -1,0 +1,205 @@
+"""``rheostat advise``: what the jobs in a company's event logs would save."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.output import AsJson, Out, emit, plain_table, watched
+from rheostat.errors import BadInput
+from rheostat.model import Limits, Slo
+
+if TYPE_CHECKING:
+    from rheostat.replay.event_logs.log_files import LogFiles
+
+_SPAN = re.compile(r"(\d+)([dh])")
+
+
+def advise(
+    place: Annotated[
+        str,
+        typer.Argument(
+            help="An event log, or a folder of them: a path, s3a://, hdfs://, gs:// or abfss://."
+        ),
+    ],
+    slo: Annotated[float, typer.Option(help="Latency objective in seconds.")] = 30.0,
+    application: Annotated[str, typer.Option(help="Only logs whose name contains this text.")] = "",
+    since: Annotated[str, typer.Option(help="Only logs written since, as 7d or 12h.")] = "",
+    hours: Annotated[
+        float, typer.Option(help="Judge the last hours of each query.", min=0.05)
+    ] = 24.0,
+    maximum: Annotated[
+        int | None,
+        typer.Option("--max", help="Ceiling of executors; default: the most recorded.", min=1),
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option("--price-per-slot-hour", help="Shows money, too.", min=0)
+    ] = None,
+    master: Annotated[str, typer.Option(help="Spark master of the analysis.")] = "local[*]",
+    parquet: Annotated[
+        Path | None, typer.Option(help="Write one row for each query to this folder, as Parquet.")
+    ] = None,
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Analyse event logs of Spark 3.5 to 4.3, and rank the streaming queries by what they would
+    save.
+
+    The job does not need to know Rheostat: spark.eventLog.enabled is enough. A simulated job is
+    fitted to one part of each log and judged on the other; the error is shown with each answer.
+
+    Example: rheostat advise s3a://logs/spark --slo 30 --price-per-slot-hour 0.05
+    """
+    from rheostat.replay.event_logs.log_files import find_logs
+
+    oldest_s = _since_s(since)
+    logs = [
+        log
+        for log in find_logs(place)
+        if application in log.application and log.written_s >= oldest_s
+    ]
+    if not logs:
+        raise BadInput(
+            f"no event log in {place} matches --application {application!r} --since {since!r}"
+        )
+    rows = _rows(place, logs, Slo(latency_s=slo), hours, maximum, master)
+    rows.sort(key=_saved_hours, reverse=True)
+    if parquet:
+        _write_parquet(rows, parquet)
+    answer = {"slo_s": slo, "price": price, **_sum(rows), "queries": rows}
+    emit(answer, as_json, out, lambda: _show(rows, slo, price))
+
+
+def _rows(
+    place: str, logs: Sequence[LogFiles], slo: Slo, hours: float, maximum: int | None, master: str
+) -> list[dict[str, Any]]:
+    from rheostat.local.replay_session import replay_session
+    from rheostat.sim.advice.advise_job import Request, advise_logs
+
+    limits = None if maximum is None else Limits.between(1, maximum)
+    request = Request(place=place, slo=slo, hours=hours, limits=limits)
+    with replay_session(master) as session:
+        found = watched(advise_logs(logs, request, session), "reading event logs", len(logs))
+        return [asdict(row) for row in found]
+
+
+def _since_s(since: str) -> float:
+    if not since:
+        return 0.0
+    span = _SPAN.fullmatch(since)
+    if span is None or not int(span[1]):
+        raise BadInput(f"--since must be a time such as 7d or 12h, but it is {since!r}")
+    return time.time() - int(span[1]) * (86_400 if span[2] == "d" else 3600)
+
+
+def _saved_hours(row: Mapping[str, Any]) -> float:
+    advice = row["advice"]
+    if advice is None or advice["saved_share"] is None:
+        return -1.0
+    return float(advice["saved_share"] * advice["recorded"]["slot_hours"])
+
+
+def _sum(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    judged = [row["advice"] for row in rows if row["advice"]]
+    paid = sum(advice["recorded"]["slot_hours"] for advice in judged)
+    saved = sum(max(0.0, _saved_hours(row)) for row in rows)
+    return {
+        "slot_hours": paid,
+        "saved_slot_hours": saved,
+        "saved_share": saved / paid if paid else None,
+    }
+
+
+def _write_parquet(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    import pandas as pd
+
+    folder.mkdir(parents=True, exist_ok=True)
+    flat = pd.json_normalize([dict(row) for row in rows], sep="_")
+    flat.to_parquet(folder / "advice.parquet", index=False)
+
+
+def _show(rows: Sequence[Mapping[str, Any]], slo_s: float, price: float | None) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(highlight=False)
+    judged = [row for row in rows if row["advice"]]
+    total = _sum(rows)
+    if judged and total["saved_share"] is not None:
+        money = "" if price is None else f" ({total['saved_slot_hours'] * price:,.2f} in money)"
+        console.print(
+            f"{len(judged)} of {len(rows)} queries judged: {total['saved_share']:.0%} of"
+            f" {total['slot_hours']:,.1f} slot-hours saved at an objective of {slo_s:g} s{money}"
+        )
+        table = plain_table(
+            "query",
+            "slot-h",
+            "in time",
+            "fixed",
+            "simple",
+            "predictive",
+            "saved",
+            "confidence",
+        )
+        for row in judged:
+            table.add_row(escape(_label(row)), *map(escape, _cells(row["advice"])))
+        console.print(table)
+    for row in judged:
+        for line in _advice_lines(row):
+            console.print(line, soft_wrap=True, markup=False)
+    for row in rows:
+        if row["cannot"]:
+            console.print(
+                f"{_label(row)} cannot be judged: {row['cannot']}", soft_wrap=True, markup=False
+            )
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    return "/".join(filter(None, (row["name"] or row["application"], row["query"])))
+
+
+def _cells(advice: Mapping[str, Any]) -> list[str]:
+    recorded, fixed = advice["recorded"], advice["fixed"]
+    late, saved = recorded["late_share"], advice["saved_share"]
+    return [
+        f"{recorded['slot_hours']:,.2f}",
+        "unknown" if late is None else f"{1 - late:.1%}",
+        "none" if fixed is None else f"{advice['fixed_executors']}: {fixed['slot_hours']:,.2f}",
+        _simulated(advice["simple"]),
+        _simulated(advice["policy"]),
+        "nothing" if saved is None else f"{saved:.0%}",
+        advice["confidence"].partition(":")[0],
+    ]
+
+
+def _simulated(one: Mapping[str, Any] | None) -> str:
+    if one is None:
+        return "none"
+    return f"{one['slot_hours']:,.2f}" if one["attained"] else "misses"
+
+
+def _advice_lines(row: Mapping[str, Any]) -> list[str]:
+    advice, facts, label = row["advice"], row["facts"], _label(row)
+    lines = []
+    if advice["binds"]:
+        lines.append(
+            f"{label}: more executors than recorded do not help, because {advice['binds']}"
+        )
+    if facts["queries_sharing"] > 1:
+        lines.append(
+            f"{label}: shares its executors with {facts['queries_sharing'] - 1} other queries, so"
+            " its slot-hours are not its own"
+        )
+    if facts["dynamic_allocation"]:
+        lines.append(f"{label}: its executors were sized by Spark's dynamic allocation")
+    if row["malformed"]:
+        lines.append(f"{label}: {row['malformed']} malformed lines were left out")
+    if not advice["confidence"].startswith("good"):
+        lines.append(f"{label}: confidence {advice['confidence']}")
+    return lines

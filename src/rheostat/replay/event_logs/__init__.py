@@ -1,0 +1,1 @@
+"""Event logs of Spark, which every company keeps, as recordings."""

@@ -1,0 +1,150 @@
+"""Reads many event logs as a Spark job: one task for each log, recordings and advice in rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Limits, Slo
+from rheostat.replay.event_logs.application_log import ApplicationLog, QueryLog, read_log
+from rheostat.replay.event_logs.log_files import LogFiles, lines
+from rheostat.replay.event_logs.log_recording import moments
+from rheostat.sim.advice.query_advice import advise
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked of every log."""
+
+    place: str
+    slo: Slo
+    hours: float = 24.0
+    """The last hours of each query that are judged."""
+
+    limits: Limits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A query, or a log without one: its advice, or why it cannot be judged."""
+
+    application: str
+    name: str | None
+    query: str | None
+    spark: str | None
+    running: bool
+    malformed: int
+    facts: Mapping[str, Any]
+    advice: Mapping[str, Any] | None
+    cannot: str | None
+
+
+def advise_logs(logs: Sequence[LogFiles], request: Request, spark: SparkSession) -> Iterator[Row]:
+    """Yield the rows of logs as their tasks end, the largest logs first."""
+    largest = sorted(logs, key=lambda log: -log.size_bytes)
+    # A task for each log: a slot that has a small one is not held up by a large one.
+    tasks = spark.sparkContext.parallelize(largest, max(1, len(largest)))
+    texts = tasks.flatMap(lambda log: [json.dumps(asdict(row)) for row in rows_of(log, request)])
+    for text in texts.toLocalIterator(prefetchPartitions=True):
+        yield Row(**json.loads(text))
+
+
+def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
+    """Yield a row for each query of a log; a log that cannot be judged is one row with the
+    reason.
+    """
+    try:
+        read = read_log(log.application, lines(log, request.place))
+    except (BadInput, OSError) as error:
+        yield _without(log, ApplicationLog(application=log.application), str(error).splitlines()[0])
+        return
+    if not read.is_event_log:
+        reason = "the file is empty" if not read.lines else "no line is an event of Spark"
+        yield _without(log, read, reason)
+        return
+    if not read.queries:
+        yield _without(log, read, _no_query(read))
+        return
+    for query in read.queries.values():
+        yield _row(log, read, query, request)
+
+
+def _no_query(read: ApplicationLog) -> str:
+    if read.spark and read.spark.startswith("2."):
+        return f"Spark {read.spark} is not supported; logs of 3.5 to 4.3 are"
+    return "it has no streaming query: a batch job, or a stream before its first batch"
+
+
+def _without(log: LogFiles, read: ApplicationLog, reason: str) -> Row:
+    return Row(
+        application=read.application,
+        name=read.name,
+        query=None,
+        spark=read.spark,
+        running=log.running,
+        malformed=read.malformed,
+        facts={},
+        advice=None,
+        cannot=reason,
+    )
+
+
+def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request) -> Row:
+    advice, cannot = None, None
+    try:
+        last_s = query.progress[-1].end_s if query.progress else 0.0
+        seen = moments(read, query, last_s - 3600 * request.hours)
+        if not seen:
+            raise BadInput("no batch ended")
+        name = seen[0].observation.application
+        advice = advise({name: seen}, request.slo, request.limits).as_json
+    except BadInput as error:
+        cannot = str(error)
+    return Row(
+        application=read.application,
+        name=read.name,
+        query=query.name or query.query[:8],
+        spark=read.spark,
+        running=log.running,
+        malformed=read.malformed,
+        facts=facts(read, query),
+        advice=advice,
+        cannot=cannot,
+    )
+
+
+def _together(query: QueryLog, other: QueryLog) -> bool:
+    """Tell whether a query runs for most of the time of another, or is the same one."""
+    if not query.progress or not other.progress:
+        return query is other
+    begin_s, end_s = query.progress[0].begin_s, query.progress[-1].end_s
+    overlap_s = min(end_s, other.progress[-1].end_s) - max(begin_s, other.progress[0].begin_s)
+    return overlap_s > (end_s - begin_s) / 2
+
+
+def facts(read: ApplicationLog, query: QueryLog) -> dict[str, Any]:
+    """Return what a log shows of a query without any model."""
+    batches = [event for event in query.progress if event.rows]
+    tasks = [batch.tasks for batch in batches if batch.tasks]
+    skews = sorted(task.max_s / task.median_s for task in tasks if task.median_s)
+    return {
+        "batches": len(batches),
+        "rows": sum(batch.rows for batch in batches),
+        "starts": query.starts,
+        "failures": len(query.failures),
+        "failed_tasks": read.failed_tasks,
+        "skew_median": skews[len(skews) // 2] if skews else None,
+        "state_bytes": batches[-1].state_bytes if batches else None,
+        "state_partitions": batches[-1].state_partitions if batches else None,
+        "source_partitions": batches[-1].source_partitions if batches else None,
+        "gc_share": read.gc_s / read.run_s if read.run_s else None,
+        "spilled_bytes": read.spilled_bytes,
+        "queries_sharing": sum(_together(query, other) for other in read.queries.values()),
+        "dynamic_allocation": read.conf.get("spark.dynamicAllocation.enabled") == "true",
+    }

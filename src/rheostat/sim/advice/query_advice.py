@@ -1,0 +1,204 @@
+"""Advice about one recorded query: the least fixed size, what policies would cost, what binds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from rheostat.capacity.binding import binding
+from rheostat.errors import BadInput
+from rheostat.guards import standard_guards
+from rheostat.model import Limits, Slo
+from rheostat.policies.checked import Checked
+from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.policies.registry import create
+from rheostat.replay.recording import Recording
+from rheostat.sim.engine import simulate
+from rheostat.sim.fitting.batch_fit import Fit, fit
+from rheostat.sim.fitting.calibration import Calibration, calibrate, forced
+from rheostat.sim.fitting.counterfactual import Deviation, Outcome, deviation, outcome
+from rheostat.sim.fitting.recorded_ledger import recorded_ledger
+from rheostat.sim.fitting.recorded_run import Recorded, load_of, recorded
+from rheostat.sim.spark.machine_pace import PacedPlant
+from rheostat.sim.spark.spark_plant import SparkPlant
+
+SIMPLE = ("measured-throughput", "ds2", "spark-batch-ratio")
+"""Policies that the default one is compared with."""
+
+INTERVAL_S = 5.0
+GOOD, FAIR = 0.15, 0.3
+"""Median error of the batch times where the fit did not look, up to which advice is good or
+fair."""
+
+_OPTIMISTIC = 0.02
+"""Share of late rows that the simulation may miss in advice that is called good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """What a size or a policy would have cost on the fitted plant."""
+
+    name: str
+    slot_hours: float
+    late_share: float | None
+    attained: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAdvice:
+    """The advice about one query."""
+
+    query: str
+    hours: float
+    slots_per_executor: int
+    recorded: Outcome
+    sizes: tuple[int, ...]
+    """Numbers of executors that were recorded."""
+
+    fixed: Simulated | None
+    """The smallest fixed size that meets the objective; None where none up to the ceiling does."""
+
+    fixed_executors: int | None
+    policy: Simulated
+    """The default policy."""
+
+    simple: Simulated | None
+    """The cheapest simple policy that meets the objective."""
+
+    saved_share: float | None
+    """Of the recorded slot-hours, by the default policy; None where it misses the objective."""
+
+    binds: str | None
+    """What keeps more executors from helping at the peak; None where they help."""
+
+    confidence: str
+    """``good``, ``fair`` or ``low``, and why it is not better."""
+
+    batch_error: float
+    """Median error of batch times on the part of the log that the fit did not look at."""
+
+    deviation: Deviation
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """Plain values under the fields' names."""
+        return asdict(self)
+
+
+def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> QueryAdvice:
+    """Return the advice about the query of a recording.
+
+    A plant is fitted to the recording, and the recorded arrivals are played to fixed sizes and
+    policies on it, from the floor to the ceiling of ``limits`` (default: from 1 to the most
+    executors that were recorded). Raises BadInput, with the reason, for a recording that cannot be
+    judged.
+    """
+    run = recorded(recording)
+    if not any(batch.rows for batch in run.batches):
+        raise BadInput("no row was processed")
+    most = max(size for _, size in run.sizes)
+    limits = limits or Limits.between(1, most)
+    judged, fitted = calibrate(run), fit(run, run.batches)
+    measured = outcome(recorded_ledger(run), run, slo)
+    as_recorded = outcome(forced(fitted, run, 0).ledger(), run, slo)
+    off = deviation(as_recorded, measured)
+    size, fixed = _least_fixed(fitted, run, slo, limits)
+    policy = _simulated(fitted, run, slo, limits, DEFAULT_POLICY)
+    others = [_simulated(fitted, run, slo, limits, name) for name in SIMPLE]
+    kept = [other for other in others if other.attained]
+    return QueryAdvice(
+        query=next(iter(recording)) or "",
+        hours=run.duration_s / 3600,
+        slots_per_executor=run.slots_per_executor,
+        recorded=measured,
+        sizes=judged.sizes,
+        fixed=fixed,
+        fixed_executors=size,
+        policy=policy,
+        simple=min(kept, key=lambda other: other.slot_hours, default=None),
+        saved_share=_saved(policy, measured),
+        binds=_binding(fitted, run, most),
+        confidence=confidence(judged, off, len(judged.sizes)),
+        batch_error=judged.held_out.batch_s_median,
+        deviation=off,
+        notes=judged.notes,
+    )
+
+
+def confidence(judged: Calibration, off: Deviation, sizes: int) -> str:
+    """Return how far the advice can be trusted, in a word and the reason why it is not better."""
+    error = judged.held_out.batch_s_median
+    late = abs(off.late_share or 0.0)
+    if error > FAIR:
+        return f"low: batch times are predicted with an error of {error:.0%} at the median"
+    if late > _OPTIMISTIC:
+        return f"low: the simulation misses the recorded share of late rows by {late:.1%}"
+    if error > GOOD:
+        return f"fair: batch times are predicted with an error of {error:.0%} at the median"
+    if sizes == 1:
+        return "fair: only one size was recorded, so how work spreads over others is assumed"
+    return "good"
+
+
+def _simulated(
+    fitted: Fit,
+    run: Recorded,
+    slo: Slo,
+    limits: Limits,
+    name: str,
+    given: Mapping[str, Any] | None = None,
+) -> Simulated:
+    """Return what a policy costs on the fitted plant, with the recorded arrivals."""
+    start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
+    parameters = replace(fitted.parameters, executors=start)
+    policy = Checked(create(name, given or {}, slo), name)
+    played = simulate(
+        PacedPlant(SparkPlant(parameters, load_of(run), seed=0), fitted.pace),
+        policy,
+        standard_guards(limits),
+        until_s=max(run.duration_s, 1.0),
+        interval_s=max(INTERVAL_S, run.interval_s),
+    )
+    result = outcome(played.ledger, run, slo)
+    return Simulated(
+        name=name,
+        slot_hours=result.slot_hours,
+        late_share=result.late_share,
+        attained=result.attained,
+    )
+
+
+def _least_fixed(
+    fitted: Fit, run: Recorded, slo: Slo, limits: Limits
+) -> tuple[int | None, Simulated | None]:
+    """Return the smallest size that meets the objective, by bisection: more slots are not worse."""
+    low, high = limits.min_executors, limits.max_executors
+    best: tuple[int | None, Simulated | None] = (None, None)
+    while low <= high:
+        size = (low + high) // 2
+        tried = _simulated(
+            fitted, run, slo, Limits.between(size, size), "fixed", {"executors": size}
+        )
+        if tried.attained:
+            best, high = (size, tried), size - 1
+        else:
+            low = size + 1
+    return best
+
+
+def _saved(policy: Simulated, measured: Outcome) -> float | None:
+    if not policy.attained or not measured.slot_hours:
+        return None
+    return 1 - policy.slot_hours / measured.slot_hours
+
+
+def _binding(fitted: Fit, run: Recorded, most: int) -> str | None:
+    """Return what binds the largest batches at the most executors."""
+    rows = sorted(batch.rows for batch in run.batches)[int(0.95 * (len(run.batches) - 1))]
+    slots = run.slots_per_executor
+    sizes = [size * slots for size in range(1, 2 * most + 1)]
+    parts = next((o.batch_parts_s for o in reversed(run.observations) if o.batch_parts_s), None)
+    bound = binding(fitted.parameters.model, rows, most * slots, sizes, parts)
+    return bound.reason if bound else None

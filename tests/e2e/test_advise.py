@@ -1,0 +1,66 @@
+"""Event logs of real Spark: what ``rheostat advise`` reads in them is what the queries did."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pandas", reason="comes with the extra sim")
+pytestmark = pytest.mark.e2e
+
+APP = """
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+
+events, truth, codec, rolling = sys.argv[1:]
+builder = SparkSession.builder.master("local[2]").appName("written")
+options = {
+    "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2",
+    "spark.eventLog.enabled": "true", "spark.eventLog.dir": Path(events).as_uri(),
+    "spark.eventLog.rolling.enabled": rolling, "spark.eventLog.compress": "true",
+    "spark.eventLog.compression.codec": codec,
+}
+for name, value in options.items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 500).load()
+counted = source.writeStream.queryName("orders").foreachBatch(lambda rows, batch: rows.count())
+query = counted.start()
+while len(query.recentProgress) < 24:
+    query.awaitTermination(0.2)
+query.stop()
+progress = [json.loads(one.json) for one in query.recentProgress]
+seen = [[one["batchId"], one["numInputRows"]] for one in progress]
+Path(truth).write_text(json.dumps(seen))
+spark.stop()
+"""
+
+
+@pytest.mark.parametrize(("codec", "rolling"), [("zstd", "true"), ("lz4", "false")])
+def test_the_batches_of_a_real_log_are_read_and_judged(
+    tmp_path: Path, codec: str, rolling: str
+) -> None:
+    app, events, truth = tmp_path / "app.py", tmp_path / "events", tmp_path / "truth.json"
+    app.write_text(APP)
+    events.mkdir()
+    (events / "broken").write_text("no event log\n" * 30)
+    run = [sys.executable, str(app), str(events), str(truth), codec, rolling]
+    subprocess.run(run, check=True, timeout=240, capture_output=True)
+    out = tmp_path / "advice.json"
+    command = ["-m", "rheostat", "advise", str(events), "--master", "local[1]", "--out", str(out)]
+    subprocess.run([sys.executable, *command], check=True, timeout=240, capture_output=True)
+    rows = {row["name"]: row for row in json.loads(out.read_text())["queries"]}
+    assert rows[None]["cannot"] == "no line is an event of Spark"
+    batches = [rows_of for _, rows_of in json.loads(truth.read_text()) if rows_of]
+    row = rows["written"]
+    assert row["query"] == "orders"
+    assert (row["facts"]["batches"], row["facts"]["rows"]) >= (len(batches), sum(batches))
+    assert row["facts"]["failed_tasks"] == 0
+    assert row["malformed"] == 0
+    assert row["advice"] is not None, row["cannot"]
+    assert row["advice"]["sizes"] == [1]

@@ -1,0 +1,75 @@
+# mypy: disallow-untyped-calls=False
+import pytest
+from tests.unit.replay.event_logs.written_log import event, executor_added, written_log
+
+from rheostat.replay.event_logs.application_log import read_log
+
+
+def test_a_log_shows_the_application_its_executors_and_its_queries():
+    log = read_log("file", written_log(lambda t_s: 100.0, batches=5))
+    assert (log.application, log.name, log.spark) == ("app-1", "shop", "4.0.1")
+    assert [change[1:] for change in log.executors] == [("0", 1), ("1", 1)]
+    assert log.start_times_s == [4.0, 4.0]
+    (query,) = log.queries.values()
+    assert (query.name, query.starts, len(query.progress)) == ("orders", 1, 5)
+    assert (log.malformed, log.failed_tasks) == (0, 0)
+
+
+def test_the_tasks_of_a_batch_are_counted_with_it():
+    log = read_log("file", written_log(lambda t_s: 100.0, batches=3))
+    first = log.queries["q-1"].progress[0]
+    assert first.tasks is not None
+    assert (first.rows, first.tasks.count, first.source_partitions) == (100, 12, 2)
+    assert first.tasks.busy_s == pytest.approx(100 * 0.002)
+
+
+def test_malformed_lines_are_counted_and_left_out():
+    lines = list(written_log(lambda t_s: 100.0, batches=5))
+    lines[5:5] = [
+        '{"Event":"SparkListenerTaskEnd","Stage ID"',
+        "garbage",
+        event("FutureEvent", x=1),
+    ]
+    log = read_log("file", lines)
+    assert (log.malformed, len(log.queries["q-1"].progress)) == (2, 5)
+
+
+def test_another_file_is_given_up_after_a_few_lines():
+    def lines():
+        yield from ["2026-11-27 INFO something"] * 20
+        raise AssertionError("the rest is not read")
+
+    log = read_log("file", lines())
+    assert not log.is_event_log
+
+
+def test_progress_events_alone_are_accepted():
+    events = [line for line in written_log(lambda t_s: 50.0, batches=4) if "QueryProgress" in line]
+    bare = [line[line.index('"progress":') + len('"progress":') : -1] for line in events]
+    log = read_log("mine", bare)
+    assert len(log.queries["q-1"].progress) == 4
+
+
+def test_an_offset_that_is_a_text_counts_as_the_json_in_it():
+    lines = [
+        line.replace('{"orders":{', '"{\\"orders\\":{').replace(
+            '}},"numInputRows"', '}}","numInputRows"'
+        )
+        for line in written_log(lambda t_s: 50.0, batches=2)
+    ]
+    assert any('"{\\"orders' in line for line in lines)
+    texts = [
+        line
+        if "QueryProgress" not in line
+        else line.replace('"0":', '\\"0\\":').replace('"1":', '\\"1\\":').replace('}},"', '}}","')
+        for line in lines
+    ]
+    assert read_log("file", texts).queries["q-1"].progress[1].latest
+
+
+def test_executors_may_come_and_go():
+    lines = [
+        executor_added(10.0, "1"),
+        event("SparkListenerExecutorRemoved", **{"Timestamp": 20_000, "Executor ID": "1"}),
+    ]
+    assert read_log("file", lines).executors == [(10.0, "1", 1), (20.0, "1", 0)]

@@ -1,0 +1,71 @@
+# mypy: disallow-untyped-calls=False
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.replay.event_logs.written_log import START_S, event, executor_added, written_log
+
+from rheostat.replay.event_logs.application_log import read_log
+from rheostat.replay.event_logs.log_recording import arrival_curve, moments, trigger_s
+
+
+def recording(lines):
+    log = read_log("file", lines)
+    (query,) = log.queries.values()
+    return [moment.observation for moment in moments(log, query)]
+
+
+@given(rate=st.floats(10, 800), batches=st.integers(4, 40))
+def test_the_rate_the_lag_and_the_latency_are_those_of_the_queue(rate, batches):
+    seen = recording(written_log(lambda t_s: rate, batches))
+    assert len(seen) == batches
+    for observation in seen[2:-1]:
+        assert observation.input_rows_per_s == pytest.approx(rate, rel=0.05, abs=2)
+        # Rows that arrive during a batch wait for its end, and nothing else waits.
+        assert observation.lag_rows == pytest.approx(rate * observation.batch_s, rel=0.05, abs=2)
+        assert observation.latency_s is not None
+        assert observation.batch_s < observation.latency_s < 2.6 * observation.batch_s
+
+
+def test_executors_that_come_are_seen_at_their_time():
+    lines = list(written_log(lambda t_s: 100.0, batches=10))
+    lines.append(executor_added(START_S + 3.05, "7"))
+    seen = recording(lines)
+    assert [o.executors for o in seen if o.t_s < START_S + 3] == [2] * len(
+        [o for o in seen if o.t_s < START_S + 3]
+    )
+    assert next(o.executors for o in seen if o.t_s >= START_S + 3.05) == 3
+    assert any(o.t_s == pytest.approx(START_S + 3.05) for o in seen)
+
+
+def test_local_mode_has_the_driver_as_its_one_executor():
+    lines = [line for line in written_log(lambda t_s: 100.0, 5) if "ExecutorAdded" not in line]
+    lines.append(executor_added(START_S, "driver", cores=4))
+    assert {(o.executors, o.slots_per_executor) for o in recording(lines)} == {(1, 4)}
+
+
+def test_a_source_whose_offsets_are_no_rows_is_counted_by_its_batches():
+    lines = [
+        line.replace('"numInputRows":', '"numInputRows":1')
+        for line in written_log(lambda t: 50.0, 6)
+    ]
+    log = read_log("file", lines)
+    curve = arrival_curve(log.queries["q-1"].progress)
+    assert not curve.measured
+    assert list(curve.rows) == list(curve.committed)
+    assert all(o.latency_s is None for o in recording(lines))
+
+
+def test_the_trigger_interval_is_read_off_the_starts_of_batches():
+    back_to_back = read_log("file", written_log(lambda t_s: 100.0, 12)).queries["q-1"].progress
+    assert trigger_s(back_to_back) == 0.0
+    every_2_s = [
+        type(one)(**{**{n: getattr(one, n) for n in one.__slots__}, "begin_s": 2.0 * number})
+        for number, one in enumerate(back_to_back)
+    ]
+    assert trigger_s(every_2_s) == 2.0
+
+
+def test_a_query_without_a_batch_has_no_moments():
+    lines = [line for line in written_log(lambda t_s: 1.0, 2) if "QueryProgress" not in line]
+    lines.append(event("SparkListenerApplicationEnd", Timestamp=1))
+    assert recording(lines) == []

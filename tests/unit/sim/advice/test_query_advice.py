@@ -1,0 +1,92 @@
+# mypy: disallow-untyped-calls=False
+"""Advice about a query whose capacity is known: a row takes 2 ms of an executor."""
+
+import math
+
+import pytest
+from tests.unit.replay.event_logs.written_log import written_log
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.replay.event_logs.application_log import read_log
+from rheostat.replay.event_logs.log_files import LogFiles
+from rheostat.replay.event_logs.log_recording import moments
+from rheostat.sim.advice.advise_job import Request, rows_of
+from rheostat.sim.advice.query_advice import advise
+
+DAY_S = 600.0
+
+
+def day(t_s):
+    """From 100 to 1,300 rows a second; with four executors a batch of the peak lasts 5.7 s, with
+    three it has no end below 9 s.
+    """
+    return 700 - 600 * math.cos(2 * math.pi * t_s / DAY_S)
+
+
+def log_of(rate, batches=280, executors=6):
+    return written_log(rate, batches, executors=executors, fixed_s=2.0)
+
+
+@pytest.fixture(scope="module")
+def advice():
+    log = read_log("file", log_of(day))
+    return advise({"shop/orders": moments(log, log.queries["q-1"])}, Slo(latency_s=15.0))
+
+
+def test_the_smallest_fixed_size_is_the_one_that_keeps_the_peak(advice):
+    assert advice.fixed_executors == 4
+    assert advice.fixed is not None
+    assert advice.fixed.slot_hours == pytest.approx(advice.recorded.slot_hours * 4 / 6, rel=0.01)
+
+
+def test_the_default_policy_keeps_the_objective_with_less_than_the_fixed_size(advice):
+    assert advice.policy.attained
+    assert advice.policy.slot_hours < advice.fixed.slot_hours
+
+
+def test_the_fit_is_judged_where_it_did_not_look(advice):
+    assert advice.batch_error < 0.1
+    assert advice.confidence.startswith("fair: only one size was recorded")
+
+
+def written(tmp_path, name, lines):
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return LogFiles(name, (str(tmp_path / name),), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "reason"),
+    [
+        ("empty", [], "the file is empty"),
+        ("other", ["not a log"] * 30, "no line is an event of Spark"),
+        ("short", list(written_log(day, 3)), "the recording shows"),
+        ("batch", [line for line in written_log(day, 3) if "Query" not in line], "no streaming"),
+        (
+            "old",
+            ['{"Event":"SparkListenerLogStart","Spark Version":"2.4.8"}'],
+            "Spark 2.4.8 is not",
+        ),
+    ],
+)
+def test_a_log_that_cannot_be_judged_is_a_row_with_the_reason(tmp_path, name, lines, reason):
+    log = written(tmp_path, name, [line or " " for line in lines])
+    if not lines:
+        (tmp_path / name).write_text("")
+    (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
+    assert row.advice is None
+    assert row.cannot is not None
+    assert reason in row.cannot
+
+
+def test_a_log_that_is_gone_is_a_row_with_the_reason(tmp_path):
+    log = LogFiles("app", (str(tmp_path / "app"),), 1)
+    (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
+    assert row.cannot is not None
+    assert "\n" not in row.cannot
+
+
+def test_a_recording_of_no_rows_is_refused():
+    log = read_log("file", log_of(day, batches=4))
+    with pytest.raises(BadInput):
+        advise({"q": moments(log, log.queries["q-1"])}, Slo(latency_s=10.0))
