@@ -59,6 +59,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
             [
                 "run",
                 "restart",
+                "advise",
                 "replay",
                 "policies",
                 "status",

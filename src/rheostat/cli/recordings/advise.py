@@ -85,8 +85,8 @@ def _rows(
     limits = None if maximum is None else Limits.between(1, maximum)
     request = Request(place=place, slo=slo, hours=hours, limits=limits)
     with replay_session(master) as session:
-        found = watched(advise_logs(logs, request, session), "reading event logs", len(logs))
-        return [asdict(row) for row in found]
+        judged = watched(advise_logs(logs, request, session), "reading event logs", len(logs))
+        return [asdict(row) for row in judged]
 
 
 def _since_s(since: str) -> float:

@@ -99,11 +99,11 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
     advice, cannot = None, None
     try:
         last_s = query.progress[-1].end_s if query.progress else 0.0
-        seen = moments(read, query, last_s - 3600 * request.hours)
-        if not seen:
+        recording = moments(read, query, last_s - 3600 * request.hours)
+        if not recording:
             raise BadInput("no batch ended")
-        name = seen[0].observation.application
-        advice = advise({name: seen}, request.slo, request.limits).as_json
+        name = recording[0].observation.application
+        advice = advise({name: recording}, request.slo, request.limits).as_json
     except BadInput as error:
         cannot = str(error)
     return Row(
