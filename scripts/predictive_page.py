@@ -3,7 +3,6 @@
 Run: rheostat simulate sweep experiments/predictive.yaml
      rheostat simulate sweep experiments/predictive-peers.yaml
      python scripts/predictive_peers.py out/sweep/predictive-peers 502 503 504
-     rheostat simulate sweep experiments/predictive-parts.yaml
      rheostat simulate sweep experiments/predictive-objectives.yaml
      python scripts/predictive_page.py out/sweep
 """
@@ -11,7 +10,6 @@ Run: rheostat simulate sweep experiments/predictive.yaml
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +23,6 @@ from rheostat_lab.sweep.sweep_summary import mean_of
 PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "predictive.md"
 OURS, DEFAULT = "predictive", "measured-throughput"
 STATIC, CLAIRVOYANT = "(best static)", "(clairvoyant)"
-PARTS = {"foresees": "no forecast", "models": "no model", "waits": "no ski-rental"}
 SIMPLE = (DEFAULT, "ds2-modern", "hpa")
 Table: TypeAlias = list[tuple[str, ...]]
 RUNS: TypeAlias = Mapping[Any, Mapping[str, Any]]
@@ -35,12 +32,11 @@ PLACES: TypeAlias = Mapping[tuple[str, str], Mapping[str, RUNS]]
 
 
 def by_place(found: Sequence[Mapping[str, Any]]) -> PLACES:
-    """Return rows by (load, start), policy or part, and seed."""
+    """Return rows by (load, start), policy and seed."""
     places: dict[tuple[str, str], dict[str, dict[int, Mapping[str, Any]]]] = {}
     for row in found:
-        off = [PARTS[name] for name, on in json.loads(row["parameters"]).items() if on is False]
         place = places.setdefault((row["load"], row["plant"].removeprefix("start ")), {})
-        place.setdefault(off[0] if off else row["policy"], {})[row["seed"]] = row
+        place.setdefault(row["policy"], {})[row["seed"]] = row
     return dict(sorted(places.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))))
 
 
@@ -81,23 +77,6 @@ def peers(sweeps: Path) -> Table:
         known = [each for each in scores if each is not None]
         told = f"{mean(known):.2f}, {min(known):.2f} (n {len(known)})" if known else ""
         lines.append((*place, _plain(clairvoyant), _plain(static), told, other))
-    return lines
-
-
-def parts(sweeps: Path) -> Table:
-    """Return what each part is worth, on the seeds that the parts have."""
-    lines: Table = [("load", "start", OURS, *PARTS.values())]
-    ours_by_place = by_place(rows(sweeps / "predictive"))
-    places = by_place(rows(sweeps / "predictive-parts"))
-    seeds = set.intersection(*(set(each) for found in places.values() for each in found.values()))
-    for place, found in places.items():
-        ours = {seed: row for seed, row in ours_by_place[place][OURS].items() if seed in seeds}
-        off = {
-            part: {seed: row for seed, row in found[part].items() if seed in seeds}
-            for part in PARTS.values()
-        }
-        told = [f"{_cell(each)} ({_less(each, ours)})" for each in off.values()]
-        lines.append((*place, _cell(ours), *told))
     return lines
 
 
@@ -156,7 +135,6 @@ def _less(ours: RUNS, theirs: RUNS) -> str:
 TABLES = {
     policies: ("predictive",),
     peers: ("predictive-peers", "predictive-peers-best"),
-    parts: ("predictive", "predictive-parts"),
     objectives: ("predictive-objectives",),
 }
 """With the sweeps that each is made of."""

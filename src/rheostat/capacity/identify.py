@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rheostat.capacity.batch import BatchModel, StageCost
@@ -89,10 +89,6 @@ def with_batch(
     log_slots, count = learnt.get("among", (0.0, 0.0))
     keep = 1 - _FORGET
     updated["among"] = [keep * log_slots + math.log(slots), keep * count + 1.0]
-    row_slot_s = batch_s * slots / rows
-    updated["row_slot_s"] = row_slot_s + (1 - _LEVEL) * (
-        learnt.get("row_slot_s", row_slot_s) - row_slot_s
-    )
     if fresh:
         work = _work(learnt, known, batch_s, read, slots, measured)
         updated["contention"] = with_work(learnt.get("contention", {}), slots, work)
@@ -170,18 +166,6 @@ def identified(learnt: Learnt) -> Identified | None:
         spread=math.sqrt(learnt.get("variance", wide * wide)),
         error=errors[len(errors) // 2] if len(errors) == _ERRORS else None,
     )
-
-
-def of_throughput(learnt: Learnt) -> Identified | None:
-    """Return the model of who knows but the rows that a slot-second does, without a fixed cost,
-    waves or contention; None before the first batch.
-    """
-    known = identified(learnt)
-    if known is None:
-        return None
-    stage = StageCost(tasks=_FLUID, row_s=learnt["row_slot_s"])
-    error = None if known.error is None else 0.0
-    return replace(known, model=BatchModel(0.0, (stage,)), error=error)
 
 
 def _with_stage(cost: Learnt | None, stage: Stage, rows: float) -> dict[str, Any]:

@@ -1,21 +1,18 @@
-"""Rheostat's own policy: what a batch costs, how long an executor takes to come, and what the load
-does next.
-"""
+"""The default policy: it simulates the next micro-batches with each size on the forecast rates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from rheostat.capacity.binding import Bound, binding
-from rheostat.capacity.identify import Identified, identified, of_throughput
+from rheostat.capacity.identify import Identified, identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.foresight.contest import contested, winner
 from rheostat.policies.foresight.courses import course, is_last_look, risk, within_error_budget
 from rheostat.policies.foresight.decision_evidence import decision_evidence
 from rheostat.policies.foresight.gain import begun
@@ -49,29 +46,24 @@ _GAIN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Predictive:
-    """executors = the fewest with which no row is late on the path of rates to come.
+    """executors = the fewest with which no row is late at the forecast arrival rates.
 
-    A batch model is learnt from the run time of tasks (without stages: from batch times), a
-    forecast from the history, and the time that executors take to come from their coming, at first
-    from that of the application's first one. Batches are then rolled out. Up, just in time: if rows
-    would be late on the 90 % path before executors that are asked for at the next look could help,
-    or while those work off what has queued up, the cheapest size with which they are not on the
-    median path: what comes above it can still be met (while a load is young: on the 99 % path). Up
-    too, for a reserve: if the rate may surge, as it did in the past when it was like now, or to the
-    ``peak`` that was told, and more rows would be late until executors come than may be. Down, if
-    neither would be so with fewer until another change would pay: to the size that saves most until
-    more are needed, where that is more than a change costs; while little was seen of the load, it
-    may reach what the job's first size does; where cold executors make rows late, only as often as
-    changes may make half of the late rows.
+    The policy simulates the next micro-batches with each size and compares the late rows. It learns
+    three models of the job: the duration of a batch from the run time of its tasks (from batch
+    times where stages are not observable), the arrival rates to come from their history, and the
+    start time of executors from earlier starts.
 
-    Without telemetry the size is kept. A batch that is overdue counts as dearer at once. Executors
-    that do not come are not counted on, and what is over before they come is waited for. Before the
-    model has foretold five batches, and where five are off by half, ``measured-throughput``
-    decides; before, nothing is given back. A step that gained less than 30 % of what the model
-    promised is taken back, and not tried again for a while. Where a fixed size or
-    ``measured-throughput`` was better by a tenth for a day, by the model, it decides until another
-    way is, or it makes more rows late than may be. Where the source tells no offsets, what waits is
-    taken for what came since the batch began.
+    It scales out when rows would be late on the 90 % path of the forecast before executors that are
+    requested at the next decision could help, and takes the cheapest size without late rows on the
+    median path (on the 99 % path during warm-up). It also scales out when a surge, as it followed
+    similar moments of the past or as configured by ``peak``, would exceed the error budget. It
+    scales in to the size that saves most until more executors are needed, if that is more than a
+    rescale costs and the same surges stay within the error budget.
+
+    Without telemetry the size is kept. Until the batch model has predicted five batches, and while
+    its median error is above 50 %, ``measured-throughput`` decides. A scale-out that gained less
+    than 30 % of the predicted speed-up is undone and not repeated for some time. Where the source
+    reports no offsets, the backlog is estimated from the arrivals since the batch began.
     """
 
     about: ClassVar[About] = About(
@@ -86,8 +78,8 @@ class Predictive:
             " al., Algorithmic Learning in a Random World (2005)"
         ),
         fails_when=(
-            "the load jumps for the first time, no peak was told, and executors take longer to come"
-            " than the objective bears; rows become dearer from one batch to the next"
+            "the load jumps for the first time, no peak is configured, and executors take longer to"
+            " start than the objective allows; or the cost per row jumps between two batches"
         ),
         steady=Observation(
             t_s=0.0,
@@ -106,31 +98,18 @@ class Predictive:
 
     slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     rescale_cost: float = field(
-        default=30.0, metadata={"help": "what a change of size costs", "unit": "slot-s"}
+        default=30.0, metadata={"help": "cost of a rescale", "unit": "slot-s"}
     )
     margin: float = field(
-        default=0.5, metadata={"help": "reserve, in spreads of a batch time", "unit": "1"}
+        default=0.5, metadata={"help": "reserve, in spreads of the batch time", "unit": "1"}
     )
     period_s: float = field(
         default=0.0,
-        metadata={"help": "after which the load repeats itself; 0: it is looked for", "unit": "s"},
+        metadata={"help": "period of the load; 0: detected", "unit": "s"},
     )
     peak: float = field(
         default=0.0,
-        metadata={"help": "highest rate that may come, seen or not; 0: unknown", "unit": "rows/s"},
-    )
-    foresees: bool = field(
-        default=True,
-        metadata={"help": "forecasts the rate; no: it is taken to stay as it is", "unit": "yes/no"},
-    )
-    models: bool = field(
-        default=True,
-        metadata={"help": "learns a batch model; no: rows per slot-second only", "unit": "yes/no"},
-    )
-
-    waits: bool = field(
-        default=True,
-        metadata={"help": "takes sizes that last until a change pays; no: any", "unit": "yes/no"},
+        metadata={"help": "highest arrival rate to prepare for; 0: unknown", "unit": "rows/s"},
     )
 
     def __post_init__(self) -> None:
@@ -151,7 +130,7 @@ class Predictive:
         other, state["simple"] = simple.decide(observation, memory.get("simple", {}))
         if observation.input_rows_per_s is None or not observation.executors:
             return hold(observation, "size kept: arrival rate or executors are unknown"), state
-        model = self._model(state)
+        model = identified(state.get("batches", {}))
         doubt = _doubt(model)
         if model is None or doubt is not None:
             limit = state.get("rows_limit")
@@ -167,37 +146,15 @@ class Predictive:
             model,
             slo_s=self.slo,
             margin=self.margin,
-            rates=rates if self.foresees else None,
+            rates=rates,
             peak=self.peak,
         )
-        decision = self._won(observation, state, other) or self._decided(at)
-        state["contest"] = contested(
-            state.get("contest", {}),
-            at,
-            decision.target,
-            lambda shown: self._decided(shown).target,
-            simple,
-            self.rescale_cost,
-            is_busy=state["turn"] != memory.get("turn"),
-        )
+        decision = self._decided(at)
         if decision.target > at.size:
             batches = state.get("batches", {})
             state["trial"] = begun(state.get("trial", {}), observation.executors, batches)
         state |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
         return decision, state
-
-    def _model(self, state: Mapping[str, Any]) -> Identified | None:
-        learnt_of = state.get("batches", {})
-        return identified(learnt_of) if self.models else of_throughput(learnt_of)
-
-    def _won(self, now: Observation, state: Mapping[str, Any], other: Decision) -> Decision | None:
-        """Return the decision of who was better for a day, in the model; None where nobody was."""
-        if (name := winner(state.get("contest", {}))) is None:
-            return None
-        target = int(name) if name.isdigit() else other.target
-        what = f"a fixed size of {name}" if name.isdigit() else name
-        why = f"{what} was better by a tenth for a day, by the model: it decides"
-        return Decision(target=target, reason=f"{why}; {other.reason}", evidence=other.evidence)
 
     def _decided(self, at: Situation) -> Decision:
         arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
@@ -260,11 +217,11 @@ class Predictive:
         """Return for how long a size must do: until the next one could be there, and while an
         executor that idles costs less than another change.
         """
-        return at.within_s + self.waits * self.rescale_cost / at.slots
+        return at.within_s + self.rescale_cost / at.slots
 
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
         size, until_s = at.size, self._worth_s(at)
-        best, saved = size, self.waits * self.rescale_cost
+        best, saved = size, self.rescale_cost
         longer_batches = replace(at, longer=at.longer * _SCALE_IN_BATCH_FACTOR)
         with_room = replace(at, longer=at.longer * _ROOM)
         for q in (fewer for fewer in at.sizes if fewer < size):

@@ -1,11 +1,11 @@
-"""What a look need not do anew: nothing new, nothing read."""
+"""A decision does not recompute what has not changed since the last one."""
 
-import itertools
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation
 from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.policies.foresight.learning import learnt
@@ -37,7 +37,7 @@ def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
     now, memory = looked(rates, every_s)
     seen, kept = learnt(now, memory, 10.0)
     assert kept is not None
-    model = Predictive()._model(seen)
+    model = identified(seen["batches"])
     assert model is not None
     anew = Rates(seen["rates"], seen["period_s"])
     found = [
@@ -55,27 +55,3 @@ def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
         read += seen["turn"] != memory["turn"]
         memory = {**seen, "newest_s": now.t_s + n}
     assert read == 3  # means of five seconds, looks of one
-
-
-def test_the_contest_of_days_has_a_round_every_fifteen_seconds_at_looks_that_read_no_horizon() -> (
-    None
-):
-    policy = Predictive()
-    memory: Memory = {}
-    rounds: dict[float, bool] = {}
-    for n in range(60):
-        now = replace(STEADY, t_s=float(n), batch_rows=3000 + n)
-        before = memory
-        _, memory = policy.decide(now, before)
-        if "contest" in memory:
-            read = memory["turn"] != before.get("turn")
-            rounds.setdefault(memory["contest"]["t_s"], read)
-    held = sorted(rounds)
-    assert len(held) > 3
-    assert all(15 <= later - sooner < 20 for sooner, later in itertools.pairwise(held))
-    assert not any(rounds[t_s] for t_s in held[1:])
-
-
-def test_the_contest_goes_on_where_each_look_reads_a_horizon() -> None:
-    now, memory = looked([1000.0 + n % 7 for n in range(60)], 5.0)
-    assert now.t_s - memory["contest"]["t_s"] < 20
