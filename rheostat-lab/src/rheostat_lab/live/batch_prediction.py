@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation, Record
 from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.foresight.state import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +81,15 @@ def _errors(now: Observation, before: Memory, after: Memory) -> dict[str, float]
     """Return the errors of the batch that this look saw first; nothing where there is none, or no
     model yet.
     """
-    known = identified(before.get("batches", {}))
-    batch: list[Any] | None = before.get("batch")
-    if known is None or batch is None or after["batch"] == batch:
+    old, new = State.from_json(before), State.from_json(after)
+    known = identified(old.batches)
+    if (new.batch_s, new.batch_rows) == (old.batch_s, old.batch_rows):
         return {}
-    # as the policy itself counts slots; a batch that it takes in has a time and rows
+    if known is None or not old.batch_s or not new.batch_s or not new.batch_rows:
+        return {}
+    # Slots are counted as in the policy.
     slots = (now.executors or 1) * (now.slots_per_executor or 1)
-    took_s, rows = after["batch"]
-    error = math.log(took_s / known.model.batch_s(rows, slots))
-    if after["batches"] == before["batches"]:
+    error = math.log(new.batch_s / known.model.batch_s(new.batch_rows, slots))
+    if new.batches == old.batches:
         return {"unsettled": error}
-    return {"errors": error, "repeated": math.log(took_s / batch[0])}
+    return {"errors": error, "repeated": math.log(new.batch_s / old.batch_s)}

@@ -14,34 +14,14 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
 from rheostat.policies.foresight.courses import course, is_last_look, risk, within_error_budget
-from rheostat.policies.foresight.decision_evidence import decision_evidence
-from rheostat.policies.foresight.gain import begun
-from rheostat.policies.foresight.late_rows import WINDOW_S, counted
+from rheostat.policies.foresight.late_rows import WINDOW_S
 from rheostat.policies.foresight.learning import learnt
+from rheostat.policies.foresight.reasons import Compared, compared, decision_evidence
 from rheostat.policies.foresight.situation import Situation, situation
+from rheostat.policies.foresight.state import State, is_current
+from rheostat.policies.foresight.tuning import Tuning
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.policies.sample_order import in_order
-
-_INVALID = math.log(1.5)
-"""Where five batches are off by more in the median, the model decides nothing."""
-
-_LATE_S = 0.1
-"""Late rows of a rollout, in seconds of arrivals, that do not count: the model is no better."""
-
-_SCALE_OUT_RISK_RATIO = 2.0
-"""Times the risk that a size may be left with, at which more are asked for: between the two the
-size stands."""
-
-_SCALE_IN_BATCH_FACTOR = 1.05
-"""Times as long as is thought batches may last with fewer executors: else, where surges are only
-just borne, two sizes take turns."""
-
-_ROOM = 1.25
-"""Times as long as foretold a batch without rows may last after a scale-in: where fixed costs take
-most of the objective, no rate is low enough to make up for a batch that is longer than foretold."""
-
-_GAIN = 0.05
-"""A reserve that leaves more than the rest of the late rows is no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +41,7 @@ class Predictive:
     rescale costs and the same surges stay within the error budget.
 
     Without telemetry the size is kept. Until the batch model has predicted five batches, and while
-    its median error is above 50 %, ``measured-throughput`` decides. A scale-out that gained less
-    than 30 % of the predicted speed-up is undone and not repeated for some time. Where the source
+    its median error is above 50 %, ``measured-throughput`` decides. Where the source
     reports no offsets, the backlog is estimated from the arrivals since the batch began.
     """
 
@@ -94,6 +73,7 @@ class Predictive:
         ),
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
+    tuning: ClassVar[Tuning] = Tuning()
     stages_every_s: ClassVar[float] = 30.0  # what a row costs drifts slowly; batch times are seen
 
     slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
@@ -124,53 +104,68 @@ class Predictive:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
-        state, rates = learnt(observation, memory, self.slo, self.period_s)
-        state["late"] = counted(observation, memory, self.slo)
+        before = State.from_json(memory)
+        state, rates = learnt(observation, before, self.slo, self.tuning, self.period_s)
         simple = MeasuredThroughput(slo=self.slo)
-        other, state["simple"] = simple.decide(observation, memory.get("simple", {}))
-        if observation.input_rows_per_s is None or not observation.executors:
-            return hold(observation, "size kept: arrival rate or executors are unknown"), state
-        model = identified(state.get("batches", {}))
-        doubt = _doubt(model)
+        other, throughput = simple.decide(observation, before.throughput)
+        state = replace(state, throughput=throughput)
+        if rates is None or not observation.executors:
+            decision = hold(observation, "size kept: arrival rate or executors are unknown")
+            return decision, state.to_json()
+        model = identified(state.batches)
+        doubt = self._doubt(model)
         if model is None or doubt is not None:
-            limit = state.get("rows_limit")
-            if limit and (observation.batch_s or math.inf) < (observation.trigger_s or 0.0):
-                other = hold(observation, _limited(limit))
-            elif (model is None or model.error is None) and other.target < (observation.size or 1):
-                other = hold(observation, "nothing is given back yet; size kept", other.evidence)
-            state |= {"bound": None, "asked": [observation.size, other.target]}
-            return replace(other, reason=f"{doubt}; {other.reason}"), state
-        at = situation(
-            observation,
+            decision = _without_model(observation, state, other, model)
+            bound = None
+            decision = replace(decision, reason=f"{doubt}; {decision.reason}")
+        else:
+            at = situation(
+                observation,
+                state,
+                model,
+                rates,
+                slo_s=self.slo,
+                margin=self.margin,
+                peak=self.peak,
+                tuning=self.tuning,
+            )
+            decision, bound = self._decided(at), at.coming.p90[2]
+        if not is_current(memory):
+            dropped = "the memory of another version was dropped"
+            decision = replace(decision, reason=f"{dropped}; {decision.reason}")
+        kept = replace(
             state,
-            model,
-            slo_s=self.slo,
-            margin=self.margin,
-            rates=rates,
-            peak=self.peak,
+            bound_rows_per_s=bound,
+            size_before=observation.size,
+            target_before=decision.target,
         )
-        decision = self._decided(at)
-        if decision.target > at.size:
-            batches = state.get("batches", {})
-            state["trial"] = begun(state.get("trial", {}), observation.executors, batches)
-        state |= {"bound": at.coming.p90[2], "asked": [observation.size, decision.target]}
-        return decision, state
+        return decision, kept.to_json()
+
+    def _doubt(self, model: Identified | None) -> str | None:
+        """Return why the batch model does not decide; None where it does."""
+        if model is None:
+            return "the batch model has seen no batch yet"
+        if model.error is None:
+            return "too few batches to tell whether the batch model is right"
+        if model.error > self.tuning.model_error:
+            return f"the batch model is off by {math.expm1(model.error):.0%}"
+        return None
 
     def _decided(self, at: Situation) -> Decision:
-        arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+        arrivals = _on_path(at, at.coming.p90)
+        tolerated = at.tuning.late_s * at.coming.p90[0]
         standing = course(at, arrivals, at.size, at.within_s, starting=True)
         evidence = decision_evidence(at, standing.late_share)
         feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
-        if standing.late_rows > _LATE_S * at.coming.p90[0]:
-            why = f"in {standing.violation_s:.0f} s rows would be late with {at.size}"
+        if standing.late_rows > tolerated:
+            why = f"rows would be late in {standing.violation_s:.0f} s on the 90 % path"
             return self._up(at, why, evidence)
-        if is_last_look(at, arrivals, _LATE_S * at.coming.p90[0]):
-            why = f"at the next look it is too late to keep rows in time with more than {at.size}"
+        if is_last_look(at, arrivals, tolerated):
+            why = "at the next decision it would be too late to scale out on the 90 % path"
             return self._up(at, why, evidence)
-        if _is_too_much(at, feared, worst):
-            surge = at.surges.worst.rate if at.surges else 0.0
-            why = f"if the rate surges to {surge:.0f} rows/s, too many would be late with {at.size}"
+        if _exceeds_budget(at, feared, worst):
+            why = f"a surge to {at.surges.worst.rate:,.0f} rows/s would exceed the error budget"
             return self._up(at, why, evidence, (feared, worst))
         return self._down(at, arrivals, evidence)
 
@@ -181,102 +176,137 @@ class Predictive:
         evidence: dict[str, Any],
         surging: tuple[float, float] | None = None,
     ) -> Decision:
-        """Return the cheapest size that keeps the objective from when it can be there;
-        ``surging`` is the risk with the size that stands, where it is why more are wanted.
+        """Return the cheapest size that meets the objective once it can be there; ``surging`` is
+        the risk of the present size, where that is why more are needed.
         """
-        size, until_s = at.size, self._worth_s(at)
-        more = [q for q in at.sizes if q > size]
+        until_s = self._horizon_s(at)
+        more = [q for q in at.sizes if q > at.size]
         if at.lost:
-            return hold(at.now, f"{why}, but executors do not come; size kept", evidence)
-        if (bound := _bound(at, more)) is not None and not _helped(at, more, until_s, surging):
+            return hold(at.now, f"{why}, but executors do not start; size kept", evidence)
+        if (bound := _bound(at, more)) is not None and not _helps(at, more, until_s, surging):
             why = f"more executors will not help, because {bound.reason}; size kept"
             return hold(at.now, why, {**evidence, "binds": bound.kind})
-        if more and not surging and _is_over(at, more, until_s):
-            return hold(at.now, f"{why}, but it is over before more come; size kept", evidence)
-        if more:
-            feared = risk(at, more[-1])
-            if surging and not at.is_young and not _eases(feared, surging):
-                return hold(at.now, f"{why}, and with more executors too; size kept", evidence)
-            # what comes above the median can still be met at the next look, but for a young load
-            path = at.coming.p99 if at.is_young else at.coming.p50
-            arrivals = Arrivals(at.backlog, at.coming.path(path))
-            late_rows = _late_rows(at, arrivals, more, until_s)
-            allowed = min(late_rows) + _LATE_S * at.coming.p90[0]
-            for q, late in zip(more, late_rows, strict=True):
-                if late <= allowed and within_error_budget(risk(at, q), at, feared):
-                    evidence["needed"] = q
-                    return Decision(
-                        target=q, reason=f"{q} executors are needed: {why}", evidence=evidence
-                    )
-        last = f"there may be no more than {size}"
-        if at.cap is not None:
-            last = f"the last step beyond {at.cap} gained too little"
-        return hold(at.now, f"more executors will not help: {last}; size kept", evidence)
+        if not more:
+            why = f"more executors will not help: there may be no more than {at.size}; size kept"
+            return hold(at.now, why, evidence)
+        if not surging and _is_over(at, more, until_s):
+            return hold(at.now, f"{why}, but that ends before more start; size kept", evidence)
+        least = risk(at, more[-1])
+        if surging and not at.is_young and not _eases(at, least, surging):
+            return hold(at.now, f"{why} with more executors, too; size kept", evidence)
+        # What exceeds the median can still be met at the next decision, but not during warm-up.
+        name, path = ("99 %", at.coming.p99) if at.is_young else ("median", at.coming.p50)
+        arrivals = _on_path(at, path)
+        late_rows = _late_rows(at, arrivals, more, until_s)
+        allowed = min(late_rows) + at.tuning.late_s * at.coming.p90[0]
+        target = next(
+            q
+            for q, late in zip(more, late_rows, strict=True)
+            if q == more[-1] or (late <= allowed and within_error_budget(risk(at, q), at, least))
+        )
+        costs = [
+            Compared(q, course(at, arrivals, q, until_s).late_rows, risk(at, q)[0])
+            for q in (target, at.size)
+        ]
+        evidence |= {"needed": target, "scenario": f"surge and {name} path" if surging else name}
+        reason = f"{why}; {compared(at, costs, until_s, evidence)} ({name} path)"
+        return Decision(target=target, reason=reason, evidence=evidence)
 
-    def _worth_s(self, at: Situation) -> float:
-        """Return for how long a size must do: until the next one could be there, and while an
-        executor that idles costs less than another change.
+    def _horizon_s(self, at: Situation) -> float:
+        """Return for how long a size must do: until the next one could be there, and while an idle
+        executor costs less than another rescale.
         """
         return at.within_s + self.rescale_cost / at.slots
 
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
-        size, until_s = at.size, self._worth_s(at)
-        best, saved = size, self.rescale_cost
-        longer_batches = replace(at, longer=at.longer * _SCALE_IN_BATCH_FACTOR)
-        with_room = replace(at, longer=at.longer * _ROOM)
-        for q in (fewer for fewer in at.sizes if fewer < size):
-            if with_room.sustained(q) <= 0:
-                continue
-            saving = (size - q) * at.slots * at.coming.until_above(at.sustained(q))
-            if q == at.cap:
-                saving = math.inf  # what has gained nothing is given back at once
+        """Return the smaller size that saves most until more are needed, or the present one with
+        the reason why the next smaller one is refused.
+        """
+        until_s, refused = self._horizon_s(at), "no smaller size is faster"
+        best, saved, costs = at.size, self.rescale_cost, [Compared(at.size, 0.0)]
+        for q in (fewer for fewer in at.sizes if fewer < at.size):
+            saving = (at.size - q) * at.slots * at.coming.until_above(at.sustained(q))
             if saving <= saved:
+                refused = f"{q} would save {saving:,.0f} slot-seconds before more are needed"
                 continue
-            if course(at, arrivals, q, until_s).late_rows > _LATE_S * at.coming.p90[0]:
-                continue
-            does_as_much = at.sustained(q) >= at.sustained(size)
-            if does_as_much or (
-                at.bears_change and within_error_budget(risk(longer_batches, q, as_never=True), at)
-            ):
-                best, saved = q, saving
-        if best < size:
+            ahead = course(at, arrivals, q, until_s)
+            if ahead.late_rows > at.tuning.late_s * at.coming.p90[0]:
+                refused, costs[1:] = "", [Compared(q, ahead.late_rows)]
+            elif refusal := _refusal(at, q):
+                refused = refusal
+            else:
+                best, saved, costs[1:] = q, saving, [Compared(q, ahead.late_rows)]
+        evidence["scenario"] = "90 %"
+        if best < at.size:
             evidence["needed"] = best
-            why = f"{best} executors do: {saved:.0f} slot-seconds are saved until more are needed"
-            if best == at.cap:
-                why = f"undone: {size} executors gained less than 30 % of what the model promised"
-            return Decision(target=best, reason=why, evidence=evidence)
-        why = f"size kept: no row will be late with {size}, and fewer would not pay"
+            text = compared(at, costs[::-1], until_s, evidence)
+            reason = f"saves {saved:,.0f} slot-seconds until more are needed; {text}"
+            return Decision(target=best, reason=reason, evidence=evidence)
+        text = compared(at, costs, until_s, evidence)
+        reason = "; ".join(part for part in ("size kept", text, refused) if part)
         if at.now.lag_rows is None:
-            why += "; the source does not tell what waits"
-        return Decision(target=size, reason=why, evidence=evidence)
+            reason += "; the source reports no offsets"
+        return Decision(target=at.size, reason=reason, evidence=evidence)
 
 
-def _helped(
+def _without_model(
+    now: Observation, state: State, other: Decision, model: Identified | None
+) -> Decision:
+    """Return what ``measured-throughput`` decides; until the batch model can be judged it may not
+    scale in, and not scale out where a rows limit binds.
+    """
+    if state.rows_limit and (now.batch_s or math.inf) < (now.trigger_s or 0.0):
+        limit = _limit(state.rows_limit).reason
+        return hold(now, f"more executors will not help, because {limit}; size kept")
+    if (model is None or model.error is None) and other.target < (now.size or 1):
+        return hold(now, "no scale-in during warm-up; size kept", other.evidence)
+    return other
+
+
+def _on_path(at: Situation, rates: Sequence[float]) -> Arrivals:
+    return Arrivals(at.backlog, at.coming.path(rates))
+
+
+def _refusal(at: Situation, q: int) -> str:
+    """Return why no scale-in to ``q`` executors is made although no row would be late on the 90 %
+    forecast; "" where it is.
+    """
+    if at.sustained(q) >= at.sustained(at.size):
+        return ""
+    if not at.bears_change:
+        return f"rescales have spent their part of the error budget, {q} would be enough"
+    longer = replace(at, longer=at.longer * at.tuning.scale_in_batch_factor)
+    if not within_error_budget(risk(longer, q, as_never=True), at):
+        return f"a surge would exceed the error budget with {q}"
+    return ""
+
+
+def _helps(
     at: Situation, more: Sequence[int], until_s: float, surging: tuple[float, float] | None
 ) -> bool:
-    """Tell whether the most executors make fewer rows late, although the next size makes a batch
+    """Tell whether the most executors make fewer rows late although the next size makes a batch
     hardly shorter: beside a large fixed cost that may be all that the objective lacks.
     """
     if not more or at.is_limited:
         return False
     if surging:
-        return _eases(risk(at, more[-1]), surging)
-    arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+        return _eases(at, risk(at, more[-1]), surging)
+    arrivals = _on_path(at, at.coming.p90)
     here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
-    return there < (1 - _GAIN) * here
+    return there < (1 - at.tuning.least_gain) * here
 
 
 def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
-    """Tell whether what makes rows late is over before more executors come, as the long batch after
-    a change of size: they would come for nothing. Where rows queue up to the end it is not over.
+    """Tell whether what makes rows late ends before more executors start, as the long batch after
+    a rescale does. Where the backlog grows to the end it does not.
     """
-    arrivals = Arrivals(at.backlog, at.coming.path(at.coming.p90))
+    arrivals = _on_path(at, at.coming.p90)
     in_time, lasts_s = at.coming.p90[0] * at.aim_s, max(until_s, WINDOW_S)
     here = course(at, arrivals, at.size, lasts_s)
     if here.waiting_rows > in_time:
         return False
-    acceptable_rows = (1 - _GAIN) * here.late_rows
-    for q in reversed(more):  # the most help, if any do
+    acceptable_rows = (1 - at.tuning.least_gain) * here.late_rows
+    for q in reversed(more):  # the largest first: it helps most, if any does
         there = course(at, arrivals, q, lasts_s)
         if there.late_rows + max(0.0, there.waiting_rows - in_time) <= acceptable_rows:
             return False
@@ -286,43 +316,30 @@ def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
 def _late_rows(
     at: Situation, arrivals: Arrivals, sizes: Sequence[int], until_s: float
 ) -> list[float]:
-    """Return the rows that each size makes late; where each does, over five minutes, and with those
-    that wait then: who catches up sooner is better, although all are late until it has come.
+    """Return the late rows of each size; where all have some, over five minutes and with the
+    backlog at their end: the size that catches up sooner is better.
     """
     late = [course(at, arrivals, q, until_s).late_rows for q in sizes]
-    if min(late) <= _LATE_S * at.coming.p90[0]:
+    if min(late) <= at.tuning.late_s * at.coming.p90[0]:
         return late
     courses = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in sizes]
     return [ahead.late_rows + ahead.waiting_rows for ahead in courses]
 
 
-def _is_too_much(at: Situation, feared: float, worst: float) -> bool:
-    """Tell whether surges would make too many rows late, and more than a change would."""
-    return feared > max(_SCALE_OUT_RISK_RATIO * at.late_share, at.late_by_change) or worst > max(
-        _SCALE_OUT_RISK_RATIO * at.late_in_window, at.cost.late_s / WINDOW_S
+def _exceeds_budget(at: Situation, feared: float, worst: float) -> bool:
+    """Tell whether surges would make more rows late than the budget, and than a rescale, allows."""
+    ratio = at.tuning.scale_out_risk_ratio
+    return feared > max(ratio * at.late_share, at.late_by_change) or worst > max(
+        ratio * at.late_in_window, at.cost.late_s / WINDOW_S
     )
 
 
-def _eases(most: tuple[float, float], standing: tuple[float, float]) -> bool:
-    """Tell whether surges would make fewer rows late with the most executors than with those that
-    stand.
+def _eases(at: Situation, most: tuple[float, float], standing: tuple[float, float]) -> bool:
+    """Tell whether surges make fewer rows late with the most executors than with the present
+    size.
     """
-    return any(less < (1 - _GAIN) * now for less, now in zip(most, standing, strict=True))
-
-
-def _doubt(model: Identified | None) -> str | None:
-    """Say why the model decides nothing; None where it may."""
-    if model is None:
-        return "the batch model has seen no batch yet"
-    if model.error is None:
-        return "too few batches to tell whether the batch model is right"
-    if model.error > _INVALID:
-        return f"the batch model is off by {math.expm1(model.error):.0%}"
-    return None
-
-
-def _limited(rows: int) -> str:
-    return f"more executors will not help, because {_limit(rows).reason}; size kept"
+    kept = 1 - at.tuning.least_gain
+    return any(less < kept * now for less, now in zip(most, standing, strict=True))
 
 
 def _limit(rows: int) -> Bound:
@@ -331,11 +348,11 @@ def _limit(rows: int) -> Bound:
 
 def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     """Return what binds where the next larger size gains under 5 %; None where it gains more, and
-    where there may be no more.
+    where there are no more.
     """
     if at.rows_limit is not None and at.is_limited:
         return _limit(at.rows_limit)
-    if not more and (at.cap is not None or at.ceiling is not None):
+    if not more and at.ceiling is not None:
         return None
     rows = max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
     sizes = [q * at.slots for q in more]

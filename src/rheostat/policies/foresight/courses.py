@@ -9,18 +9,8 @@ from statistics import fmean
 from rheostat.capacity.batch import Trigger
 from rheostat.capacity.rollout import Arrivals, Backlog, Course, Size, rollout
 from rheostat.policies.foresight.late_rows import WINDOW_S
-from rheostat.policies.foresight.situation import SURE, Situation
+from rheostat.policies.foresight.situation import Situation
 from rheostat.signals.forecasts.surges import Surge
-
-_AFTER_S = 60.0
-"""A surge is followed for so long after the executors are back and the objective has passed."""
-
-_PHASES = (0.25, 0.75)
-"""Shares of an interval that have passed when a surge comes: what is late depends on whether the
-next batch begins just before executors have come or just after, so that one alone would jump."""
-
-_LIKELY_SHARE = 0.67
-"""Spreads of the start time: executors are there in three of four cases."""
 
 
 def course(
@@ -61,7 +51,7 @@ def is_last_look(at: Situation, arrivals: Arrivals, late_rows: float) -> bool:
 def _requested_in(at: Situation, arrivals: Arrivals, target: int, in_s: float) -> float:
     """Return the late rows where ``target`` executors are asked for in so many seconds."""
     there = _with(at, at.size, starting=True)
-    ready_s = max(at.cost.start_within_s() + in_s, there[-1][0])
+    ready_s = max(at.start_s + in_s, there[-1][0])
     return rollout(
         at.backlog,
         arrivals,
@@ -79,7 +69,7 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
     Batches are taken to be as long until then as they have settled, or are now: a size must not
     seem to do because a batch has just ended, and not to do a moment later.
     """
-    rate = at.now.input_rows_per_s or 0.0
+    rate = at.rate
     batch_s = _batch(at, target)
     every_s = max(at.trigger_s, _lasts_s(at, target, rate))
     rows, ago_s = rate * every_s, phase * every_s
@@ -92,7 +82,7 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
         running_rows=rows,
         oldest_s=-ago_s - every_s,
     )
-    until_s = at.back_s + at.aim_s + _AFTER_S
+    until_s = at.back_s + at.aim_s + at.tuning.surge_follow_s
     most = (there_s, _batch(at, max(target, at.sizes[-1])), at.cost.cold_s)
     return rollout(
         begun,
@@ -122,20 +112,20 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
     """Return the shares of rows that surges would make late with ``target`` executors: over all, as
     often as they come, and in the worst five minutes; ``as_never``: also one that was never seen.
     """
-    if at.surges is None:
-        return 0.0, 0.0
     sustained = at.sustained(target)
-    rows = max(1.0, (at.now.input_rows_per_s or 0.0) * at.back_s)
+    rows = max(1.0, at.rate * at.back_s)
     often, worst = at.surges.above(sustained), at.surges.worst
     seldom = [worst, at.surges.unprecedented] if as_never else [worst]
     late, window = 0.0, 0.0
     if often:
-        there_s = at.cost.start_within_s(_LIKELY_SHARE) + at.tick_s / 2
-        courses = [surging(at, often, target, there_s, phase) for phase in _PHASES]
+        there_s = at.cost.start_within_s(at.tuning.start_z_likely) + at.tick_s / 2
+        courses = [surging(at, often, target, there_s, phase) for phase in at.tuning.surge_phases]
         late = often.share * fmean(course.late_rows for course in courses) / rows
     for surge in seldom:
         if surge.rate > sustained:
-            surged = surging(at, surge, target, at.cost.start_within_s(SURE) + at.tick_s, 0.0)
+            surged = surging(
+                at, surge, target, at.cost.start_within_s(at.tuning.start_z_surge) + at.tick_s, 0.0
+            )
             window = max(window, surged.late_rows / max(1.0, surge.rate * WINDOW_S))
     return late, window
 
@@ -163,7 +153,7 @@ def _with(at: Situation, target: int, starting: bool) -> list[Size]:
                 is_last = working >= target
                 sizes.append((in_s, _batch(at, working, 1.0 if is_last else load), at.cost.cold_s))
     if target > working and not at.lost:
-        ready_s = max(at.cost.start_within_s(), sizes[-1][0])
+        ready_s = max(at.start_s, sizes[-1][0])
         sizes.append((ready_s, _batch(at, target), at.cost.cold_s))
     return sizes
 

@@ -1,59 +1,53 @@
-"""How many rows were late, of those of the last hour and of the last five minutes, and how many may
-still be.
+"""The error budget: how many rows of the last hour and of the last five minutes were late, and how
+many more may be.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from rheostat.model import Memory, Observation
-
-_SHARE = 0.008
-"""Of the 1 % of rows that may be late; the rest is for what the model does not know."""
-
-_WINDOW_SHARE = 0.08
-"""Of the 10 % that may be late in five minutes."""
+from rheostat.model import Observation
+from rheostat.policies.foresight.state import State
+from rheostat.policies.foresight.tuning import Tuning
 
 HOUR_S, WINDOW_S = 3600.0, 300.0
-_SPANS = {"hour": HOUR_S, "window": WINDOW_S}
-"""Rows count e times less when they are so many seconds older."""
-
 _GAP_S = 60.0
 
 
-def counted(now: Observation, memory: Memory, slo_s: float) -> dict[str, Any]:
-    """Return rows and late rows so far, by the mean latency of the last batch; of a gap between two
-    looks only its last minute.
+def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
+    """Return the state with the rows since the last observation, late by the latency of the last
+    batch; of a longer gap only its last minute counts.
     """
-    since_s = min(max(0.0, now.t_s - memory.get("newest_s", now.t_s)), _GAP_S)
+    gone_s = 0.0 if state.newest_s is None else now.t_s - state.newest_s
+    since_s = min(max(0.0, gone_s), _GAP_S)
     rows = (now.input_rows_per_s or 0.0) * since_s
     late = rows * _late_share(now, slo_s)
-    counts = {}
-    for name, span_s in _SPANS.items():
-        keep = math.exp(-since_s / span_s)
-        rows_before, late_before = memory.get("late", {}).get(name, (0.0, 0.0))
-        counts[name] = [keep * rows_before + rows, keep * late_before + late]
-    return counts
+    hour, window = math.exp(-since_s / HOUR_S), math.exp(-since_s / WINDOW_S)
+    return replace(
+        state,
+        hour_rows=hour * state.hour_rows + rows,
+        hour_late_rows=hour * state.hour_late_rows + late,
+        window_rows=window * state.window_rows + rows,
+        window_late_rows=window * state.window_late_rows + late,
+    )
 
 
-def may_be_late(late: Mapping[str, Any]) -> tuple[float, float]:
+def error_budget(state: State, tuning: Tuning) -> tuple[float, float]:
     """Return the shares of rows that may still be late: in the long run, and in five minutes.
 
-    While a job is young its five minutes are most of its rows: they may have little more late than
-    the whole.
+    In a young job five minutes are most of its rows: their budget is little more than the whole.
     """
-    spent = {name: gone / rows if rows > 0 else 0.0 for name, (rows, gone) in late.items()}
-    (all_rows, _), (recent_rows, _) = late["hour"], late["window"]
-    recent = min(_WINDOW_SHARE, _SHARE * all_rows / recent_rows if recent_rows > 0 else _SHARE)
-    return max(0.0, _SHARE - spent["hour"]), max(0.0, recent - spent["window"])
+    hour = state.hour_late_rows / state.hour_rows if state.hour_rows > 0 else 0.0
+    window = state.window_late_rows / state.window_rows if state.window_rows > 0 else 0.0
+    young = state.hour_rows / state.window_rows if state.window_rows > 0 else 1.0
+    in_window = min(tuning.late_share_window, tuning.late_share * young)
+    return max(0.0, tuning.late_share - hour), max(0.0, in_window - window)
 
 
 def late_by(now: Observation, longer_s: float, slo_s: float) -> float:
-    """Return the seconds of arrivals of which the last batch was late, where none had been with
-    rows that are committed ``longer_s`` earlier; else 0: more had waited than could be in time.
+    """Return the seconds of arrivals that were late in the last batch because it was committed
+    ``longer_s`` later than expected; 0 where some had been late anyway.
     """
     if now.latency_s is None or not now.batch_rows or not now.input_rows_per_s:
         return 0.0

@@ -10,8 +10,11 @@ from rheostat.model import Memory, Observation
 from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.situation import situation
+from rheostat.policies.foresight.state import State
+from rheostat.policies.foresight.tuning import Tuning
 from rheostat.signals.forecasts.rate_history import Rates
 
+TUNING = Tuning()
 STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
 
 
@@ -35,23 +38,24 @@ def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
     rates: list[float], every_s: float
 ) -> None:
     now, memory = looked(rates, every_s)
-    seen, kept = learnt(now, memory, 10.0)
+    state, kept = learnt(now, State.from_json(memory), 10.0, TUNING)
     assert kept is not None
-    model = identified(seen["batches"])
+    model = identified(state.batches)
     assert model is not None
-    anew = Rates(seen["rates"], seen["period_s"])
-    found = [
-        situation(now, seen, model, slo_s=10.0, margin=0.5, rates=each) for each in (kept, anew)
+    anew = Rates(state.rates, state.period_s)
+    situations = [
+        situation(now, state, model, rates, slo_s=10.0, margin=0.5, tuning=TUNING)
+        for rates in (kept, anew)
     ]
-    assert found[0].coming == found[1].coming
-    assert found[0].sizes == found[1].sizes
+    assert situations[0].coming == situations[1].coming
+    assert situations[0].sizes == situations[1].sizes
 
 
 def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
     now, memory = looked([1000.0 + n % 7 for n in range(200)], 1.0)
-    read = 0
+    state, read = State.from_json(memory), 0
     for n in range(1, 16):
-        seen, _ = learnt(replace(now, t_s=now.t_s + n), memory, 10.0)
-        read += seen["turn"] != memory["turn"]
-        memory = {**seen, "newest_s": now.t_s + n}
+        after, _ = learnt(replace(now, t_s=now.t_s + n), state, 10.0, TUNING)
+        read += after.turn != state.turn
+        state = after
     assert read == 3  # means of five seconds, looks of one

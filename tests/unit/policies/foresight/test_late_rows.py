@@ -1,15 +1,17 @@
 import math
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import counted, late_by, may_be_late
+from rheostat.policies.foresight.late_rows import error_budget, late_by, with_late_rows
+from rheostat.policies.foresight.state import State
+from rheostat.policies.foresight.tuning import Tuning
 
 
 def after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
     """A job of 100 rows/s that has run for so long: what of its rows may still be late."""
-    memory: dict[str, Any] = {}
+    state = State()
     for t_s in range(0, seconds + 1, 5):
         now = Observation(
             t_s=float(t_s),
@@ -18,8 +20,8 @@ def after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
             batch_rows=100,
             latency_s=latency_s,
         )
-        memory = {"late": counted(now, memory, slo_s=10.0), "newest_s": now.t_s}
-    return may_be_late(memory["late"])
+        state = replace(with_late_rows(state, now, slo_s=10.0), newest_s=now.t_s)
+    return error_budget(state, Tuning())
 
 
 def test_in_an_old_job_eight_in_a_hundred_rows_of_five_minutes_may_be_late() -> None:

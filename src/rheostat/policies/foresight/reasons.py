@@ -1,0 +1,73 @@
+"""The reason and the numbers of a decision: the costs that were compared, and the scenarios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rheostat.capacity.need import closed_form, row_work_s
+from rheostat.policies.foresight.situation import Situation
+from rheostat.signals.forecasts.forecast import HORIZONS_S
+
+
+class Compared(NamedTuple):
+    """A size, the rows that are late with it on the deciding path, and the share of all rows that
+    surges are expected to make late.
+    """
+
+    executors: int
+    late_rows: float
+    surge_late_share: float = 0.0
+
+
+def compared(
+    at: Situation, costs: Sequence[Compared], within_s: float, evidence: dict[str, Any]
+) -> str:
+    """Return the costs of the sizes in words, and add those of the first and the second to the
+    evidence.
+    """
+    texts, tolerated = [], at.tuning.late_s * at.coming.p90[0]
+    evidence["horizon_s"] = within_s
+    for size, role in zip(costs, ("chosen", "rejected"), strict=False):
+        slot_s = size.executors * at.slots * within_s
+        late_rows = 0.0 if size.late_rows <= tolerated else size.late_rows
+        evidence |= {f"slot_s_{role}": slot_s, f"late_rows_{role}": late_rows}
+        late = f"{late_rows:,.0f} late rows" if late_rows else "no late rows"
+        if size.surge_late_share:
+            late += f", {size.surge_late_share:.1%} in surges"
+        plural = "s" * (size.executors != 1)
+        texts.append(f"{size.executors} executor{plural}: {slot_s:,.0f} slot-seconds, {late}")
+    texts[0] += f" within {within_s:.0f} s"
+    return "; ".join(texts)
+
+
+def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
+    """Return forecast, surge, need and capacity; the forecast is of when executors that are
+    requested now would start.
+    """
+    place = min(
+        range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.tick_s)
+    )
+    rates = [path[place + 1] for path in (at.coming.p50, at.coming.p90, at.coming.p99)]
+    slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s)
+    return {
+        "forecast_rows_per_s_p50": rates[0],
+        "forecast_rows_per_s_p90": rates[1],
+        "forecast_rows_per_s_p99": rates[2],
+        "forecast_path_p90": _path(at, at.coming.p90),
+        "surge_rows_per_s": at.surges.worst.rate,
+        "surge_step_rows_per_s": at.surges.worst.once,
+        "needed": None if slots is None else math.ceil(slots / at.slots),
+        "capacity_rows_per_s": at.sustained(at.size),
+        "late_share_ahead": late_share_ahead,
+        "late_share_budget": at.late_share,
+        "start_s": at.cost.start_s,
+        "spread": at.model.spread,
+        "fixed_s": at.model.model.fixed_s,
+        "row_slot_s": row_work_s(at.model.model),
+    }
+
+
+def _path(at: Situation, rates: Sequence[float]) -> str:
+    return " ".join(f"{t_s:g}:{rate:.4g}" for t_s, rate in at.coming.path(rates))

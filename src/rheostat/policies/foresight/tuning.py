@@ -1,0 +1,71 @@
+"""The constants of ``predictive``: one value, which ``benchmarks/ablation.py`` varies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """Each constant with its unit; the table of docs/evidence/predictive.md has its ablation."""
+
+    # The error budget of the objective (99 % of all rows, 90 % in each five minutes).
+    late_share: float = 0.008
+    """Share of all rows that may be late; the rest to 1 % is for what the model does not know."""
+
+    late_share_window: float = 0.08
+    """Share of the rows of five minutes that may be late."""
+
+    late_share_rescales: float = 0.004
+    """Share of the rows of an hour that rescales may make late by their cold batches."""
+
+    # The objective that is aimed at.
+    latency_target: float = 0.95
+    """Share of the SLO: batches that just meet it queue up at the least disturbance."""
+
+    warm_up_headroom: float = 0.35
+    """Share of the SLO by which the target is lower at first, where executors start as slowly as
+    the SLO."""
+
+    fixed_cost_factor: float = 2.5
+    """Least target in fixed costs of a batch: below twice the fixed cost no size meets it."""
+
+    # Uncertainty of the models, in standard deviations unless stated otherwise.
+    model_error: float = math.log(1.5)
+    """Median log error of five batches above which the batch model does not decide."""
+
+    start_z: float = 1.28
+    """Start time that is planned with: 90 % of starts are quicker."""
+
+    start_z_surge: float = 2.0
+    """Start time until executors are back after a scale-in: 98 % of starts are quicker."""
+
+    start_z_likely: float = 0.67
+    """Start time in the expected loss of a surge: 75 % of starts are quicker."""
+
+    outlier: float = 1.5
+    """Batch time over its prediction from which a batch is an outlier."""
+
+    warm_up_unknown: float = 0.5
+    """Share of the load's behaviour that is unknown, above which the job is in warm-up."""
+
+    # Comparison of sizes.
+    late_s: float = 0.1
+    """Late rows, in seconds of arrivals, that do not count: the simulation is no better."""
+
+    least_gain: float = 0.05
+    """Share of the late rows that more executors must avoid."""
+
+    scale_out_risk_ratio: float = 2.0
+    """Risk of surges, in error budgets, at which the policy scales out; it scales in at 1."""
+
+    scale_in_batch_factor: float = 1.05
+    """Batch times after a scale-in, in predicted ones."""
+
+    # Scenarios.
+    surge_follow_s: float = 60.0
+    """Seconds that a surge is simulated after executors are back and the SLO has passed."""
+
+    surge_phases: tuple[float, ...] = (0.25, 0.75)
+    """Shares of a trigger interval that have passed when the surge comes."""
