@@ -1,0 +1,171 @@
+"""How a job is, in one word, one sentence, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rheostat.journal.explanation import format_duration
+from rheostat.journal.starts import RESTART, SHADOW
+from rheostat.journal.status import ALLOWED_LATE_SHARE, JobStatus
+
+HEALTHY, LATE, BOUND, HALTED, BLIND = "Healthy", "Late", "Bound", "Halted", "Blind"
+NOT_SCALING = "Not scaling"
+WORDS = (NOT_SCALING, HALTED, BLIND, LATE, BOUND, HEALTHY)
+"""The words in the order in which they are checked: the first that applies is shown."""
+
+_BLOCKING = ("ceiling", "budget", "the cluster", "slot-hour budget", "excluded period", "schedule")
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One of ``WORDS``, why, and the next action; the action is empty where none is needed."""
+
+    word: str
+    sentence: str
+    action: str = ""
+
+
+def health(status: JobStatus, late_share: float | None = None) -> Health:
+    """Return the health of a job; ``late_share`` is the share of late rows of the last minutes."""
+    return (
+        _not_scaling(status)
+        or _halted(status)
+        or _blind(status)
+        or _late(status, late_share)
+        or _bound(status)
+        or _healthy(status)
+    )
+
+
+def _not_scaling(status: JobStatus) -> Health | None:
+    start = status.start
+    if status.state == "ended":
+        return Health(NOT_SCALING, f"The job ended; {_size(status)} at the end.")
+    if status.state in ("dead", "silent"):
+        words = {
+            "dead": ("Its process has gone", "Read the driver's log, and start the job again."),
+            "silent": ("Its process runs, but decides nothing", "Read the driver's log."),
+        }
+        what, action = words[status.state]
+        age = "" if status.age_s is None else f" {format_duration(status.age_s)} ago"
+        return Health(NOT_SCALING, f"{what}: the last decision was made{age}.", action)
+    if start is not None and start.mode == SHADOW:
+        wanted = status.wanted if status.wanted is not None else status.target
+        return Health(
+            NOT_SCALING,
+            f"Shadow mode: {_executors(wanted)} recommended, {_size(status)}.",
+            "Use rheostat.attach in place of rheostat.shadow to apply the recommendations.",
+        )
+    if status.phase == "failed":
+        return Health(
+            NOT_SCALING, f"The last decision failed: {status.detail}.", "Read the driver's log."
+        )
+    return None
+
+
+def _halted(status: JobStatus) -> Health | None:
+    if not status.halted:
+        return None
+    detail = status.detail or "the kill switch is set"
+    resume = f"Resume it here, or with: rheostat resume {status.journal}"
+    return Health(HALTED, f"No decisions are made ({detail}); {_size(status)}.", resume)
+
+
+def _blind(status: JobStatus) -> Health | None:
+    if status.broker_up is False:
+        kafka = status.start.kafka if status.start and status.start.kafka else "the Kafka broker"
+        return Health(
+            BLIND,
+            f"{kafka} does not answer, so the backlog is unknown; the size is kept.",
+            "Check the broker and the network between it and the driver.",
+        )
+    if status.state == "starting":
+        return None
+    if status.executors is None:
+        return Health(
+            BLIND, "No query is running, so nothing can be measured.", "Start a streaming query."
+        )
+    if status.input_rows_per_s is None and status.latency_s is None:
+        return Health(
+            BLIND,
+            "Neither the arrival rate nor a batch has been measured yet.",
+            "Wait for the first batches, or name the broker with kafka=.",
+        )
+    return None
+
+
+def _late(status: JobStatus, late_share: float | None) -> Health | None:
+    slo_s = status.start.slo_s if status.start else None
+    waits = (status.latency_s, status.running_batch_s, status.lag_s)
+    waiting_s = max(filter(None, waits), default=0.0)
+    if slo_s is not None and waiting_s > slo_s:
+        sentence = f"Rows wait {waiting_s:.1f} s; the objective is {slo_s:g} s."
+    elif late_share is not None and late_share > ALLOWED_LATE_SHARE:
+        sentence = (
+            f"{late_share:.1%} of the rows of the last ten minutes were late; 1 % is allowed."
+        )
+    else:
+        return None
+    return Health(LATE, sentence, _late_action(status))
+
+
+def _late_action(status: JobStatus) -> str:
+    if _is_bound(status):
+        return _bound_action(status)
+    if status.target is not None and status.executors is not None:
+        missing = status.target - status.executors
+        if missing > 0:
+            return f"Wait: {_executors(missing)} requested and not registered yet."
+    if status.target is not None and status.wanted == status.target:
+        return "Wait for the backlog to shrink; where this happens often, raise the floor."
+    return "Open the newest decision below: it names the guard that holds the size."
+
+
+def _is_bound(status: JobStatus) -> bool:
+    if not status.binding:
+        return False
+    limits_growth = status.wanted is None or status.target is None or status.wanted > status.target
+    names = status.binding.startswith(_BLOCKING) and limits_growth
+    return names or status.binding.endswith("more executors would not help")
+
+
+def _bound(status: JobStatus) -> Health | None:
+    if not _is_bound(status):
+        return None
+    binding = status.binding or ""
+    return Health(BOUND, f"{binding[:1].upper()}{binding[1:]}.", _bound_action(status))
+
+
+def _bound_action(status: JobStatus) -> str:
+    binding = status.binding or ""
+    if binding.startswith("ceiling"):
+        return (
+            f"Raise the ceiling (now {status.start.max_executors if status.start else 'unknown'})."
+        )
+    if binding.startswith("the cluster"):
+        return "Ask the cluster manager for more capacity, or raise the quota."
+    if "partition" in binding:
+        return "Give the topic or the state more partitions: rheostat state plan CHECKPOINT."
+    if "sink" in binding:
+        return "Speed up the sink; more executors would not help."
+    return "Change the guard that limits the size."
+
+
+def _healthy(status: JobStatus) -> Health:
+    start = status.start
+    way = " (restarts)" if start and start.mode == RESTART else ""
+    if status.latency_s is None or start is None:
+        return Health(HEALTHY, f"{_size(status)}{way}.")
+    return Health(
+        HEALTHY,
+        f"Rows are committed in {status.latency_s:.1f} s, within the objective of"
+        f" {start.slo_s:g} s, by {_executors(status.executors)}{way}.",
+    )
+
+
+def _size(status: JobStatus) -> str:
+    return f"it has {_executors(status.executors)}"
+
+
+def _executors(count: int | None) -> str:
+    return "unknown" if count is None else f"{count} executor{'s' * (count != 1)}"

@@ -1,0 +1,328 @@
+"""A job as its page shows it, read from its journal."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rheostat.control.health import health
+from rheostat.control.journal_reader import Place, place_of, record_at, records_from, records_until
+from rheostat.control.journal_reader import last_time as last_time_of
+from rheostat.control.series import Bucket, Fold, columns, kind_of, resample
+from rheostat.control.series_file import WIDTH_S, SeriesReader
+from rheostat.journal.evidence_terms import term
+from rheostat.journal.explanation import explain, format_observation, verdict
+from rheostat.journal.retention import segments
+from rheostat.journal.savings import BEFORE, MAX, saving, total
+from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Start, read_events, starts_of
+from rheostat.journal.status import Alive, job_status, size_before, status_json
+from rheostat.journal.summary import summarize
+from rheostat.journal.totals import DAY_S, date_of, longest_gap_s
+from rheostat.model import Record
+
+RECENT_S = 3 * 3600.0
+"""Up to here single ticks are kept; older ones are shown by the minute."""
+
+_LATE_S = 600.0
+_MOST_POINTS = 2000
+_MOST_DECISIONS = 500
+
+
+class JournalJob:
+    """Answers what a page asks about one journal; from any thread, and nothing is written."""
+
+    def __init__(self, folder: Path, alive: Alive = lambda _: None, name: str = "") -> None:
+        self.folder = folder
+        self.name = name or folder.name
+        self._alive = alive
+        self._lock = threading.Lock()
+        self._minutes = SeriesReader(folder)
+        self._older: list[Bucket] | None = None
+        self._recent: list[Bucket] = []
+        self._fold = Fold(0.0, ())
+        self._place: Place | None = None
+        self._overview: tuple[Any, dict[str, Any]] | None = None
+
+    def version(self) -> tuple[Any, ...]:
+        """Return what changes with every record and every event; costs a few calls of ``stat``."""
+        newest = segments(self.folder)[-1:]
+        paths = [*newest, self.folder / STARTS_FILE, self.folder / STOP_FILE]
+        return tuple((path.name, *_stat(path)) for path in paths)
+
+    def overview(self) -> dict[str, Any]:
+        """Return status, health and money."""
+        now, version = time.time(), (self.version(), int(time.time() // 5))
+        cached = self._overview
+        if cached and cached[0] == version:
+            return cached[1]
+        status = job_status(self.folder, now, self._alive)
+        late_share = self._late_share()
+        answer = {
+            **status_json(status),
+            "name": status.application or self.name,
+            "now_s": now,
+            "health": asdict(health(status, late_share)),
+            "late_share_10min": late_share,
+            "week": self._week(now),
+            "price": status.start.price if status.start else None,
+        }
+        self._overview = version, answer
+        return answer
+
+    def series(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
+        """Return the columns of the charts between two times; None is the first and the last."""
+        points = max(10, min(points, _MOST_POINTS))
+        buckets, starts = self._between(from_s, to_s)
+        if not buckets:
+            return {"t": [], "first_s": None, "last_s": None}
+        span_s = buckets[-1].end_s - buckets[0].t_s
+        width_s = span_s / points
+        shown = list(resample(buckets, width_s)) if len(buckets) > points else buckets
+        gap_s = max(longest_gap_s(starts[-1] if starts else None), 3 * width_s)
+        if shown[0].t_s < self._recent_from():
+            gap_s = max(gap_s, 3 * WIDTH_S)
+        first_s, last_s = self.extent()
+        return {**columns(shown, starts, gap_s), "first_s": first_s, "last_s": last_s}
+
+    def extent(self) -> tuple[float | None, float | None]:
+        """Return the times of the first and of the last record."""
+        first = next((record for _, record in records_from(self.folder, Place())), None)
+        firsts = [b.t_s for b in (*self._minutes.buckets[:1], *self._recent[:1])]
+        first_s = min([*firsts, *([first.t_s] if first else [])], default=None)
+        return first_s, self._recent[-1].end_s if self._recent else first_s
+
+    def decisions(
+        self, from_s: float | None, to_s: float | None, limit: int = _MOST_DECISIONS
+    ) -> list[dict[str, Any]]:
+        """Return the changes between two times and why nothing was changed in between, the newest
+        first.
+        """
+        buckets, starts = self._between(from_s, to_s)
+        entries = [*_entries(buckets), *(_start_entry(start) for start in starts)]
+        inside = [
+            entry
+            for entry in entries
+            if (from_s is None or entry["t_s"] >= from_s) and (to_s is None or entry["t_s"] <= to_s)
+        ]
+        newest = sorted(inside, key=lambda entry: -entry["t_s"])
+        return newest[: min(limit, _MOST_DECISIONS)]
+
+    def record(self, at_s: float) -> dict[str, Any] | None:
+        """Return the decision at a moment with its evidence and what each guard changed."""
+        record = record_at(self.folder, at_s)
+        return None if record is None else record_json(record)
+
+    def _week(self, now: float) -> dict[str, Any]:
+        """Return today's saving and that of the last seven days, against both sizes."""
+        totals, events = summarize(self.folder)[0].totals, read_events(self.folder)
+        before = size_before(totals, starts_of(events))
+        dates = {date_of(now - day * DAY_S) for day in range(7)}
+        days = {
+            "today": {date_of(now)},
+            "week": dates,
+            "all": set(totals.days),
+        }
+        return {
+            name: {
+                against: _saving_json(
+                    saving(
+                        total({d: v for d, v in totals.days.items() if d in wanted}),
+                        against,
+                        before,
+                    )
+                )
+                for against in (MAX, BEFORE)
+            }
+            for name, wanted in days.items()
+        }
+
+    def _late_share(self) -> float | None:
+        buckets, _ = self._between(None, None, recent_only=True)
+        if not buckets:
+            return None
+        newest = [b for b in buckets if b.end_s > buckets[-1].end_s - _LATE_S]
+        rows = sum(bucket.rows for bucket in newest)
+        return sum(bucket.late_rows for bucket in newest) / rows if rows else None
+
+    def _between(
+        self, from_s: float | None, to_s: float | None, recent_only: bool = False
+    ) -> tuple[list[Bucket], list[Start]]:
+        with self._lock:
+            starts = self._refresh()
+            buckets = self._recent
+            since_s = self._recent_from()
+            if not recent_only and (from_s is None or from_s < since_s):
+                buckets = [*self._until(since_s), *buckets]
+            return [
+                bucket
+                for bucket in buckets
+                if (from_s is None or bucket.end_s >= from_s)
+                and (to_s is None or bucket.t_s <= to_s)
+            ], starts
+
+    def _recent_from(self) -> float:
+        return self._recent[0].t_s if self._recent else float("inf")
+
+    def _refresh(self) -> list[Start]:
+        """Read what was added to the journal."""
+        starts = starts_of(read_events(self.folder))
+        self._fold.starts = starts
+        if self._place is None:
+            last_s = last_time_of(self.folder)
+            self._place = place_of(self.folder, (last_s or 0.0) - RECENT_S)
+        for place, record in records_from(self.folder, self._place):
+            self._place = place
+            bucket = self._fold.add(record)
+            if bucket is not None:
+                self._recent.append(bucket)
+        rest = self._fold.rest()
+        if rest is not None:
+            self._recent.append(rest)
+        if self._recent and self._recent[0].t_s < self._recent[-1].t_s - 1.5 * RECENT_S:
+            oldest_s = self._recent[-1].t_s - RECENT_S
+            self._recent = [bucket for bucket in self._recent if bucket.t_s >= oldest_s]
+        return starts
+
+    def _until(self, since_s: float) -> list[Bucket]:
+        """Return the minutes before a time: from the file beside the journal, and where that began
+        later than the journal from its records.
+        """
+        self._minutes.refresh()
+        minutes = [bucket for bucket in self._minutes.buckets if bucket.end_s < since_s]
+        if self._older is None:
+            begin_s = minutes[0].t_s if minutes else since_s
+            fold = Fold(WIDTH_S, self._fold.starts)
+            read = (fold.add(record) for record in records_until(self.folder, begin_s))
+            self._older = [bucket for bucket in read if bucket is not None]
+            rest = fold.rest()
+            self._older += [rest] if rest else []
+        return [*self._older, *minutes]
+
+
+def record_json(record: Record) -> dict[str, Any]:
+    """Return a record as a page shows it: in words, with evidence, guards and executors."""
+    observed, raw = record.observation, record.raw
+    return {
+        "t_s": record.t_s,
+        "verdict": verdict(record),
+        "observed": format_observation(observed),
+        "wanted": raw.target if raw else None,
+        "target": record.target,
+        "size": observed.size if observed else None,
+        "reason": raw.reason if raw else "",
+        "evidence": _evidence(raw.evidence) if raw else [],
+        "guards": _guards(record),
+        "actions": list(record.actions),
+        "rescaling": str(record.rescaling),
+        "executors": observed.executors if observed else None,
+        "slots": observed.slots_per_executor if observed else None,
+        "by_executor": {
+            name: asdict(sample) for name, sample in (observed.by_executor or {}).items()
+        }
+        if observed
+        else {},
+        "state_partitions": observed.state_partitions if observed else None,
+        "state_bytes": observed.state_bytes if observed else None,
+        "in_flight": asdict(observed.in_flight) if observed and observed.in_flight else None,
+        "text": explain(record),
+    }
+
+
+def _guards(record: Record) -> list[dict[str, Any]]:
+    from rheostat.journal.rescalings import allowances
+
+    return [
+        {
+            "guard": change.guard,
+            "before": change.before,
+            "after": change.after,
+            "reason": text.partition(": ")[2],
+        }
+        for change, text in allowances(record)
+    ]
+
+
+def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"words": term(name).words, "unit": term(name).unit, "value": value}
+        for name, value in evidence.items()
+        if value is not None
+    ]
+
+
+def _entries(buckets: Sequence[Bucket]) -> Iterator[dict[str, Any]]:
+    """Yield the changes, and between two of them the reasons for which nothing was changed."""
+    kept: list[Bucket] = []
+    for bucket in buckets:
+        if bucket.events:
+            yield from _kept(kept)
+            kept = []
+        for t_s, before, after, guard, reason in bucket.events:
+            kind = guard if guard in ("halted", "resumed") else "change"
+            yield {
+                "t_s": t_s,
+                "kind": kind,
+                "before": before,
+                "after": after,
+                "guard": guard,
+                "reason": reason,
+            }
+        if not bucket.events:
+            kept.append(bucket)
+    yield from _kept(kept)
+
+
+def _kept(buckets: Sequence[Bucket]) -> Iterator[dict[str, Any]]:
+    counts: Counter[str] = Counter()
+    texts: dict[str, str] = {}
+    for bucket in buckets:
+        for text, count in bucket.reasons.items():
+            kind = kind_of(text)
+            counts[kind] += count
+            texts[kind] = text
+    if not counts:
+        return
+    ticks = counts.total()
+    target = buckets[-1].target
+    yield {
+        "t_s": buckets[0].t_s,
+        "end_s": buckets[-1].end_s,
+        "kind": "kept",
+        "before": target,
+        "after": target,
+        "reasons": [
+            {"reason": texts[kind], "share": count / ticks} for kind, count in counts.most_common(3)
+        ],
+    }
+
+
+def _start_entry(start: Start) -> dict[str, Any]:
+    word = "settings changed" if start.directed else "started"
+    return {
+        "t_s": start.t_s,
+        "kind": "start",
+        "reason": f"{word}: {start.mode} mode, policy {start.policy}, {start.min_executors} to"
+        f" {start.max_executors} executors, objective {start.slo_s:g} s",
+    }
+
+
+def _saving_json(value: Any) -> dict[str, Any]:
+    return {
+        **asdict(value),
+        "saved_slot_h": value.saved_slot_h,
+        "saved_share": value.saved_share,
+        "late_share": value.late_share,
+    }
+
+
+def _stat(path: Path) -> tuple[float, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0.0, 0
+    return status.st_mtime, status.st_size
