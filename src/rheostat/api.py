@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rheostat.config import GuardOptions, JournalOptions, LoopOptions
+from rheostat.config import GuardOptions, JournalOptions, LoopOptions, ServeOptions
 from rheostat.diagnosis.examination import examine as doctor
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
@@ -41,7 +41,7 @@ def attach(
     shares: str | None = None,
     free_nodes: bool | None = None,
     retention: JournalOptions | None = None,
-    agent: str | int | None = None,
+    serve: str | int | ServeOptions | None = None,
     replace: bool | None = None,
     price: float | None = None,
     **unknown: NoReturn,
@@ -70,7 +70,7 @@ def attach(
     - ``standby``: warm executors without state above the target, within the ceiling; they cost as
       much as others.
     - ``free_nodes``: among executors with equal state, one on the emptiest node leaves first.
-    - ``agent``: port, or ``host:port``, of the HTTP control API.
+    - ``serve``: port, or ``host:port``, of the page, the metrics and the HTTP control API.
     - ``replace``: stop another autoscaler of this application instead of being refused.
     - ``price``: price of a slot-hour, in which savings are reported.
 
@@ -102,7 +102,7 @@ def shadow(
     shares: str | None = None,
     free_nodes: bool | None = None,
     retention: JournalOptions | None = None,
-    agent: str | int | None = None,
+    serve: str | int | ServeOptions | None = None,
     replace: bool | None = None,
     price: float | None = None,
     **unknown: NoReturn,

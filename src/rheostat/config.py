@@ -297,34 +297,61 @@ class GuardOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentOptions:
-    """Whether an application serves the control API over HTTP, as the operator needs."""
+class ServeOptions:
+    """Whether a driver serves its page and its control API over HTTP, and under which names."""
 
-    agent: str = field(
+    serve: str = field(
         default="",
         metadata={
             "help": (
-                "serve /status, /metrics, /scale, /halt and /resume at this port of the loopback"
+                "serve the page, /metrics, /status and the control API at this port of the loopback"
                 " address, or at HOST:PORT (0.0.0.0:PORT: the network of the pod); writing needs"
-                " the token of the environment variable RHEOSTAT_AGENT_TOKEN"
+                " the token of the environment variable RHEOSTAT_TOKEN, and reading that of"
+                " RHEOSTAT_READ_TOKEN if it is set"
             )
         },
     )
+    serve_hosts: str = field(
+        default="",
+        metadata={
+            "help": (
+                "host names, separated by commas, under which the page may be called besides"
+                " addresses, localhost and the name of this computer"
+            )
+        },
+    )
+    serve_certificate: str = field(
+        default="", metadata={"help": "TLS certificate file (PEM); without one HTTP is plain"}
+    )
+    serve_key: str = field(default="", metadata={"help": "key file (PEM) of that certificate"})
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        port = self.agent.rpartition(":")[2]
-        if self.agent and not (port.isdecimal() and int(port) < 65_536):
+        port = self.serve.rpartition(":")[2]
+        if self.serve and not (port.isdecimal() and int(port) < 65_536):
             raise BadInput(
-                f"agent must be a port or HOST:PORT, such as 8085 or 0.0.0.0:8085, but it is"
-                f" {self.agent!r}"
+                f"serve must be a port or HOST:PORT, such as 8085 or 0.0.0.0:8085, but it is"
+                f" {self.serve!r}"
             )
+        if bool(self.serve_certificate) != bool(self.serve_key):
+            raise BadInput("serve_certificate and serve_key must be set together")
 
     @property
     def address(self) -> tuple[str, int]:
         """Host and port; the host is the loopback address unless one is named."""
-        host, _, port = self.agent.rpartition(":")
-        return host or "127.0.0.1", int(port)
+        host, _, port = self.serve.rpartition(":")
+        return host.strip("[]") or "127.0.0.1", int(port)
+
+    @property
+    def tls(self) -> tuple[str, str] | None:
+        """The files of certificate and key; None for plain HTTP."""
+        return (self.serve_certificate, self.serve_key) if self.serve_certificate else None
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The host names as a set."""
+        names = (name.strip().lower() for name in self.serve_hosts.split(","))
+        return frozenset(filter(None, names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from rheostat.config import (
     WANTED,
-    AgentOptions,
     GuardOptions,
     JournalOptions,
     LoopOptions,
+    ServeOptions,
     StateOptions,
 )
 from rheostat.errors import BadInput
@@ -35,6 +35,7 @@ INTERNAL = f"{PREFIX}internal."
 """Settings that Rheostat passes to a session that it starts (``warm_start.py``); not for users."""
 
 _POLICY, _PARAMETERS, _KAFKA, _SERVERS = "policy", "parameters", "kafka", "bootstrap.servers"
+_T = TypeVar("_T")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):/")
 GROUPS = {"loop": LoopOptions, "guards": GuardOptions, "retention": JournalOptions}
 """The arguments that are groups of options."""
@@ -62,7 +63,7 @@ class Settings:
     guards: GuardOptions = field(default_factory=GuardOptions)
     state: StateOptions = field(default_factory=StateOptions)
     retention: JournalOptions = field(default_factory=JournalOptions)
-    agent: AgentOptions = field(default_factory=AgentOptions)
+    serve: ServeOptions = field(default_factory=ServeOptions)
     replace: bool = False
     price: float = 0.0
     restarts: Path | None = None
@@ -137,10 +138,16 @@ def settings_of(**arguments: Any) -> Settings:
         given[_KAFKA] = {_SERVERS: kafka}
     if "journal" in given:
         given["journal"] = _folder(given["journal"])
-    if isinstance(agent := given.pop("agent", ""), int):
-        agent = str(agent)
-    state = {name: given.pop(name) for name in _names(StateOptions) if name in given}
-    return Settings(**given, state=StateOptions(**state), agent=AgentOptions(agent=agent))
+    if isinstance(port := given.get("serve"), int):
+        given["serve"] = str(port)
+    if not isinstance(given.get("serve"), ServeOptions):
+        given["serve"] = _taken(ServeOptions, given)
+    return Settings(state=_taken(StateOptions, given), **given)
+
+
+def _taken(group: type[_T], given: dict[str, Any]) -> _T:
+    """Return a group of the arguments that are its options, which are removed from the others."""
+    return group(**{name: given.pop(name) for name in _names(group) if name in given})
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,7 +235,7 @@ def conf_settings() -> tuple[ConfSetting, ...]:
     ]
     flat = [
         ConfSetting(option.name, option.name, option.default, option.metadata["help"])
-        for group in (StateOptions, AgentOptions)
+        for group in (StateOptions, ServeOptions)
         for option in fields(group)
     ]
     return (*_OWN, *grouped, *flat)

@@ -81,13 +81,13 @@ class Place:
 
     def pod(self, name: str, *words: str, submit: str = "") -> dict[str, Any]:
         """A driver's pod around the application; ``words`` are more options of rheostat run."""
-        command = [sys.executable, "-m", "rheostat.cli", "run", "--agent", f"$(POD_IP):{PORT}"]
+        command = [sys.executable, "-m", "rheostat.cli", "run", "--serve", f"$(POD_IP):{PORT}"]
         command += ["--min", "1", "--max", "4", "--interval", "2", *words]
         command += [str(self.folder / "app.py"), "--", str(self.folder / name)]
         env: dict[str, Any] = {
             **self.cluster.driver_environment(),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
-            "RHEOSTAT_AGENT_TOKEN": TOKEN,
+            "RHEOSTAT_TOKEN": TOKEN,
             "XDG_STATE_HOME": str(self.folder / "state"),
             "PYSPARK_SUBMIT_ARGS": f"{submit} pyspark-shell",
         }

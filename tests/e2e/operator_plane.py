@@ -119,7 +119,7 @@ class Operator:
             [*command, *self._extra],
             env=environment(
                 KUBECONFIG=str(self._plane.folder / "operator-kubeconfig"),
-                RHEOSTAT_AGENT_TOKEN=TOKEN,
+                RHEOSTAT_TOKEN=TOKEN,
             ),
             stdout=self.log.open("ab"),
             stderr=subprocess.STDOUT,

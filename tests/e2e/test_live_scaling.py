@@ -153,7 +153,7 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
         journal=journal,
         loop=LOOP,
         placement="off",
-        agent=address,
+        serve=address,
     )
     assert (handle.capabilities.can_scale, handle.capabilities.cannot) == (True, ())
 

@@ -101,7 +101,7 @@ def begin_driver(cluster: KubernetesCluster, owner: Owner) -> Driver:
     create(cluster.plane, pod, *executors("app-8085"))
     asked = "kubectl get pod etl-1 --output jsonpath={.status.podIP}"
     address = until(lambda: owner.run(asked), "the driver's pod has an address")
-    secret = "kubectl get secret rheostat-agent-token --output jsonpath={.data.token}"
+    secret = "kubectl get secret rheostat-token --output jsonpath={.data.token}"
     token = owner.run(f"{secret} | base64 --decode")
     return Driver(3, token=token, at=(address, 8085))
 
@@ -116,7 +116,7 @@ def test_from_nothing_to_a_scaled_job_and_back_to_nothing(cluster: KubernetesClu
     pods = "kubectl --namespace rheostat get pods --output name"
     until(lambda: owner.run(pods), "the namespace admits the operator's pod")
     token = owner.run(
-        "kubectl --namespace rheostat get secret rheostat-agent-token"
+        "kubectl --namespace rheostat get secret rheostat-token"
         " --output jsonpath={.data.token} | base64 --decode"
     )
     # The image cannot be run here: the operator is a process with the rights of its account, and

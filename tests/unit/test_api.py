@@ -208,11 +208,11 @@ def test_an_argument_by_position_is_refused_with_the_form_that_is_right():
         rheostat.shadow(object(), "predictive")  # type: ignore[arg-type]
 
 
-def test_the_agent_may_be_a_port_number():
-    assert settings_of(agent=9096).agent.address == ("127.0.0.1", 9096)
+def test_serve_may_be_a_port_number():
+    assert settings_of(serve=9096).serve.address == ("127.0.0.1", 9096)
     for wrong in (True, -1, 65_536):
-        with pytest.raises(BadInput, match="agent must be a port or HOST:PORT"):
-            settings_of(agent=wrong)
+        with pytest.raises(BadInput, match="serve must be a port or HOST:PORT"):
+            settings_of(serve=wrong)
 
 
 @pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])

@@ -28,6 +28,8 @@ COMMANDS = {
     "doctor": "doctor:doctor",
     "calibrate": "recordings.calibrate:calibrate",
     "whatif": "recordings.whatif:whatif",
+    "serve": "services.serve:serve",
+    "top": "services.top:top",
     "connect-server": "services.connect_server:connect_server",
 }
 """The function of each command, in the order of the help."""

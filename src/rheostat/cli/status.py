@@ -92,10 +92,11 @@ def _answers(job: str) -> list[dict[str, Any]]:
 
 
 def _of_journal(folder: Path) -> dict[str, Any]:
-    return status_json(job_status(folder, time.time(), _alive))
+    return status_json(job_status(folder, time.time(), alive))
 
 
-def _alive(start: Start) -> bool | None:
+def alive(start: Start) -> bool | None:
+    """Return whether the process of a start runs; None where it is on another computer."""
     if start.pid is None or start.host != this_process().host:
         return None
     return process_start(start.pid) == start.process_started

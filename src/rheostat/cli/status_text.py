@@ -31,7 +31,7 @@ def lines_of(answer: Answer, now: float) -> list[str]:
         "journal": answer["journal"],
         "checkpoints": ", ".join(answer["checkpoints"]) or UNKNOWN,
         "kill switch": "SET" if answer["halted"] else f"not set ({answer['kill_switch']})",
-        "control": _start(answer).get("agent") or ("none" if answer["start"] else UNKNOWN),
+        "control": _start(answer).get("serve") or ("none" if answer["start"] else UNKNOWN),
         "savings": _saved(answer, "against_max", _max_name(answer)),
         "": _saved(answer, "against_before", _before_name(answer)),
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -93,8 +94,6 @@ class Guarded:
             return
         try:
             await self._app(scope, _bounded(receive), _timed(send))
-        except _TooLarge:
-            await _error(413, _BODY_TEXT)(scope, receive, send)
         except (asyncio.TimeoutError, OSError):
             return  # the connection is of no use any more; uvicorn closes it
 
@@ -118,10 +117,6 @@ class Guarded:
 _BODY_TEXT = f"the body may have at most {MAX_BODY_BYTES} bytes"
 
 
-class _TooLarge(Exception):
-    pass
-
-
 def _error(status: int, message: str) -> JSONResponse:
     # Closed: what is left of a large body must not be taken for the next request.
     return JSONResponse({"error": message}, status, headers={"Connection": "close"})
@@ -135,7 +130,7 @@ def _bounded(receive: Receive) -> Receive:
         message: MutableMapping[str, Any] = await receive()
         size += len(message.get("body", b""))
         if size > MAX_BODY_BYTES:
-            raise _TooLarge
+            raise HTTPException(413, _BODY_TEXT, {"Connection": "close"})
         return message
 
     return bounded

@@ -1,4 +1,4 @@
-"""The routes of the HTTP API: the page and its data for readers, and writes with a token."""
+"""The HTTP API of a driver: the page of its own job, its metrics, and writes with a token."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -17,55 +19,66 @@ from starlette.types import ASGIApp
 from rheostat.control.access import Access, Guarded
 from rheostat.control.control_service import ControlService, Refused
 from rheostat.control.driver_report import TOKEN_VARIABLE, Report, report_json
+from rheostat.control.jobs import Jobs
+from rheostat.control.page_app import PROTECTED, answered, page_routes
 from rheostat.control.sizing import sizing_of
 from rheostat.errors import BadInput
 from rheostat.metrics.registry import CONTENT_TYPE
 
 _BODY_S = 10.0
+_AUTHOR_CHARACTERS = 60
 Overview = Callable[[], Mapping[str, Any]]
+Note = Callable[[str, str], None]
+"""Keeps in the journal what was done, and by whom."""
+
 Write = Callable[[ControlService, Mapping[str, Any]], Report]
 _WRITES: Mapping[str, Write] = {
-    "/drain": lambda service, _: service.drain(),
-    "/halt": lambda service, _: service.halt(),
-    "/resume": lambda service, _: service.resume(),
-    "/scale": lambda service, body: service.resize(body.get("executors")),
-    "/sizing": lambda service, body: service.direct(sizing_of(body)),
+    "drain": lambda service, _: service.drain(),
+    "halt": lambda service, _: service.halt(),
+    "resume": lambda service, _: service.resume(),
+    "scale": lambda service, body: service.resize(body.get("executors")),
+    "sizing": lambda service, body: service.direct(sizing_of(body)),
+    "pin": lambda service, body: service.pin(body.get("executors"), body.get("minutes", 60)),
+    "limits": lambda service, body: service.change({"limits": dict(body)}),
+    "objective": lambda service, body: service.change({"slo": body.get("slo_s")}),
 }
-_PROTECTED = ("/api", "/metrics", "/overview", "/status")
 
 
-def control_app(service: ControlService, access: Access, overview: Overview = dict) -> ASGIApp:
-    """Return the application of a driver: its report, its metrics, and its writes.
+def control_app(
+    service: ControlService,
+    access: Access,
+    overview: Overview = dict,
+    jobs: Jobs | None = None,
+    note: Note | None = None,
+) -> ASGIApp:
+    """Return the application of a driver: its page, its report, its metrics, and its writes.
 
-    Without a token the API is read-only. ``overview`` returns the answer to ``GET /overview``.
+    Without a token the API is read-only. ``overview`` returns the answer to ``GET /overview``,
+    ``jobs`` is what the page shows, and ``note`` receives each write that was carried out.
     """
 
-    def metrics(_: Request) -> Response:
-        return Response(service.metrics.text(), media_type=CONTENT_TYPE)
+    async def metrics(_: Request) -> Response:
+        text = await run_in_threadpool(service.metrics.text)
+        return Response(text, media_type=CONTENT_TYPE)
 
-    reads = {
-        "/metrics": metrics,
-        "/overview": lambda _: JSONResponse(dict(overview())),
-        "/status": lambda _: JSONResponse(report_json(service.report())),
-    }
-    routes = [Route(path, _in_thread(read), methods=["GET"]) for path, read in reads.items()]
-    routes += [
-        Route(path, _write_route(service, access, write), methods=["PUT"])
-        for path, write in _WRITES.items()
+    routes = [
+        Route("/metrics", metrics),
+        Route("/overview", answered(lambda _: dict(overview()))),
+        Route("/status", answered(lambda _: report_json(service.report()))),
     ]
-    app = Starlette(routes=routes, exception_handlers={404: _unknown_path([*reads, *_WRITES])})
-    return Guarded(app, access, _PROTECTED)
-
-
-def _in_thread(read: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        return await run_in_threadpool(read, request)
-
-    return answer
+    routes += [
+        Route(f"/{name}", _write_route(service, access, name, note), methods=["PUT"])
+        for name in _WRITES
+    ]
+    if jobs is not None:
+        routes += page_routes(jobs, {"write": access.token is not None})
+    paths = [route.path for route in routes]
+    app = Starlette(routes=routes, exception_handlers={404: _unknown_path(paths)})
+    return Guarded(GZipMiddleware(app), access, PROTECTED)
 
 
 def _write_route(
-    service: ControlService, access: Access, write: Write
+    service: ControlService, access: Access, name: str, note: Note | None
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         if access.token is None:
@@ -74,14 +87,33 @@ def _write_route(
         if not access.may_write(request.headers.get("authorization", "")):
             return JSONResponse({"error": "the token is missing or wrong"}, 401)
         body = await asyncio.wait_for(request.body(), _BODY_S)
-        return JSONResponse(*await run_in_threadpool(_written, service, write, body))
+        content, status = await run_in_threadpool(_written, service, name, body)
+        if status == 200 and note is not None and body_is_news(name):
+            text = f"{name} {body.decode(errors='replace')}" if len(body) > 2 else name
+            await run_in_threadpool(note, text[:500], author_of(request))
+        return JSONResponse(content, status)
 
     return answer
 
 
-def _written(service: ControlService, write: Write, body: bytes) -> tuple[Mapping[str, Any], int]:
+def body_is_news(name: str) -> bool:
+    """Return whether a write is noted: an HPA repeats ``scale``, and an operator ``sizing``, which
+    the journal keeps as changes of settings.
+    """
+    return name not in ("scale", "sizing")
+
+
+def author_of(request: Request) -> str:
+    """Return who made a request: the name that was given, and the address it came from."""
+    given = unquote(request.headers.get("x-rheostat-author", ""))
+    name = "".join(filter(str.isprintable, given)).strip()[:_AUTHOR_CHARACTERS]
+    address = request.client.host if request.client else "unknown"
+    return f"{name or 'the control API'} ({address})"
+
+
+def _written(service: ControlService, name: str, body: bytes) -> tuple[Mapping[str, Any], int]:
     try:
-        return report_json(write(service, _object(body))), 200
+        return report_json(_WRITES[name](service, _object(body))), 200
     except Refused as refused:
         return {"error": str(refused)}, 409
     except BadInput as wrong:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from rheostat.control.driver_report import Report
 from rheostat.control.external_size_policy import WITHIN_S, ExternalSizePolicy, FlapGuard, Held
-from rheostat.control.sizing import Sizing
+from rheostat.control.sizing import Sizing, sizing_of, to_json
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, Reversal, StaleData
 from rheostat.metrics.registry import MetricsRegistry
 from rheostat.model import Capabilities, Record
 from rheostat.ports import Policy
+
+_LONGEST_PIN_MIN = 1440
 
 
 class Sized(Protocol):
@@ -76,6 +78,7 @@ class ControlService:
         self._recorded_s: float | None = None
         self._contest: tuple[float, str] | None = None
         self._draining = self._drained = False
+        self._pinned: tuple[float, Sizing] | None = None
 
     def see(self, record: Record) -> None:
         """Receive the record of a tick of the loop."""
@@ -85,6 +88,8 @@ class ControlService:
             if held:
                 self._contest = (self._recorded_s, held.reason)
             self.metrics.add(record)
+            if self._pinned and self._clock() >= self._pinned[0]:
+                self._unpin(self._pinned[1])
 
     def resize(self, size: object) -> Report:
         """Request a number of executors; raises BadInput for an invalid size, and Refused unless
@@ -101,11 +106,39 @@ class ControlService:
                 )
             return self.direct(replace(self._sizing, size=size))
 
+    def pin(self, size: object, minutes: object) -> Report:
+        """Keep a number of executors for some minutes, then decide again as before. Raises BadInput
+        for invalid values, and Refused while somebody else writes the size.
+        """
+        valid = isinstance(minutes, int | float) and 0 < minutes <= _LONGEST_PIN_MIN
+        if not valid or not isinstance(size, int | float) or size != int(size) or size < 1:
+            raise BadInput(
+                f"a pin needs executors of at least 1 and minutes from 1 to {_LONGEST_PIN_MIN}, but"
+                f" it has {size!r} and {minutes!r}"
+            )
+        with self._lock:
+            before = self._pinned[1] if self._pinned else self._sizing
+            if before.mode == "external":
+                raise Refused("the mode is external: whoever writes the size decides it")
+            report = self.direct(replace(before, mode="external", size=int(size)))
+            self._pinned = self._clock() + 60.0 * float(minutes), before  # type: ignore[arg-type]
+            return report
+
+    def _unpin(self, before: Sizing) -> None:
+        self._pinned = None
+        self.direct(before)
+
+    def change(self, values: Mapping[str, Any]) -> Report:
+        """Change only what ``values`` names of a sizing; raises what ``direct`` raises."""
+        with self._lock:
+            return self.direct(sizing_of({**to_json(self._sizing), **values}))
+
     def direct(self, sizing: Sizing) -> Report:
         """Apply a sizing now, or when decisions resume; an unchanged sizing has no effect. Raises
         BadInput for an invalid policy or guard.
         """
         with self._lock:
+            self._pinned = None
             if sizing != self._sizing:
                 self._sized.direct(*self._parts(sizing))
                 self._sized.pause("paused by the control API" if sizing.paused else "")

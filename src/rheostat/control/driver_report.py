@@ -9,7 +9,7 @@ from typing import Any
 from rheostat.control.sizing import Sizing, sizing_of, to_json
 
 SCHEMA = 1
-TOKEN_VARIABLE = "RHEOSTAT_AGENT_TOKEN"  # noqa: S105  (a variable's name)
+TOKEN_VARIABLE = "RHEOSTAT_TOKEN"  # noqa: S105  (a variable's name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

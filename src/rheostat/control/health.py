@@ -40,7 +40,7 @@ def health(status: JobStatus, late_share: float | None = None) -> Health:
 def _not_scaling(status: JobStatus) -> Health | None:
     start = status.start
     if status.state == "ended":
-        return Health(NOT_SCALING, f"The job ended; {_size(status)} at the end.")
+        return Health(NOT_SCALING, f"The job ended with {_executors(status.executors)}.")
     if status.state in ("dead", "silent"):
         words = {
             "dead": ("Its process has gone", "Read the driver's log, and start the job again."),

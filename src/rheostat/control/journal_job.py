@@ -19,7 +19,7 @@ from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
 from rheostat.journal.retention import segments
 from rheostat.journal.savings import BEFORE, MAX, saving, total
-from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Start, read_events, starts_of
+from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
 from rheostat.journal.status import Alive, job_status, size_before, status_json
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, date_of, longest_gap_s
@@ -103,7 +103,8 @@ class JournalJob:
         first.
         """
         buckets, starts = self._between(from_s, to_s)
-        entries = [*_entries(buckets), *(_start_entry(start) for start in starts)]
+        commands = [item for item in read_events(self.folder) if isinstance(item, Command)]
+        entries = [*_entries(buckets), *map(_start_entry, starts), *map(_command_entry, commands)]
         inside = [
             entry
             for entry in entries
@@ -308,6 +309,14 @@ def _start_entry(start: Start) -> dict[str, Any]:
         "kind": "start",
         "reason": f"{word}: {start.mode} mode, policy {start.policy}, {start.min_executors} to"
         f" {start.max_executors} executors, objective {start.slo_s:g} s",
+    }
+
+
+def _command_entry(command: Command) -> dict[str, Any]:
+    return {
+        "t_s": command.t_s,
+        "kind": "command",
+        "reason": f"{command.action}, by {command.author}",
     }
 
 

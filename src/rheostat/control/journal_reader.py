@@ -92,7 +92,7 @@ def _bisect(file: BinaryIO, t_s: float) -> int:
     low, high = 0, file.seek(0, 2)
     while low < high:
         middle = (low + high) // 2
-        file.seek(middle)
+        file.seek(max(0, middle - 1))
         if middle:
             file.readline()  # the rest of a line that began before
         begin = file.tell()

@@ -8,20 +8,30 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
+from rheostat.control.access import Access, Guarded
 from rheostat.control.jobs import Job, Jobs
 from rheostat.control.page_text import live_page
 from rheostat.errors import RheostatError
+from rheostat.policies.registry import POLICIES
 
 PROTECTED = ("/api", "/metrics", "/overview", "/status")
 _LOOK_S, _HEARTBEAT_S, _STREAM_S = 1.0, 15.0, 900.0
 WhatIf = Callable[[Job, Mapping[str, Any]], Mapping[str, Any]]
-Compress = GZipMiddleware
+
+
+def reading_app(jobs: Jobs, access: Access, whatif: WhatIf | None = None) -> ASGIApp:
+    """Return the application of a page without a driver; ``whatif`` answers its questions."""
+    can: Mapping[str, Any] = {"policies": sorted(POLICIES)} if whatif else {}
+    app = Starlette(routes=page_routes(jobs, can, whatif))
+    return Guarded(GZipMiddleware(app), access, PROTECTED)
 
 
 def page_routes(jobs: Jobs, can: Mapping[str, Any], whatif: WhatIf | None = None) -> list[Route]:
@@ -32,9 +42,7 @@ def page_routes(jobs: Jobs, can: Mapping[str, Any], whatif: WhatIf | None = None
 
     def series(request: Request) -> Any:
         points = int(_number(request, "points") or 600)
-        return _job(jobs, request).series(
-            _number(request, "from"), _number(request, "to"), points
-        )
+        return _job(jobs, request).series(_number(request, "from"), _number(request, "to"), points)
 
     def decisions(request: Request) -> Any:
         return _job(jobs, request).decisions(_number(request, "from"), _number(request, "to"))

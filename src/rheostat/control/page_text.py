@@ -19,7 +19,9 @@ def page_html(frozen: Mapping[str, Any] | None = None) -> str:
     """Return the page; with ``frozen`` it needs no server."""
     # Escaped, so that no text of a job can end the script that holds it.
     data = json.dumps(frozen, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return _PARTS.sub(lambda part: data if part[1] == "frozen" else _file(part[1]), _file("page.html"))
+    return _PARTS.sub(
+        lambda part: data if part[1] == "frozen" else _file(part[1]), _file("page.html")
+    )
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import Any
 
 from rheostat.journal.binding_constraint import applied_guard
@@ -369,7 +370,7 @@ def _at_times(
     """Return for each time the last point at or before it, unless that is far away."""
     column: list[float | None] = []
     place = 0
-    steps = [after - before for before, after in zip(times, times[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(times)]
     near_s = 3 * sorted(steps)[len(steps) // 2] if steps else math.inf
     for t_s in times:
         while place < len(points) and points[place][0] <= t_s + 1e-6:

@@ -26,7 +26,7 @@ class Start:
 
     ``mode`` is ``live``, ``shadow`` or ``restart``. ``host``, ``pid`` and ``process_started``
     name its process, as a lease does.
-    ``agent`` is the control endpoint, ``kafka`` the brokers, ``price`` money per slot-hour. With
+    ``serve`` is the control endpoint, ``kafka`` the brokers, ``price`` money per slot-hour. With
     ``launched`` Rheostat started the application, so its first size was not the user's choice.
     ``limits_given`` is false where the ceiling is only a default, which a larger application
     raises. ``floor`` and ``ceiling`` are the schedules. ``directed`` is true where the same process
@@ -47,7 +47,7 @@ class Start:
     host: str | None = None
     pid: int | None = None
     process_started: str = ""
-    agent: str | None = None
+    serve: str | None = None
     kafka: str | None = None
     price: float | None = None
     floor: str = ""
@@ -70,8 +70,17 @@ class Checkpoints:
     checkpoints: tuple[str, ...]
 
 
-Event = Start | End | Checkpoints
-_KINDS = {"start": Start, "end": End, "checkpoints": Checkpoints}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """Somebody used the control API at ``t_s``: what was changed, and by whom."""
+
+    t_s: float
+    action: str
+    author: str
+
+
+Event = Start | End | Checkpoints | Command
+_KINDS = {"start": Start, "end": End, "checkpoints": Checkpoints, "command": Command}
 _NAMES: dict[type, str] = {kind: name for name, kind in _KINDS.items()}
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard
+from rheostat.journal.starts import Command
 from rheostat.journal.status import job_status, status_json
 from rheostat.machine.missing_module import advice
 from rheostat.ports import Policy
@@ -25,12 +26,12 @@ _DRAIN_S = 120.0
 _LOOK_S = 0.05
 
 
-def serve_agent(spark: Any, handle: Handle, settings: Settings) -> str | None:
-    """Serve the agent that is configured until the autoscaler ends, and return its address.
+def serve_driver(spark: Any, handle: Handle, settings: Settings) -> str | None:
+    """Serve the page and the control API until the autoscaler ends, and return their address.
 
-    The agent is optional: where it cannot be served, one line is logged and None returned.
+    Both are optional: where they cannot be served, one line is logged and None returned.
     """
-    if not settings.agent.agent:
+    if not settings.serve.serve:
         return None
     try:
         return _served(spark, handle, settings)
@@ -47,9 +48,11 @@ def _served(spark: Any, handle: Handle, settings: Settings) -> str:
     from rheostat.control.control_app import control_app
     from rheostat.control.control_service import ControlService
     from rheostat.control.driver_report import TOKEN_VARIABLE
+    from rheostat.control.jobs import Jobs
+    from rheostat.control.journal_job import JournalJob
     from rheostat.control.server import Server
 
-    access = Access.of_environment()
+    access = Access.of_environment(settings.serve.host_names)
 
     def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
         parts = made_of(settings, sizing)
@@ -59,12 +62,17 @@ def _served(spark: Any, handle: Handle, settings: Settings) -> str:
         return parts
 
     service = ControlService(handle, directed, lambda: drain(spark))
-    app = control_app(service, access, lambda: own_status(handle.journal))
-    server = Server(app, *settings.agent.address)
+    jobs = Jobs(lambda: [JournalJob(handle.journal, lambda _: True)])
+
+    def note(action: str, author: str) -> None:
+        handle.note(Command(t_s=time.time(), action=action, author=author))
+
+    app = control_app(service, access, lambda: own_status(handle.journal), jobs, note)
+    server = Server(app, *settings.serve.address, tls=settings.serve.tls)
     handle.watch(service.see)
     handle.at_end(server.close)
     able = "reads and writes" if access.token else f"reads only: {TOKEN_VARIABLE} is not set"
-    _log.info("rheostat: control API at %s (%s)", server.url, able)
+    _log.info("rheostat: page and control API at %s (%s)", server.url, able)
     return server.address
 
 

@@ -186,7 +186,7 @@ class _Watched:
         self._offsets = _offsets(settings.kafka)
         signals = getattr(self._policy, "live_signals", ())
         every_s = getattr(self._policy, "stages_every_s", STAGES_S)
-        if settings.agent.agent:  # any policy may be asked for, and any metric
+        if settings.serve.serve:  # any policy may be asked for, and any metric
             signals, every_s = OF_STAGES, STAGES_S
         broker = self._offsets, BrokerLog((settings.kafka or {}).get("bootstrap.servers", ""))
         self.sensor = _sensor(spark, internals, broker, (signals, every_s), sizes)

@@ -8,7 +8,7 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.settings import Settings
 from rheostat.spark import assembly, dstreams
-from rheostat.spark.agency import serve_agent
+from rheostat.spark.agency import serve_driver
 from rheostat.spark.announcement import announcement, log_lines
 from rheostat.spark.attachment import take
 from rheostat.spark.handle import Handle
@@ -64,9 +64,9 @@ def _begin(spark: Any, handle: Handle, settings: Settings, launched: bool = Fals
 
 
 def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> Handle:
-    agent = serve_agent(spark, handle, settings)
+    address = serve_driver(spark, handle, settings)
     application, able = application_id(spark), handle.capabilities
-    handle.keep_start(start_event(settings, application, able, agent, launched))
+    handle.keep_start(start_event(settings, application, able, address, launched))
     remember_journal(handle.journal)
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)

@@ -27,7 +27,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(folder: Path, latency_s: float = 2.0) -> Path:
     now = time.time()
     kept = FolderJournal(folder)
-    kept.note(start(t_s=now - 105, price=0.5, agent="127.0.0.1:8085", kafka="broker:9092"))
+    kept.note(start(t_s=now - 105, price=0.5, serve="127.0.0.1:8085", kafka="broker:9092"))
     kept.note(Checkpoints(t_s=now - 100, checkpoints=("/data/orders",)))
     for tick in range(21):
         t_s = now - 101 + 5 * tick

@@ -111,7 +111,7 @@ def test_what_cannot_be_done_is_said(serve, method, path, body, token, status, s
 def test_without_a_token_nothing_is_written(serve):
     server, _ = serve(token=None)
     status, read = ask(server, "PUT", "/halt", "{}", token="")
-    assert (status, "RHEOSTAT_AGENT_TOKEN" in read["error"]) == (403, True)
+    assert (status, "RHEOSTAT_TOKEN" in read["error"]) == (403, True)
 
 
 def test_it_is_halted_and_resumed(serve):
@@ -122,13 +122,13 @@ def test_it_is_halted_and_resumed(serve):
 
 def test_the_commands_halt_and_resume_take_an_address(serve, monkeypatch, capsys):
     server, desk = serve()
-    monkeypatch.delenv("RHEOSTAT_AGENT_TOKEN", raising=False)
+    monkeypatch.delenv("RHEOSTAT_TOKEN", raising=False)
     assert run(["halt", server.address]) == 2
-    assert "set RHEOSTAT_AGENT_TOKEN" in capsys.readouterr().err
-    monkeypatch.setenv("RHEOSTAT_AGENT_TOKEN", "guess")
+    assert "set RHEOSTAT_TOKEN" in capsys.readouterr().err
+    monkeypatch.setenv("RHEOSTAT_TOKEN", "guess")
     assert run(["halt", server.address]) == 2
     assert "missing or wrong" in capsys.readouterr().err
-    monkeypatch.setenv("RHEOSTAT_AGENT_TOKEN", "secret")
+    monkeypatch.setenv("RHEOSTAT_TOKEN", "secret")
     assert run(["halt", server.address]) == 0
     assert run(["resume", f"http://{server.address}"]) == 0
     desk.direct(Sizing(paused=True))
@@ -140,7 +140,7 @@ def test_the_commands_halt_and_resume_take_an_address(serve, monkeypatch, capsys
 def test_an_address_that_does_not_answer_is_one_line(serve, monkeypatch, capsys):
     server, _ = serve()
     server.close()
-    monkeypatch.setenv("RHEOSTAT_AGENT_TOKEN", "secret")
+    monkeypatch.setenv("RHEOSTAT_TOKEN", "secret")
     assert run(["halt", server.address]) == 1
     assert "does not answer" in capsys.readouterr().err
 

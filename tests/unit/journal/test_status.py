@@ -32,7 +32,7 @@ END_S = NOON_S + 100
 
 def journal(folder: Path, *records: Record, begun: Start | None = None) -> FolderJournal:
     kept = FolderJournal(folder)
-    kept.note(begun or start(t_s=NOON_S - 5, price=0.05, agent="127.0.0.1:8085"))
+    kept.note(begun or start(t_s=NOON_S - 5, price=0.05, serve="127.0.0.1:8085"))
     for item in records or [healthy(NOON_S + 5 * tick) for tick in range(21)]:
         kept.append(item, {})
     return kept

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from rheostat.config import AgentOptions
+from rheostat.config import ServeOptions
 from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
 from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
 from rheostat.policies.rules.fixed import Fixed
 from rheostat.settings import settings_of
-from rheostat.spark.agency import drain, made_of, serve_agent
+from rheostat.spark.agency import drain, made_of, serve_driver
 
 HANDLE: Any = None
 """No test here lets the agent be served, which would need one."""
@@ -60,13 +60,13 @@ def test_a_sizing_says_policy_objective_and_limits():
     ("text", "address"), [("8085", ("127.0.0.1", 8085)), ("0.0.0.0:0", ("0.0.0.0", 0))]
 )
 def test_an_agent_listens_on_loopback_unless_a_host_is_named(text, address):
-    assert AgentOptions(agent=text).address == address
+    assert ServeOptions(serve=text).address == address
 
 
 @pytest.mark.parametrize("text", ["x", "host:", "70000", "-1"])
 def test_what_is_no_port_is_refused(text):
     with pytest.raises(BadInput, match="must be a port"):
-        AgentOptions(agent=text)
+        ServeOptions(serve=text)
 
 
 def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch, caplog):
@@ -77,7 +77,7 @@ def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)
-    assert serve_agent(Session(), HANDLE, settings_of(agent=0)) is None
+    assert serve_driver(Session(), HANDLE, settings_of(serve=0)) is None
     (line,) = caplog.messages
     assert line.startswith("rheostat: scaling continues without the control API: the Python module")
     assert "starlette" in line
@@ -87,6 +87,6 @@ def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch
 def test_where_its_port_is_taken_the_agent_is_left_out_and_scaling_goes_on(caplog):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert serve_agent(Session(), HANDLE, settings_of(agent=port)) is None
+        assert serve_driver(Session(), HANDLE, settings_of(serve=port)) is None
     (line,) = caplog.messages
     assert f"cannot listen on 127.0.0.1:{port}" in line

@@ -119,7 +119,7 @@ class PlayedDay:
             journal=demo.out / JOURNAL,
             loop=demo.loop,
             guards=demo.guards,
-            agent=self.agent,
+            serve=self.agent,
         )
         handle.watch(self._records.append)
         handle.watch(lambda record: lab.view.show(record, record.t_s - start_s, demo.total_s))

@@ -47,8 +47,8 @@ class OperatorDemoEnvironment(DemoEnvironment):
         super().__init__(demo, view, stack)
         view.step("deploying the operator")
         token = secrets.token_urlsafe(24)
-        os.environ["RHEOSTAT_AGENT_TOKEN"] = token
-        stack.callback(os.environ.pop, "RHEOSTAT_AGENT_TOKEN", None)
+        os.environ["RHEOSTAT_TOKEN"] = token
+        stack.callback(os.environ.pop, "RHEOSTAT_TOKEN", None)
         self.operator = OperatorProcess(self.plane, token)
         self.operator.deploy()
         create(self.plane, driver_pod())

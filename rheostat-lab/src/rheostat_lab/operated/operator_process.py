@@ -108,7 +108,7 @@ class OperatorProcess:
         return {
             **dict.fromkeys(proxies, ""),
             "KUBECONFIG": str(config),
-            "RHEOSTAT_AGENT_TOKEN": self._token,
+            "RHEOSTAT_TOKEN": self._token,
         }
 
     def _account_token(self) -> str:

@@ -11,11 +11,11 @@ import typer
 from rheostat.cli.options.options import explicit_options, takes
 from rheostat.cli.run.run_options import OutputOptions, RunOptions
 from rheostat.config import (
-    AgentOptions,
     GuardOptions,
     JournalOptions,
     LoopOptions,
     RestartOptions,
+    ServeOptions,
     StateOptions,
 )
 from rheostat.errors import BadInput
@@ -39,7 +39,7 @@ BUILDER = (
     state=StateOptions,
     guards=GuardOptions,
     retention=JournalOptions,
-    agent=AgentOptions,
+    serve=ServeOptions,
 )
 def run(
     context: typer.Context,

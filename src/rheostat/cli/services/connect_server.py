@@ -10,7 +10,7 @@ import typer
 from rheostat.cli.options.options import explicit_options, takes
 from rheostat.cli.run import run_app
 from rheostat.cli.run.run_options import OutputOptions, RunOptions
-from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOptions, StateOptions
+from rheostat.config import GuardOptions, JournalOptions, LoopOptions, ServeOptions, StateOptions
 
 
 @takes(
@@ -20,7 +20,7 @@ from rheostat.config import AgentOptions, GuardOptions, JournalOptions, LoopOpti
     state=StateOptions,
     guards=GuardOptions,
     retention=JournalOptions,
-    agent=AgentOptions,
+    serve=ServeOptions,
 )
 def connect_server(
     context: typer.Context,

@@ -95,7 +95,7 @@ def run(
 
 def _token(file: Path | None) -> str | None:
     if file is None:
-        return os.environ.get("RHEOSTAT_AGENT_TOKEN") or None
+        return os.environ.get("RHEOSTAT_TOKEN") or None
     try:
         return file.read_text(encoding="utf-8").strip() or None
     except OSError as error:

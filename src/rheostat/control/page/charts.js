@@ -207,7 +207,7 @@ class Charts {
   }
 
   setEvents(events) {
-    this.events = events.filter((event) => event.kind !== "kept" && event.kind !== "start");
+    this.events = events.filter((event) => !["kept", "start", "command"].includes(event.kind));
     this.plots.forEach(({ plot, plan }) => plan.id === "executors" && plot.redraw(false, false));
   }
 

@@ -8,7 +8,7 @@ function h(name, attributes = {}, ...children) {
     else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
   return element;
 }
 
@@ -216,7 +216,7 @@ async function refreshSeries() {
     state.entries = entries;
     if (!data.t.length) { state.parts.charts.replaceChildren(h("p", { class: "empty" }, "No records in this time.")); state.charts.shape = null; drawLog(); return; }
     state.data = state.range ? { ...data, from_s: from, to_s: to } : data;
-    state.charts.events = entries.filter((entry) => entry.kind !== "kept" && entry.kind !== "start");
+    state.charts.events = entries.filter((entry) => !["kept", "start", "command"].includes(entry.kind));
     state.charts.show(state.data, state.detailed.checked);
     const error = forecastError(data);
     state.parts.note.textContent = error === null ? "" : `The median forecast was off by ${percent(error)} (median of the times shown).`;
@@ -255,16 +255,17 @@ function logItem(entry) {
   return h("li", { class: entry.kind },
     h("button", { type: "button", "data-key": key, "aria-expanded": "false", onclick: () => openEntry(entry) },
       h("time", { datetime: new Date(entry.t_s * 1000).toISOString() }, clock(entry.t_s), many ? ` ${day(entry.t_s)}` : ""),
-      h("span", { class: "what" }, heading(entry)), h("span", { class: "why" }, entry.kind === "kept" ? keptReasons(entry) : entry.reason)));
+      h("span", { class: "what" }, heading(entry)), h("span", { class: "why" }, entry.kind === "kept" ? keptReason(entry) : entry.reason)));
 }
 function heading(entry) {
   if (entry.kind === "kept") return `Kept ${executors(Math.round(entry.after ?? 0) || null)} for ${duration(entry.end_s - entry.t_s)}`;
-  if (entry.kind === "start") return "Autoscaler";
+  if (entry.kind === "start" || entry.kind === "command") return entry.kind === "start" ? "Autoscaler" : "Control";
   if (entry.kind !== "change") return h("span", { class: "stop" }, entry.kind === "halted" ? "Halted" : "Resumed");
   const up = entry.after > entry.before;
   return h("span", {}, h("span", { class: up ? "up" : "down" }, `${up ? "▲" : "▼"} ${entry.before} → ${executors(entry.after)}`), entry.guard ? h("span", { class: "soft small" }, ` by ${entry.guard.replaceAll("_", " ")}`) : "");
 }
-const keptReasons = (entry) => entry.reasons.map(({ reason, share }, place) => h("span", { style: "display:block" }, entry.reasons.length > 1 ? `${percent(share)}: ${reason}` : reason));
+const keptReason = ({ reasons: [first, ...others] }) => (others.length ? `${percent(first.share)} of the decisions: ${first.reason}` : first.reason);
+const otherReasons = (entry) => (entry.reasons || []).slice(1).map(({ reason, share }) => h("p", { class: "soft" }, `${percent(share)} of the decisions: ${reason}`));
 
 async function openEntry(entry, again = false) {
   const button = state.parts.log.querySelector(`[data-key="${CSS.escape(keyOf(entry))}"]`);
@@ -278,7 +279,7 @@ async function openEntry(entry, again = false) {
   button.setAttribute("aria-expanded", "true");
   const detail = h("div", { class: "detail" }, "Loading…");
   button.after(detail);
-  try { detail.replaceChildren(...momentParts(await source.record(state.job, state.mark))); } catch (error) { detail.replaceChildren(failed(error)); }
+  try { detail.replaceChildren(...otherReasons(entry), ...momentParts(await source.record(state.job, state.mark))); } catch (error) { detail.replaceChildren(failed(error)); }
   if (!again) drawSlots(state.mark);
 }
 

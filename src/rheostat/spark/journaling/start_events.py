@@ -20,7 +20,7 @@ def start_event(
     settings: Settings,
     application: str,
     capabilities: Capabilities,
-    agent: str | None,
+    serve: str | None,
     launched: bool,
 ) -> Start:
     """Return the event of a start now; ``launched``: Rheostat itself started the application."""
@@ -40,7 +40,7 @@ def start_event(
         host=process.host,
         pid=process.pid,
         process_started=process.started,
-        agent=agent,
+        serve=serve,
         kafka=str(settings.kafka["bootstrap.servers"]) if settings.kafka else None,
         price=settings.price or None,
         launched=launched,

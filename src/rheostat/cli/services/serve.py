@@ -1,0 +1,103 @@
+"""``rheostat serve``: the page of jobs, from their journals or from their drivers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rheostat.cli.status import alive
+from rheostat.config import ServeOptions
+from rheostat.errors import BadInput
+from rheostat.journal.known_journals import known_journals
+from rheostat.machine import folders
+
+if TYPE_CHECKING:
+    from rheostat.control.jobs import Job
+
+Places = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[JOURNAL|FOLDER|HOST:PORT]...",
+        help=(
+            "Journals, folders of journals, and drivers with serve=; default: the journals of"
+            " this computer."
+        ),
+    ),
+]
+
+
+def serve(
+    places: Places = None,
+    at: Annotated[
+        str, typer.Option(help="Port, or HOST:PORT; the host is the loopback address by default.")
+    ] = "8086",
+    hosts: Annotated[
+        str, typer.Option(help="Host names, separated by commas, under which it may be called.")
+    ] = "",
+    certificate: Annotated[str, typer.Option(help="TLS certificate file (PEM).")] = "",
+    key: Annotated[str, typer.Option(help="Key file of the certificate (PEM).")] = "",
+) -> None:
+    """Serve a page that shows jobs: health, charts, decisions with their reasons, and savings.
+
+    Nothing is installed in the drivers and nothing is written: journals are read. The environment
+    variable RHEOSTAT_READ_TOKEN is the token of readers, if there is one. What-if questions need
+    the extra sim.
+
+    Example: rheostat serve out/demo/journal
+    """
+    from rheostat.control.access import Access
+    from rheostat.control.jobs import jobs_of
+    from rheostat.control.page_app import reading_app
+    from rheostat.control.server import Server
+
+    options = ServeOptions(
+        serve=at, serve_hosts=hosts, serve_certificate=certificate, serve_key=key
+    )
+    access = Access.of_environment(options.host_names)
+    jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"))
+    count = len(jobs.all())
+    server = Server(reading_app(jobs, access, _whatif), *options.address, tls=options.tls)
+    typer.echo(f"{count} job{'s' * (count != 1)} at {server.url} (Ctrl-C ends it)")
+    try:
+        server.wait()
+    finally:
+        server.close()
+
+
+def known() -> list[str]:
+    """Return the journals of this computer; raises BadInput where there is none."""
+    journals = [str(folder) for folder in known_journals(folders.state_folder())]
+    if not journals:
+        raise BadInput("there is no journal on this computer yet; name a journal or HOST:PORT")
+    return journals
+
+
+def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Answer a what-if question about the journal of a job."""
+    from rheostat.cli.recordings.whatif_answer import errors, verdict
+    from rheostat.control.journal_job import JournalJob
+    from rheostat.model import Limits, Slo
+    from rheostat.policies.registry import create
+    from rheostat.replay import recording
+    from rheostat.sim.fitting.counterfactual import Question
+    from rheostat.sim.fitting.counterfactual import whatif as answer
+    from rheostat.sim.fitting.recorded_run import recorded
+
+    if not isinstance(job, JournalJob):
+        raise BadInput("a what-if question needs the journal; serve the journal itself")
+    try:
+        low, high, slo_s = int(question["min"]), int(question["max"]), float(question["slo"])
+        policy = str(question["policy"])
+    except (KeyError, TypeError, ValueError):
+        raise BadInput("a question needs policy, slo, min and max") from None
+    slo = Slo(latency_s=slo_s)
+    create(policy, {}, slo)
+    run = recorded(recording.read(recording.find(str(Path(job.folder)))))
+    limits = Limits.between(low, high)
+    answered = answer(run, Question(policy=policy, limits=limits, slo=slo))
+    texts = {"verdict": verdict(answered), "errors": errors(answered)}
+    return {**answered.as_json, "policy": policy, **texts, "decisions": []}

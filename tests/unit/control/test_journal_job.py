@@ -1,0 +1,118 @@
+"""What a page shows of a journal."""
+
+import json
+
+import pytest
+from tests.unit.control.test_series import tick
+from tests.unit.journal.test_totals import NOON_S, start
+
+from rheostat.control.journal_job import JournalJob
+from rheostat.control.journal_reader import Place, place_of, record_at, records_from
+from rheostat.control.series_file import SERIES_FILE, SeriesWriter
+from rheostat.journal.folder import FolderJournal
+from rheostat.journal.retention import segments
+from rheostat.journal.starts import Command
+
+
+def journal(folder, records, per_segment=10_000, indexed=False):
+    kept = FolderJournal(folder, records_per_segment=per_segment)
+    kept.note(start(t_s=NOON_S - 5))
+    writer = SeriesWriter(lambda: folder)
+    for item in records:
+        kept.append(item, {})
+        if indexed:
+            writer.add(item)
+    kept.close()
+    return kept
+
+
+def test_a_record_is_found_by_its_time_in_any_segment(tmp_path):
+    journal(tmp_path, [tick(place) for place in range(95)], per_segment=10)
+    for place in (0, 1, 9, 10, 57, 94):
+        assert record_at(tmp_path, NOON_S + 5 * place + 2).t_s == NOON_S + 5 * place
+        first = next(records_from(tmp_path, place_of(tmp_path, NOON_S + 5 * place - 2)))
+        assert first[1].t_s == NOON_S + 5 * place
+    assert record_at(tmp_path, NOON_S - 1) is None
+
+
+def test_a_truncated_journal_and_one_of_another_version_are_shown_as_far_as_they_go(tmp_path):
+    journal(tmp_path, [tick(place) for place in range(20)])
+    (path,) = segments(tmp_path)
+    lines = path.read_text().splitlines(keepends=True)
+    lines[5] = lines[5].replace('"schema":1', '"schema":99')
+    path.write_text("".join(lines)[:-40])
+    assert len(list(records_from(tmp_path, Place()))) == 18
+    job = JournalJob(tmp_path)
+    assert job.overview()["health"]["word"] == "Not scaling"
+    assert len(job.series(None, None, 500)["t"]) > 10
+
+
+def test_a_folder_without_records_has_no_series(tmp_path):
+    journal(tmp_path, [])
+    job = JournalJob(tmp_path)
+    assert job.series(None, None, 100)["t"] == []
+    assert job.record(NOON_S) is None
+    assert job.overview()["executors"] is None
+
+
+def test_a_new_record_is_shown_without_reading_the_others_again(tmp_path):
+    kept = journal(tmp_path, [tick(place) for place in range(10)])
+    job = JournalJob(tmp_path)
+    before, version = job.series(None, None, 500), job.version()
+    kept.append(tick(10), {})
+    assert job.version() != version
+    assert job.series(None, None, 500)["now"] == before["now"] + 5
+
+
+def test_the_decisions_name_changes_and_why_nothing_was_changed(tmp_path):
+    records = [tick(0), tick(1, 3, 5, "more load"), *(tick(place, 5) for place in range(2, 9))]
+    kept = journal(tmp_path, records)
+    kept.note(Command(t_s=NOON_S + 60, action="halt", author="Ann (127.0.0.1)"))
+    entries = JournalJob(tmp_path).decisions(None, None)
+    assert [entry["kind"] for entry in entries] == ["command", "kept", "change", "kept", "start"]
+    assert "Ann" in entries[0]["reason"]
+    assert entries[1]["reasons"][0] == {"reason": "steady", "share": 1.0}
+
+
+def test_old_times_come_from_the_file_of_minutes_and_else_from_the_records(tmp_path):
+    records = [tick(100 * place) for place in range(60)]  # eight hours, a tick every 500 s
+    shown = []
+    for name, indexed in (("with", True), ("without", False)):
+        (tmp_path / name).mkdir()
+        journal(tmp_path / name, records, indexed=indexed)
+        assert (tmp_path / name / SERIES_FILE).exists() == indexed
+        shown.append(JournalJob(tmp_path / name).series(None, None, 2000))
+    assert shown[0]["rate"] == shown[1]["rate"]
+    assert shown[0]["now"] == records[-1].t_s
+
+
+def test_a_clock_that_jumps_back_is_no_error(tmp_path):
+    journal(tmp_path, [tick(5), tick(6), tick(1), tick(2)])
+    series = JournalJob(tmp_path).series(None, None, 100)
+    assert len(series["rate"]) == len(series["t"])
+
+
+def test_everything_is_json(tmp_path):
+    journal(tmp_path, [tick(place) for place in range(5)])
+    job = JournalJob(tmp_path)
+    for answer in (
+        job.overview(),
+        job.series(None, None, 50),
+        job.decisions(None, None),
+        job.record(NOON_S + 10),
+    ):
+        assert json.loads(json.dumps(answer, allow_nan=False))
+
+
+def test_a_record_has_evidence_in_words_and_the_chain_of_guards(tmp_path):
+    journal(tmp_path, [tick(0, 3, 5, "more load")])
+    record = JournalJob(tmp_path).record(NOON_S + 1)
+    assert record["wanted"] == 5
+    words = {item["words"]: item["value"] for item in record["evidence"]}
+    assert words["forecast arrival rate, median"] == 120.0
+
+
+@pytest.mark.parametrize("points", [-5, 1, 10**9])
+def test_the_number_of_points_is_bounded(tmp_path, points):
+    journal(tmp_path, [tick(place) for place in range(50)])
+    assert len(JournalJob(tmp_path).series(None, None, points)["t"]) <= 60
