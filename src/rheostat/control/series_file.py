@@ -34,7 +34,7 @@ class SeriesWriter:
             bucket = self._fold.add(record)
             if bucket is not None:
                 self._write(bucket)
-        except OSError as fault:
+        except Exception as fault:
             if not self._failed:
                 _log.warning("rheostat: %s: %s; the job continues", SERIES_FILE, fault)
             self._failed = True

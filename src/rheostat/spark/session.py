@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from rheostat.control.series_file import SeriesWriter
 from rheostat.errors import BadInput
 from rheostat.settings import Settings
 from rheostat.spark import assembly, dstreams
@@ -68,6 +69,9 @@ def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> 
     application, able = application_id(spark), handle.capabilities
     handle.keep_start(start_event(settings, application, able, address, launched))
     remember_journal(handle.journal)
+    minutes = SeriesWriter(lambda: handle.journal)
+    handle.watch(minutes.add)
+    handle.at_end(minutes.close)
     lag_known = dstreams.is_streaming_context(spark)
     where = (handle.journal, handle.stop_file)
     after = after_death_text(spark, settings, handle.journal)

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.journal.test_totals import record, start
 
 from rheostat.cli.app import run
-from rheostat.cli.status import _alive
+from rheostat.cli.status import alive
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.starts import Checkpoints
 from rheostat.machine.lease import this_process
@@ -94,10 +94,10 @@ def test_what_is_no_job_is_refused_in_one_line(capsys, state, tmp_path):
 def test_a_killed_process_is_dead_at_once_and_a_reused_number_is_another_process():
     here = this_process()
     own = start(host=here.host, pid=here.pid, process_started=here.started)
-    assert _alive(own) is True
-    assert _alive(replace(own, process_started="an earlier process")) is False
-    assert _alive(replace(own, host="elsewhere")) is None
-    assert _alive(start()) is None
+    assert alive(own) is True
+    assert alive(replace(own, process_started="an earlier process")) is False
+    assert alive(replace(own, host="elsewhere")) is None
+    assert alive(start()) is None
 
 
 def test_savings_are_shown_by_day_in_slot_hours_and_money(capsys, state):

@@ -70,6 +70,8 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "doctor",
                 "calibrate",
                 "whatif",
+                "serve",
+                "top",
                 "connect-server",
                 "demo",
                 "cluster",

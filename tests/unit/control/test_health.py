@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """The word, the sentence and the action of a job's health."""
 
 from dataclasses import replace

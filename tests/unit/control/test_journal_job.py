@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """What a page shows of a journal."""
 
 import json
@@ -29,7 +30,9 @@ def journal(folder, records, per_segment=10_000, indexed=False):
 def test_a_record_is_found_by_its_time_in_any_segment(tmp_path):
     journal(tmp_path, [tick(place) for place in range(95)], per_segment=10)
     for place in (0, 1, 9, 10, 57, 94):
-        assert record_at(tmp_path, NOON_S + 5 * place + 2).t_s == NOON_S + 5 * place
+        newest = record_at(tmp_path, NOON_S + 5 * place + 2)
+        assert newest is not None
+        assert newest.t_s == NOON_S + 5 * place
         first = next(records_from(tmp_path, place_of(tmp_path, NOON_S + 5 * place - 2)))
         assert first[1].t_s == NOON_S + 5 * place
     assert record_at(tmp_path, NOON_S - 1) is None
@@ -107,6 +110,7 @@ def test_everything_is_json(tmp_path):
 def test_a_record_has_evidence_in_words_and_the_chain_of_guards(tmp_path):
     journal(tmp_path, [tick(0, 3, 5, "more load")])
     record = JournalJob(tmp_path).record(NOON_S + 1)
+    assert record is not None
     assert record["wanted"] == 5
     words = {item["words"]: item["value"] for item in record["evidence"]}
     assert words["forecast arrival rate, median"] == 120.0

@@ -1,7 +1,9 @@
+# mypy: disallow-untyped-calls=False
 """The page's HTTP: what is answered, to whom, and what is refused."""
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -146,7 +148,7 @@ def test_the_read_token_does_not_write(places):
 
 
 def test_a_write_is_noted_with_its_author(places):
-    notes = []
+    notes: list[tuple[str, str]] = []
     client, service = driver(places, notes=notes)
     author = {"X-Rheostat-Author": "Ann%20%3Cb%3E%0a"}
     body = json.dumps({"executors": 4, "minutes": 60})
@@ -188,7 +190,8 @@ def test_a_job_that_cannot_be_read_is_a_blind_row():
         def overview(self):
             raise OSError("gone")
 
-    (row,) = Jobs(lambda: [Broken()]).rows()
+    broken: Any = Broken()
+    (row,) = Jobs(lambda: [broken]).rows()
     assert (row["word"], row["sentence"]) == ("Blind", "It cannot be read: gone")
 
 

@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """Records as series: folding, merging, columns, and the file of minutes."""
 
 from dataclasses import replace
