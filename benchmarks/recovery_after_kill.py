@@ -50,7 +50,7 @@ def measure(given: argparse.Namespace, executors: int, options: list[str] | None
             lag = job.lag_rows()
             return lag is not None and lag <= TRIGGERS_S * rate
 
-        load.append(int(10 * PER_EXECUTOR * given.executors))
+        load.append(int(3 * PER_EXECUTOR * given.executors))
         job.start()
         load.begin(rate)
         job.until("the first backlog is gone", gone)

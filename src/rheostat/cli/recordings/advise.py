@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,10 @@ def advise(
     price: Annotated[
         float | None, typer.Option("--price-per-slot-hour", help="Shows money, too.", min=0)
     ] = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="Advice from before (--out): compare its prediction with these logs."),
+    ] = None,
     master: Annotated[str, typer.Option(help="Spark master of the analysis.")] = "local[*]",
     parquet: Annotated[
         Path | None, typer.Option(help="Write one row for each query to this folder, as Parquet.")
@@ -72,8 +77,9 @@ def advise(
     rows.sort(key=_saved_hours, reverse=True)
     if parquet:
         _write_parquet(rows, parquet)
-    answer = {"slo_s": slo, "price": price, **_sum(rows), "queries": rows}
-    emit(answer, as_json, out, lambda: _show(rows, slo, price))
+    changes = [] if earlier is None else _compare(_read_earlier(earlier), rows)
+    answer = {"slo_s": slo, "price": price, **_sum(rows), "queries": rows, "changes": changes}
+    emit(answer, as_json, out, lambda: _show(answer))
 
 
 def _rows(
@@ -124,13 +130,48 @@ def _write_parquet(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     flat.to_parquet(folder / "advice.parquet", index=False)
 
 
-def _show(rows: Sequence[Mapping[str, Any]], slo_s: float, price: float | None) -> None:
+def _read_earlier(file: Path) -> list[dict[str, Any]]:
+    try:
+        rows: list[dict[str, Any]] = json.loads(file.read_text())["queries"]
+        return [row for row in rows if row["advice"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"{file} is not advice written by rheostat advise --out: {type(error).__name__}"
+        ) from None
+
+
+def _compare(
+    earlier: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what each query pays an hour now and paid then, and what the advice had predicted."""
+    before = {(row["name"], row["query"]): row["advice"] for row in earlier}
+    changes = []
+    for row in rows:
+        then, now = before.get((row["name"], row["query"])), row["advice"]
+        if then and now:
+            paid = then["recorded"]["slot_hours"] / then["hours"]
+            pays = now["recorded"]["slot_hours"] / now["hours"]
+            changes.append(
+                {
+                    "query": _label(row),
+                    "slots_before": paid,
+                    "slots_now": pays,
+                    "saved_share": 1 - pays / paid if paid else None,
+                    "predicted_share": then["saved_share"],
+                    "late_share": now["recorded"]["late_share"],
+                }
+            )
+    return changes
+
+
+def _show(answer: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
+    rows, slo_s, price = answer["queries"], answer["slo_s"], answer["price"]
     console = Console(highlight=False)
     judged = [row for row in rows if row["advice"]]
-    total = _sum(rows)
+    total = answer
     if judged and total["saved_share"] is not None:
         money = "" if price is None else f" ({total['saved_slot_hours'] * price:,.2f} in money)"
         console.print(
@@ -153,11 +194,23 @@ def _show(rows: Sequence[Mapping[str, Any]], slo_s: float, price: float | None) 
     for row in judged:
         for line in _advice_lines(row):
             console.print(line, soft_wrap=True, markup=False)
+    for change in answer["changes"]:
+        console.print(_change_line(change), soft_wrap=True, markup=False)
     for row in rows:
         if row["cannot"]:
             console.print(
                 f"{_label(row)} cannot be judged: {row['cannot']}", soft_wrap=True, markup=False
             )
+
+
+def _change_line(change: Mapping[str, Any]) -> str:
+    predicted, late = change["predicted_share"], change["late_share"]
+    return (
+        f"{change['query']}: {change['slots_now']:.2f} slots in the mean,"
+        f" {change['slots_before']:.2f} before: {change['saved_share'] or 0.0:.0%} saved"
+        + ("" if predicted is None else f", {predicted:.0%} predicted")
+        + ("" if late is None else f"; {1 - late:.1%} of the rows in time")
+    )
 
 
 def _label(row: Mapping[str, Any]) -> str:
